@@ -17,7 +17,7 @@ from palazzo.derive.rebuild import rebuild
 from palazzo.palace import Palace
 
 ROOT = "/home/dev/app"
-BEFORE = Path(__file__).parents[1] / "fixtures" / "palaces" / "trust-by-reader.db.zlib"
+OLD_PALACE = Path(__file__).parents[1] / "fixtures" / "palaces" / "trust-by-reader.db.zlib"
 """A palace of the code that believed a tool's output as its reader had judged it."""
 Step = str | tuple[str, str]
 
@@ -46,8 +46,8 @@ def _at_root(row: Filing) -> Filing:
 def last_trust(palace: Palace, steps: Sequence[Step]) -> str:
     file_rows(palace, rows_of(steps))
     assert complaints(palace) == []
-    (found,) = [drawer for drawer in drawers(palace) if f"OUTPUT-{len(steps) - 1}" in drawer.text]
-    return found.trust
+    (result_drawer,) = [drawer for drawer in drawers(palace) if f"OUTPUT-{len(steps) - 1}" in drawer.text]
+    return result_drawer.trust
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_what_a_person_lists_counts_for_new_sessions_and_after_a_rebuild(
     assert {drawer.trust for drawer in drawers(palace) if "OUTPUT-0" in drawer.text} == {"external"}
     monkeypatch.setenv("PALAZZO_TRUST_OWN", "kubectl")
     assert complaints(palace) == []  # nothing was made by the new list yet
-    with fresh_palace() as other:
-        file_rows(other, rows_of(steps))
-        assert {drawer.trust for drawer in drawers(other) if "OUTPUT-0" in drawer.text} == {"tool"}
+    with fresh_palace() as other_palace:
+        file_rows(other_palace, rows_of(steps))
+        assert {drawer.trust for drawer in drawers(other_palace) if "OUTPUT-0" in drawer.text} == {"tool"}
     rebuild(palace.database, "drawers")
     assert {drawer.trust for drawer in drawers(palace) if "OUTPUT-0" in drawer.text} == {"tool"}
     assert complaints(palace) == []
@@ -112,7 +112,7 @@ def test_what_a_person_lists_counts_for_new_sessions_and_after_a_rebuild(
 
 def test_a_palace_that_believed_the_readers_is_judged_anew(tmp_path: Path) -> None:
     path = tmp_path / "palace.db"
-    path.write_bytes(zlib.decompress(BEFORE.read_bytes()))
+    path.write_bytes(zlib.decompress(OLD_PALACE.read_bytes()))
     with Palace.open(path) as palace:
         assert {drawer.text.split(":")[0]: drawer.trust for drawer in drawers(palace)}
         with palace.database.snapshot() as connection:
@@ -125,5 +125,5 @@ def test_a_palace_that_believed_the_readers_is_judged_anew(tmp_path: Path) -> No
 
 
 def _trust_of(palace: Palace, words: str) -> str:
-    (found,) = [drawer for drawer in drawers(palace) if words in drawer.text]
-    return found.trust
+    (result_drawer,) = [drawer for drawer in drawers(palace) if words in drawer.text]
+    return result_drawer.trust

@@ -474,8 +474,8 @@ def test_ordinary_work_is_believed_as_ever(palace: Palace) -> None:
     """Eighteen turns of commands, failures, fixes and decisions, none of which has met a stranger's words."""
     found = mined(palace, CLAUDE / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl")
     assert len(found) > 30
-    said = [drawer for drawer in found if drawer.role != "quoted"]
-    assert {drawer.trust for drawer in said} <= {"user", "agent", "tool"}
+    spoken_drawers = [drawer for drawer in found if drawer.role != "quoted"]
+    assert {drawer.trust for drawer in spoken_drawers} <= {"user", "agent", "tool"}
     assert [drawer.trust for drawer in found if drawer.role == "quoted"] == ["external"]  # a fence in a prompt
 
 

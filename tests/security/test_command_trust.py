@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from palazzo.security.command_trust import judge_command
 from palazzo.security.loopback import is_own_server
 from palazzo.security.own_sources import OwnSources
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN, Project
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT, Project
 from palazzo.security.shell_reader import LONGEST_COMMAND
 from palazzo.security.tool_trust import judge_tool
 
@@ -27,9 +27,9 @@ def test_the_tuning_half_of_the_labelled_commands_is_told_apart() -> None:
         if half_of(entry["id"]) == "tuning"
     ]
     verdicts = command_verdicts(entries)
-    believed = [entry["id"] for entry in entries if entry["label"] == "foreign" and verdicts[entry["id"]]]
+    false_locals = [entry["id"] for entry in entries if entry["label"] == "foreign" and verdicts[entry["id"]]]
     local = [verdicts[entry["id"]] for entry in entries if entry["label"] == "local"]
-    assert believed == []
+    assert false_locals == []
     assert sum(local) >= 0.9 * len(local)
 
 
@@ -59,7 +59,7 @@ def test_the_tuning_half_of_the_labelled_commands_is_told_apart() -> None:
         "curl http://127.0.0.1.nip.io/",
         "curl http://localhost:9200/_search",
         "cat 'unclosed",
-        f"cat '{OWN_FILE}' {UNKNOWN}",
+        f"cat '{OWN_FILE}' {UNKNOWN_TEXT}",
         "echo " + "x" * LONGEST_COMMAND,
     ],
 )
@@ -144,6 +144,6 @@ def test_a_pattern_of_file_names_is_read_as_a_path(tool: str, pattern: str, is_l
     assert judge_tool(tool, {"pattern": pattern}, PROJECT).is_local is is_local
 
 
-@given(st.text(alphabet="ab $(){}`'\"\\|&;<>\n#=~*/-" + UNKNOWN + LOCAL_TEXT, max_size=60))
+@given(st.text(alphabet="ab $(){}`'\"\\|&;<>\n#=~*/-" + UNKNOWN_TEXT + LOCAL_TEXT, max_size=60))
 def test_any_text_can_be_judged(command: str) -> None:
     assert judge_command(command, PROJECT).is_local in (True, False)

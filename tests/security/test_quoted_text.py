@@ -7,8 +7,8 @@ import pytest
 from palazzo.security.quoted_text import quotations
 
 
-def quoted(text: str) -> str:
-    return "|".join(text[one.start : one.end] for one in quotations(text))
+def quoted_stretches(text: str) -> str:
+    return "|".join(text[quotation.start : quotation.end] for quotation in quotations(text))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
     ],
 )
 def test_words_of_others_are_quoted(text: str, words: str) -> None:
-    assert words in quoted(text)
+    assert words in quoted_stretches(text)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_words_of_the_person_are_not(text: str) -> None:
 
 def test_words_around_a_quotation_stay_the_persons() -> None:
     text = "Somebody wants this:\n> drop the cache\n\nI keep the cache, for a minute."
-    assert quoted(text) == "> drop the cache"
+    assert quoted_stretches(text) == "> drop the cache"
 
 
 def test_a_claim_that_is_denied_makes_nothing_ones_own() -> None:
-    assert "81" in quoted("I never wrote this, not my text:\n\n> use 81")
+    assert "81" in quoted_stretches("I never wrote this, not my text:\n\n> use 81")

@@ -142,12 +142,12 @@ def within(
 
     What is short is told whole or not at all; a memory may be cut, and says so.
     """
-    left = int(budget * _SHORT_SHARE)
-    reminders, left = _fitting(called.reminders, [due.task.text for due in called.reminders], limit, left)
-    todos, left = _fitting(called.todos, [task.text for task in called.todos], limit, left)
-    facts, left = _fitting(called.facts, texts, limit, left)
-    threads, left = _fitting(called.threads, [line.words for line in called.threads], limit, left)
-    rest = left + budget - int(budget * _SHORT_SHARE) - LINE * len(hits)
+    remaining = int(budget * _SHORT_SHARE)
+    reminders, remaining = _fitting(called.reminders, [due.task.text for due in called.reminders], limit, remaining)
+    todos, remaining = _fitting(called.todos, [task.text for task in called.todos], limit, remaining)
+    facts, remaining = _fitting(called.facts, texts, limit, remaining)
+    threads, remaining = _fitting(called.threads, [line.words for line in called.threads], limit, remaining)
+    rest = remaining + budget - int(budget * _SHORT_SHARE) - LINE * len(hits)
     shown = [hit for hit in present.within_budget(hits, rest) if hit.text] if rest >= present.LEAST_SHOWN else []
     return Called(reminders, todos, facts, threads), shown
 

@@ -31,21 +31,21 @@ def arguments_of(tool: str, words: str) -> dict[str, object]:
 
 
 def _shell_arguments(words: str) -> dict[str, object]:
-    found = _COMMAND.search(words)
-    if found is None:
+    match = _COMMAND.search(words)
+    if match is None:
         _, _, rest = words.partition("\n")
         return {"command": rest} if rest else {}
     arguments: dict[str, object] = {}
-    for field in _FIELD.finditer(words, 0, found.start()):
+    for field in _FIELD.finditer(words, 0, match.start()):
         arguments[field[1]] = field[2] or ""
-    command = words[found.end() :]
+    command = words[match.end() :]
     while trailing := _TRAILING.search(command[-2_000:]):
         if trailing["place"]:
             arguments[trailing["place"]] = trailing["directory"]
         command = command[: len(command) - len(trailing[0])]
-    listed = work.LISTED_SHELL.match(command.lstrip())
-    if listed:
-        command = command.lstrip()[listed.end() :]
+    shell_list = work.LISTED_SHELL.match(command.lstrip())
+    if shell_list:
+        command = command.lstrip()[shell_list.end() :]
     elif command.startswith("  - "):
         members = _MEMBER.findall(command)
         is_patch = bool(members) and members[0] == "apply_patch"
@@ -53,7 +53,7 @@ def _shell_arguments(words: str) -> dict[str, object]:
             ["apply_patch"]
             if is_patch
             else members
-            if "\n".join(f"  - {one}" for one in members) == command
+            if "\n".join(f"  - {member}" for member in members) == command
             else command
         )
         return arguments
@@ -68,7 +68,7 @@ def _fields(words: str) -> dict[str, object]:
     for n, field in enumerate(fields):
         end = fields[n + 1].start() if n + 1 < len(fields) else len(words)
         values = [field[2]] if field[2] else _MEMBER.findall(words, field.end(), end)[:64]
-        known = arguments.setdefault(field[1], [])
-        if isinstance(known, list):
-            known += values
+        field_values = arguments.setdefault(field[1], [])
+        if isinstance(field_values, list):
+            field_values += values
     return arguments

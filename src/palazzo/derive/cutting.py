@@ -105,13 +105,15 @@ class Belief:
 
 def belief(item: CutItem, part: Part) -> Belief:
     """Return whom to believe for a part of an item."""
-    said = "tool" if part.start in item.local and part.kind == "tool_result" else trust_of_part(part, item.trust)
-    return Belief("external" if part.start in item.outside else said, approved_trust(said))
+    claimed_trust = (
+        "tool" if part.start in item.local and part.kind == "tool_result" else trust_of_part(part, item.trust)
+    )
+    return Belief("external" if part.start in item.outside else claimed_trust, approved_trust(claimed_trust))
 
 
 QUOTED_ROLE = "quoted"
 """Who speaks in a drawer of what a person quotes: not the person."""
-_QUOTED = Belief("external", "tool", is_quoted=True)
+_QUOTED_BELIEF = Belief("external", "tool", is_quoted=True)
 
 
 def _least(beliefs: Iterable[Belief]) -> Belief:
@@ -271,25 +273,25 @@ def _said(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
         if part.kind == "text":
             believed = belief(item, part)
             injected = told_ranges(item.text, part, item.role)
-            quoted = [] if believed.is_outside else quoted_ranges(item.text, part, item.role, item.trust)
+            quotations = [] if believed.is_outside else quoted_ranges(item.text, part, item.role, item.trust)
             for low, high in without(part.start, part.end, injected) if injected else ((part.start, part.end),):
-                yield from _with_quotations(low, high, believed, quoted)
+                yield from _with_quotations(low, high, believed, quotations)
 
 
 def _with_quotations(
-    start: int, end: int, believed: Belief, quoted: Sequence[Quotation]
+    start: int, end: int, person_belief: Belief, quotations: Sequence[Quotation]
 ) -> Iterator[tuple[int, int, Belief]]:
     """Yield a stretch in pieces: what the person says, and what the person quotes."""
     at = start
-    for one in quoted:
-        low, high = max(at, one.start), min(end, one.end)
+    for quotation in quotations:
+        low, high = max(at, quotation.start), min(end, quotation.end)
         if low < high:
             if at < low:
-                yield at, low, believed
-            yield low, high, _QUOTED
+                yield at, low, person_belief
+            yield low, high, _QUOTED_BELIEF
             at = high
     if at < end:
-        yield at, end, believed
+        yield at, end, person_belief
 
 
 def _exchange(spans: Sequence[CutSpan]) -> Draft:
@@ -298,7 +300,7 @@ def _exchange(spans: Sequence[CutSpan]) -> Draft:
     author = next((span.item.author for span in joined if span.item.author), "")
     worth = _least(span.belief for span in spans if span.belief is not None)
     if all(span.belief is not None and span.belief.is_quoted for span in spans):
-        return Draft("exchange", tuple(joined), tuple(spans), QUOTED_ROLE, worth, tags=(tagging.QUOTED,))
+        return Draft("exchange", tuple(joined), tuple(spans), QUOTED_ROLE, worth, tags=(tagging.QUOTED_TAG,))
     return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), worth, "", author)
 
 

@@ -22,7 +22,7 @@ from palazzo.derive.own_setting import own_sources
 from palazzo.derive.session_state import Moment
 from palazzo.derive.tainting import Row, Tainting, is_human
 from palazzo.model import Micros, Part
-from palazzo.security.echoes import WINDOW, Heard
+from palazzo.security.echoes import WINDOW, Utterance
 from palazzo.security.own_sources import OwnSources
 from palazzo.store import acts, items, outside, redaction, sources
 from palazzo.store.database import Connection
@@ -61,7 +61,7 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
     failed: dict[int, Exception] = {}
     due_marks, stored_marks = _compared(connection, around, rows, said_items, failed)
     outside.replace(connection, thread.source, stored_marks, due_marks)
-    marked = material.marked(said_items, outside.beginnings(connection, [item.row for item in said_items]))
+    marked_items = material.add_marks(said_items, outside.beginnings(connection, [item.row for item in said_items]))
     times = {row.item.row: row.item.filed.created_at for row in rows}
     since: dict[str, Micros] = {}
     if begins:
@@ -72,7 +72,7 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
             kind = "met" if mark.kind in ("quoted", "snippet") else mark.kind
             since[kind] = min(at, since.get(kind, at))
     is_changed = bool(since.keys() - {"began"})
-    return Settled(marked, is_changed, around.following(since), [row.item.row for row in rows], failed)
+    return Settled(marked_items, is_changed, around.following(since), [row.item.row for row in rows], failed)
 
 
 def count_wrong_marks(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> int:
@@ -97,8 +97,8 @@ def _compared(
     human = material.human_before(connection, thread, start)
     work = Tainting(
         around,
-        tainted=outside.has_met(connection, thread, human.ordinal, start),
-        met=outside.has_met(connection, thread, high=start),
+        is_tainted=outside.has_met(connection, thread, human.ordinal, start),
+        has_met=outside.has_met(connection, thread, high=start),
         since=human.at,
         has_snippet=outside.has_snippet(connection, thread, start),
         begins=start == _BEFORE_ALL,
@@ -149,18 +149,20 @@ class _Around:
             known = self._hashes[name] = hmac.digest(self._key, said, hashlib.sha256)[:_NAME_BYTES]
         return known
 
-    def brought(self, row: CutItem) -> Mapping[bytes, Moment]:
-        elsewhere = {trace.name: (trace.at, _LAST, 0) for trace in self._elsewhere if trace.at <= row.filed.created_at}
-        if not elsewhere:
-            return self._before("fetched")
-        joined = dict(self._before("fetched"))
-        for name, at in elsewhere.items():
-            joined[name] = max(at, joined.get(name, at))
-        return joined
+    def foreign_keys(self, row: CutItem) -> Mapping[bytes, Moment]:
+        times_elsewhere = {
+            trace.name: (trace.at, _LAST, 0) for trace in self._traces_elsewhere if trace.at <= row.filed.created_at
+        }
+        if not times_elsewhere:
+            return self._own_trace_times("fetched")
+        latest_times = dict(self._own_trace_times("fetched"))
+        for name, at in times_elsewhere.items():
+            latest_times[name] = max(at, latest_times.get(name, at))
+        return latest_times
 
     @property
-    def made(self) -> Mapping[bytes, Moment]:
-        return self._before("made")
+    def own_keys(self) -> Mapping[bytes, Moment]:
+        return self._own_trace_times("made")
 
     @cached_property
     def root(self) -> str:
@@ -168,7 +170,7 @@ class _Around:
 
     def own(self, row: CutItem, part: Part) -> OwnSources:
         if self._is_checking and not outside.has_own_call(self._connection, row.row, part.start):
-            return OwnSources()  # the list may have grown since
+            return OwnSources()  # the user may have extended the list later
         return own_sources()
 
     def is_awaited(self, call: bytes) -> bool:
@@ -205,19 +207,19 @@ class _Around:
         spoke = (material.human_until(self._connection, one, at).at for one in transcripts)
         return outside.met_in(self._connection, transcripts, Micros(max((since, *spoke))), at)
 
-    def words_before(self) -> Sequence[Heard]:
-        found: list[list[Heard]] = []
+    def words_before(self) -> Sequence[Utterance]:
+        utterances_by_row: list[list[Utterance]] = []
         size = 0
         first_met = outside.first_met(self._connection, self.thread)
         for row in material.rows_before(self._connection, self.thread, self.start):
             (item,), _ = material.load_unmarked(self._connection, [row])
             marks = outside.of_items(self._connection, [row])
-            heard = heard_words(item, marks, is_local=first_met is None or item.ordinal <= first_met)
-            found.append(heard)
-            size += sum(len(one.text) for one in heard)
+            utterances = heard_words(item, marks, is_local=first_met is None or item.ordinal <= first_met)
+            utterances_by_row.append(utterances)
+            size += sum(len(utterance.text) for utterance in utterances)
             if size >= WINDOW:
                 break
-        return [one for heard in reversed(found) for one in heard]
+        return [utterance for batch in reversed(utterances_by_row) for utterance in batch]
 
     def following(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
         """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when.
@@ -256,19 +258,19 @@ class _Around:
 
     @cached_property
     def _own_traces(self) -> dict[str, dict[bytes, Moment]]:
-        found: dict[str, dict[bytes, Moment]] = {"fetched": {}, "made": {}}
+        times_by_kind: dict[str, dict[bytes, Moment]] = {"fetched": {}, "made": {}}
         for trace in self._traces:
             if trace.thread == self.thread and trace.ordinal < self.start:
                 at = (trace.at, trace.ordinal, trace.start)
-                known = found[trace.kind]
-                known[trace.name] = max(at, known.get(trace.name, at))
-        return found
+                latest_times = times_by_kind[trace.kind]
+                latest_times[trace.name] = max(at, latest_times.get(trace.name, at))
+        return times_by_kind
 
-    def _before(self, kind: str) -> dict[bytes, Moment]:
+    def _own_trace_times(self, kind: str) -> dict[bytes, Moment]:
         return self._own_traces[kind]
 
     @cached_property
-    def _elsewhere(self) -> list[outside.Trace]:
+    def _traces_elsewhere(self) -> list[outside.Trace]:
         return [trace for trace in self._traces if trace.thread != self.thread and trace.kind == "fetched"]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a row adds to the words that a thread has heard, for `security/echoes`. Pure."""
+"""The words of a row as `security/echoes` compares them. Pure."""
 
 from __future__ import annotations
 
@@ -7,39 +7,41 @@ from collections.abc import Iterable
 from palazzo.derive.cutting import CutItem, belief, without
 from palazzo.derive.telling import quoted_ranges
 from palazzo.model import Part
-from palazzo.security.echoes import Heard
+from palazzo.security.echoes import Utterance
 from palazzo.store.outside import Mark
 
 
-def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[Heard]:
+def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[Utterance]:
     """Return the words of a row with these marks; `is_local`: no untrusted words came before it.
 
-    Once untrusted words came, only the person's count as trusted: an agent or a file may repeat the others.
+    After untrusted words, only a person's words count as trusted: an agent or a file may repeat the untrusted ones.
     """
-    met, tainted, local = set(), set(), set()
+    untrusted_starts, tainted_starts, local_starts = set(), set(), set()
     for mark in marks:
         if mark.kind == "met":
-            met.add(mark.start)
+            untrusted_starts.add(mark.start)
         elif mark.kind == "tainted":
-            tainted.add(mark.start)
+            tainted_starts.add(mark.start)
         elif mark.kind == "local":
-            local.add(mark.start)
-    found: list[Heard] = []
+            local_starts.add(mark.start)
+    utterances: list[Utterance] = []
     for part in item.parts or (Part("text", 0, len(item.text)),):
         words = item.text[part.start : part.end]
-        believed = belief(item, part)
-        if part.start in met:
-            found.append(Heard(words, "untrusted"))
-        elif part.start in tainted or (believed.is_outside and part.start not in local):
-            continue  # an agent's words under their influence, or what a person has approved
-        elif believed.trust == "user":
-            quoted = quoted_ranges(item.text, part, item.role, item.trust)
-            found += [Heard(item.text[one.start : one.end], "untrusted") for one in quoted]
-            left = without(part.start, part.end, [(one.start, one.end) for one in quoted])
-            found += [Heard(item.text[low:high], "person") for low, high in left]
+        part_belief = belief(item, part)
+        if part.start in untrusted_starts:
+            utterances.append(Utterance(words, "untrusted"))
+        elif part.start in tainted_starts or (part_belief.is_outside and part.start not in local_starts):
+            continue  # tainted words of an agent, or words that a person approved
+        elif part_belief.trust == "user":
+            quotations = quoted_ranges(item.text, part, item.role, item.trust)
+            utterances += [
+                Utterance(item.text[quotation.start : quotation.end], "untrusted") for quotation in quotations
+            ]
+            own_ranges = without(part.start, part.end, [(quotation.start, quotation.end) for quotation in quotations])
+            utterances += [Utterance(item.text[low:high], "person") for low, high in own_ranges]
         elif is_local:
-            found.append(Heard(words, "local"))
-    return found
+            utterances.append(Utterance(words, "local"))
+    return utterances
 
 
 def holds_echo(item: CutItem, part: Part) -> bool:

@@ -34,16 +34,16 @@ def load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], Ac
     What is believed as little as words from outside is marked.
     """
     loaded, on = load_unmarked(connection, rows)
-    return marked(loaded, outside.beginnings(connection, rows)), on
+    return add_marks(loaded, outside.beginnings(connection, rows)), on
 
 
-def marked(loaded: Sequence[CutItem], beginnings: Mapping[int, Beginnings]) -> list[CutItem]:
+def add_marks(cut_items: Sequence[CutItem], beginnings: Mapping[int, Beginnings]) -> list[CutItem]:
     """Return the items with where what is from outside begins in them, and where what is local after all does."""
     return [
         replace(item, outside=beginnings[item.row].outside, local=beginnings[item.row].local)
         if item.row in beginnings
         else item
-        for item in loaded
+        for item in cut_items
     ]
 
 
@@ -205,7 +205,7 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
 
 
 def _load_one(connection: Connection, row: int) -> CutItem:
-    uid, role, author, text, codec, parts, trust, ordinal, described, works_for, directory, *whence = next(
+    uid, role, author, text, codec, parts, trust, ordinal, note_fields, works_for, directory, *whence = next(
         connection.execute(
             "SELECT uid, role, author, text, text_codec, parts, trust, ordinal,"
             " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic', '$.tainted_by') END,"
@@ -215,8 +215,8 @@ def _load_one(connection: Connection, row: int) -> CutItem:
         )
     )
     decoded = items.decode_text(text, codec)
-    filed = replace(Filed(*whence), works_for=str(works_for or ""), directory=str(directory or ""))
-    if described:
-        shelf, topic, tainted_by = json.loads(described)
-        filed = replace(filed, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))
-    return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=filed)
+    origin = replace(Filed(*whence), works_for=str(works_for or ""), directory=str(directory or ""))
+    if note_fields:
+        shelf, topic, tainted_by = json.loads(note_fields)
+        origin = replace(origin, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))
+    return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=origin)

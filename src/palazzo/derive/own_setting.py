@@ -26,5 +26,7 @@ def own_sources() -> OwnSources:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, changed: int, said: str) -> OwnSources:
-    return OwnSources(load(path, None, {"PALAZZO_TRUST_OWN": said} if said else {}).texts("trust.own"))
+def _read(path: Path, changed: int, environment_value: str) -> OwnSources:
+    return OwnSources(
+        load(path, None, {"PALAZZO_TRUST_OWN": environment_value} if environment_value else {}).texts("trust.own")
+    )

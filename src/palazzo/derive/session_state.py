@@ -1,15 +1,15 @@
-"""What the calls of a session left behind: others' words in files, references and the working tree. Pure.
+"""How the calls of a session changed files, references and the working tree: foreign content, or the user's own. Pure.
 
-What is left is named by a key: the last name of a path (`brought`), or one of these:
+A key names each thing that a call changed. It is the last component of a path, or one of these:
 
-    any:NAME       others' words were written to a path of that last name, nobody knows where
-    at:PATH        others' words were written to this path; in:PATH is the directory
+    any:NAME       foreign content was written to a path that ends in this name; its directory is unknown
+    at:PATH        foreign content was written to this path       in:PATH   … to a file in this directory
     made:PATH      local words were written to this path          tree      the working tree
-    script:PATH    a script was written that is local itself      pulled    what came into the branch itself
-    run:NAME       a build file was changed to ask others         detour    another's commit was checked out
-    port:N         others' words may be served at this port       ref:NAME  a reference of one's own
+    script:PATH    a script was written that is local itself      pulled    commits that came into the branch
+    run:NAME       a build file was changed to ask a stranger     detour    a stranger's commit was checked out
+    port:N         a stranger's words may be served at this port  ref:NAME  a reference to the user's own commit
 
-Of each key the last statement holds, and that something is others' where both were made at once.
+The last change of a key decides. Where a key became foreign and own at the same moment, it counts as foreign.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from palazzo.security.loopback import names_foreign_address
 from palazzo.security.project_paths import Project
 from palazzo.security.written_files import NO_NAMES
 
-TREE, PULLED, DETOUR = "state:tree", "state:pulled", "state:detour"
+TREE, PULL, DETOUR = "state:tree", "state:pulled", "state:detour"
 Moment = tuple[int, int, int]
-"""When something was left: a row's time, its ordinal, the place in it."""
+"""When a call changed something: the row's time, its ordinal, and the position in it."""
 _PATHS = re.compile(r"[\w./~@+*?-]{1,400}")
 _PATTERN = re.compile(r"[*?]")
 _MOVES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b|\s-C\b")
@@ -42,149 +42,156 @@ _ASKS = re.compile(
 _LONGEST_FILE = 65_536
 
 
-class Left(NamedTuple):
-    """A key that a call left behind, as others' (`brought`) or as one's own (`made`)."""
+class StateChange(NamedTuple):
+    """A call made the content that a key names foreign, or the user's own."""
 
-    kind: Literal["brought", "made"]
+    kind: Literal["foreign", "own"]
     key: str
 
 
 class SessionState:
-    """What was left before a call, by hashed key."""
+    """When each key became foreign or own before a call. Keys are hashed."""
 
-    def __init__(self, hashed: Callable[[str], bytes]) -> None:
-        self._hashed = hashed
-        self.brought: dict[bytes, Moment] = {}
-        self.made: dict[bytes, Moment] = {}
-        self.before_brought: Mapping[bytes, Moment] = {}
-        self.before_made: Mapping[bytes, Moment] = {}
+    def __init__(self, hash_key: Callable[[str], bytes]) -> None:
+        self._hash_key = hash_key
+        self.foreign_times: dict[bytes, Moment] = {}
+        self.own_times: dict[bytes, Moment] = {}
+        self.earlier_foreign_times: Mapping[bytes, Moment] = {}
+        self.earlier_own_times: Mapping[bytes, Moment] = {}
 
-    def _last(self, own: Mapping[bytes, Moment], before: Mapping[bytes, Moment], key: str) -> Moment | None:
-        name = self._hashed(key)
-        return max((at for at in (own.get(name), before.get(name)) if at is not None), default=None)
+    def _last(self, current: Mapping[bytes, Moment], earlier: Mapping[bytes, Moment], key: str) -> Moment | None:
+        name = self._hash_key(key)
+        return max((at for at in (current.get(name), earlier.get(name)) if at is not None), default=None)
 
-    def is_brought(self, key: str) -> bool:
-        """Whether the last statement on a key is that it is others'."""
-        brought = self._last(self.brought, self.before_brought, key)
-        if brought is None:
+    def is_foreign_key(self, key: str) -> bool:
+        """Whether a key's last change made it foreign."""
+        foreign_time = self._last(self.foreign_times, self.earlier_foreign_times, key)
+        if foreign_time is None:
             return False
-        made = self._last(self.made, self.before_made, key)
-        return made is None or made <= brought
+        own_time = self._last(self.own_times, self.earlier_own_times, key)
+        return own_time is None or own_time <= foreign_time
 
-    def is_made(self, key: str) -> bool:
-        """Whether the last statement on a key is that it is one's own; a path's name is not brought since."""
-        made = self._last(self.made, self.before_made, key)
-        if made is None:
+    def is_own_key(self, key: str) -> bool:
+        """Whether a key's last change made it own; for a path, its last component did not become foreign later."""
+        own_time = self._last(self.own_times, self.earlier_own_times, key)
+        if own_time is None:
             return False
         names = [key] if ":" not in key else [key, last_component(key.partition(":")[2])]
-        return all((at := self._last(self.brought, self.before_brought, name)) is None or at < made for name in names)
+        return all(
+            (at := self._last(self.foreign_times, self.earlier_foreign_times, name)) is None or at < own_time
+            for name in names
+        )
 
     def holds(self, key: str) -> bool:
         """Answer `command_trust`: see `judge_command`."""
-        return self.is_brought(key) if key.startswith("port:") else self.is_made(key)
+        return self.is_foreign_key(key) if key.startswith("port:") else self.is_own_key(key)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of others was left."""
-        return not self.brought and not self.before_brought
+        """Whether no call left foreign content."""
+        return not self.foreign_times and not self.earlier_foreign_times
 
-    def looks_at_brought(self, names: frozenset[str], words: str, project: Project) -> bool:
-        """Whether a call that mentions these names reads what others left.
+    def looks_at_foreign(self, names: frozenset[str], words: str, project: Project) -> bool:
+        """Whether a call that mentions these names reads foreign content that an earlier call left.
 
-        Where a command changes its directory, or nobody knows where it runs, names decide alone; else a name in another
-        place is another file.
+        If a command changes its directory, or its directory is unknown, the names alone decide. Otherwise the same name
+        in another directory is another file.
         """
         moves = not project.directory or _MOVES.search(words) is not None
-        hits = {name for name in names if self.is_brought(name)}
-        seen: set[str] = set()
-        for found in _PATHS.finditer(words):
-            parts = found[0].split("/")
-            if _PATTERN.search(found[0]) and self._is_left_in(parts, project):
+        hits = {name for name in names if self.is_foreign_key(name)}
+        names_in_paths: set[str] = set()
+        for match in _PATHS.finditer(words):
+            parts = match[0].split("/")
+            if _PATTERN.search(match[0]) and self._is_left_in(parts, project):
                 return True
             for n, part in enumerate(parts):
                 if part in hits:
-                    seen.add(part)
+                    names_in_paths.add(part)
                     place = project.resolve("/".join(parts[: n + 1]))
-                    is_there = moves or self.is_brought(f"any:{part}") or self.is_brought(f"at:{place}")
-                    if is_there and not self.is_made(f"made:{project.resolve(found[0])}"):
+                    is_there = moves or self.is_foreign_key(f"any:{part}") or self.is_foreign_key(f"at:{place}")
+                    if is_there and not self.is_own_key(f"made:{project.resolve(match[0])}"):
                         return True
-        return bool(hits - seen)
+        return bool(hits - names_in_paths)
 
     def _is_left_in(self, parts: list[str], project: Project) -> bool:
-        """Whether others' words lie in the directory of a pattern of file names, or may."""
+        """Whether the directory of a file name pattern holds foreign content, or may hold some."""
         at = next(n for n, part in enumerate(parts) if _PATTERN.search(part))
         if at < len(parts) - 1:
             return not self.is_empty
-        return self.is_brought(f"in:{project.resolve('/'.join(parts[:at]) or '.')}")
+        return self.is_foreign_key(f"in:{project.resolve('/'.join(parts[:at]) or '.')}")
 
     def reads_others(self, effect: CommandEffect) -> bool:
-        """Whether a call that is local by itself shows what others left in the tree, or runs what they changed."""
-        return (effect.reads_project and self.is_brought(TREE)) or any(
-            self.is_brought(f"run:{name}") for name in effect.runs
+        """Whether a call that is local by itself shows a foreign working tree, or runs a file that became foreign."""
+        return (effect.reads_project and self.is_foreign_key(TREE)) or any(
+            self.is_foreign_key(f"run:{name}") for name in effect.runs
         )
 
-    def note(self, left: Left, at: Moment) -> None:
-        """Take in what a call left."""
-        into = self.brought if left.kind == "brought" else self.made
-        into[self._hashed(left.key)] = at
+    def note(self, change: StateChange, at: Moment) -> None:
+        """Record a change that a call made."""
+        into = self.foreign_times if change.kind == "foreign" else self.own_times
+        into[self._hash_key(change.key)] = at
 
-    def consequences(self, effect: CommandEffect, is_others: bool) -> Iterator[Left]:
-        """Yield what a call leaves: `is_others` says that its words are not local after all."""
-        yield from (Left("brought", key) for name in sorted(effect.brought) for key in (name, f"any:{name}"))
-        placed = effect.placed | (set(effect.made) if is_others and effect.is_local else set())
-        yield from (left for path in sorted(placed) for left in _at(path))
-        yield from (Left("brought", f"port:{port}") for port in sorted(effect.ports)[:64])
+    def consequences(self, effect: CommandEffect, is_others: bool) -> Iterator[StateChange]:
+        """Yield the changes that a call makes; `is_others`: its output is not local after all."""
+        yield from (
+            StateChange("foreign", key) for name in sorted(effect.foreign_names) for key in (name, f"any:{name}")
+        )
+        foreign_paths = effect.foreign_paths | (set(effect.own_paths) if is_others and effect.is_local else set())
+        yield from (change for path in sorted(foreign_paths) for change in _at(path))
+        yield from (StateChange("foreign", f"port:{port}") for port in sorted(effect.ports)[:64])
         if not is_others:
-            yield from (Left("made", f"made:{path}") for path in effect.made)
+            yield from (StateChange("own", f"made:{path}") for path in effect.own_paths)
         for change in effect.git:
-            is_named = bool(change.branch) and self.is_brought(change.branch)
+            is_named = bool(change.branch) and self.is_foreign_key(change.branch)
             if change.is_local and change.changes_tree and (is_named or (is_others and change.tree == "")):
-                yield from (Left("brought", key) for key in (TREE, DETOUR if change.tree == "switched" else PULLED))
+                yield from (
+                    StateChange("foreign", key) for key in (TREE, DETOUR if change.tree == "switched" else PULL)
+                )
             else:
                 yield from self._git(change)
         if effect.pulls and not effect.is_local:
-            yield from (Left("brought", key) for key in (TREE, PULLED))
+            yield from (StateChange("foreign", key) for key in (TREE, PULL))
 
-    def _git(self, change: GitEffect) -> Iterator[Left]:
-        is_foreign = self.is_brought(TREE)
-        if change.marked and not is_foreign:
-            yield Left("made", f"ref:{change.marked}")
+    def _git(self, change: GitEffect) -> Iterator[StateChange]:
+        is_foreign = self.is_foreign_key(TREE)
+        if change.marked_reference and not is_foreign:
+            yield StateChange("own", f"ref:{change.marked_reference}")
         match change.tree:
             case "pulled":
-                yield from (Left("brought", key) for key in (TREE, PULLED))
+                yield from (StateChange("foreign", key) for key in (TREE, PULL))
             case "detour":
-                yield from (Left("brought", key) for key in (TREE, DETOUR))
-            case "reset" if self.is_made(f"ref:{change.branch}"):
-                yield from (Left("made", key) for key in (TREE, PULLED))
-            case "switched" if self.is_brought(DETOUR) and not self.is_brought(PULLED):
-                if is_foreign or self.is_made(f"ref:{change.branch}"):
-                    yield from (Left("made", key) for key in (TREE, f"ref:{change.branch}"))
+                yield from (StateChange("foreign", key) for key in (TREE, DETOUR))
+            case "reset" if self.is_own_key(f"ref:{change.branch}"):
+                yield from (StateChange("own", key) for key in (TREE, PULL))
+            case "switched" if self.is_foreign_key(DETOUR) and not self.is_foreign_key(PULL):
+                if is_foreign or self.is_own_key(f"ref:{change.branch}"):
+                    yield from (StateChange("own", key) for key in (TREE, f"ref:{change.branch}"))
                 else:
-                    yield Left("brought", TREE)
+                    yield StateChange("foreign", TREE)
 
-    def restored(self, effect: CommandEffect, project: Project) -> Iterator[Left]:
-        """Yield the paths that a call put back to an own version."""
+    def restorations(self, effect: CommandEffect, project: Project) -> Iterator[StateChange]:
+        """Yield the paths of which a call restored the user's own version."""
         for change in effect.git:
-            if change.is_local and not self.is_brought(PULLED):
-                yield from (Left("made", f"made:{project.resolve(path)}") for path in change.restored[:64])
+            if change.is_local and not self.is_foreign_key(PULL):
+                yield from (StateChange("own", f"made:{project.resolve(path)}") for path in change.restored_paths[:64])
 
 
-def _at(path: str) -> Iterator[Left]:
+def _at(path: str) -> Iterator[StateChange]:
     directory, _, name = path.rpartition("/")
     if name not in NO_NAMES:
-        yield from (Left("brought", key) for key in (name, f"at:{path}", f"in:{directory or '.'}"))
+        yield from (StateChange("foreign", key) for key in (name, f"at:{path}", f"in:{directory or '.'}"))
 
 
-def written_program(path: str, text: str, is_whole: bool, project: Project) -> Iterator[Left]:
-    """Yield what it means that a file was written, or with `is_whole` false a part of it, where it may be run later."""
+def written_program(path: str, text: str, is_whole: bool, project: Project) -> Iterator[StateChange]:
+    """Yield the change if a written file may be run later. `is_whole`: `text` is the whole file, not a part of it."""
     is_hook = "/hooks/" in path or ".husky/" in path
     name = "hooks" if is_hook else last_component(path)
     text = text[:_LONGEST_FILE]
     if is_hook or name in _RUNNERS_FILES or _SCRIPT.fullmatch(name):
         if _ASKS.search(text) or (name not in _RUNNERS_FILES and names_foreign_address(text)):
-            yield Left("brought", f"run:{name}")
+            yield StateChange("foreign", f"run:{name}")
         elif is_whole and _is_own_program(name, text, project):
-            yield Left("made", f"script:{project.resolve(path)}")
+            yield StateChange("own", f"script:{project.resolve(path)}")
 
 
 def _is_own_program(name: str, text: str, project: Project) -> bool:

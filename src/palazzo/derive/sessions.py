@@ -90,19 +90,21 @@ def _said(item: CutItem, on: ActsOnItems, with_outside: bool, answered: Set[str]
         if (outside and not with_outside) or (one.kind == "tool_result" and one.call in answered):
             continue
         part = replace(one, trust="external") if outside else one
-        injected = told_ranges(item.text, part, item.role)
+        excluded = told_ranges(item.text, part, item.role)
         if not outside:
-            quoted = quoted_ranges(item.text, part, item.role, item.trust)
-            injected = sorted([*injected, *((quote.start, quote.end) for quote in quoted)])
+            quotations = quoted_ranges(item.text, part, item.role, item.trust)
+            excluded = sorted([*excluded, *((quote.start, quote.end) for quote in quotations)])
             if with_outside:
-                spans = (without(quote.start, quote.end, told_ranges(item.text, part, item.role)) for quote in quoted)
-                yield from (
-                    replace(part, start=low, end=high, trust="external") for some in spans for low, high in some
+                spans = (
+                    without(quote.start, quote.end, told_ranges(item.text, part, item.role)) for quote in quotations
                 )
-        if not injected:
+                yield from (
+                    replace(part, start=low, end=high, trust="external") for ranges in spans for low, high in ranges
+                )
+        if not excluded:
             yield part
             continue
-        left = [span for span in without(part.start, part.end, injected) if item.text[slice(*span)].strip()]
+        left = [span for span in without(part.start, part.end, excluded) if item.text[slice(*span)].strip()]
         if part.kind == "tool_result":
             left = sorted(left, key=lambda span: span[0] - span[1])[:1]
         for start, end in left:

@@ -9,7 +9,7 @@ import re
 
 ERROR = "error"
 """The tag of a tool's output that reports an error."""
-QUOTED = "said:quoted"
+QUOTED_TAG = "said:quoted"
 """The tag of what a person quotes, pastes or fences: somebody else's words in the person's message."""
 _BRANCH, _TYPE = "branch:", "type:"
 _SUFFIX = re.compile(r"[^./\\]\.([A-Za-z0-9]{1,10})\Z")
@@ -28,4 +28,4 @@ def of_file(name: str) -> tuple[str, ...]:
 
 def by_rule(tag: str) -> bool:
     """Whether the tag is one that a rule gives, and so nobody can take off."""
-    return tag in (ERROR, QUOTED) or tag.startswith((_BRANCH, _TYPE))
+    return tag in (ERROR, QUOTED_TAG) or tag.startswith((_BRANCH, _TYPE))

@@ -1,19 +1,19 @@
-"""What of a session came from outside, and what was said under its influence. Pure functions; no storage.
+"""Which parts of a session are untrusted content, and which of its words are tainted by it. Pure; no storage.
 
-    a person speaks       a turn begins: nothing from outside is before the agent
-    words from outside    a tool's output that is not known to be local, judged by its call, whatever its row says; what
-                          an earlier call of the session brought in, when it is read; what a sub-agent
-                          reports that had met such words, or of whose work nothing is known; a summary of a
-                          session that had; the task that such an agent gives to another; recorded words
-                          from outside that a memory hands back; a conversation that a file or a program shows
-                          (`security/conversations`)
-                          what a person quotes, pastes or fences, but for program text
-    from then on          what the agent says and calls for is tainted, and what its calls print
-    turns later           what the agent says and calls for is tainted where it repeats untrusted words
+    a person speaks       a turn begins: the agent has no untrusted content before it
+    untrusted content     the output of a tool whose call is not known to be local, whatever its row says;
+                          foreign content that an earlier call of the session left, once a call reads it;
+                          the report of a sub-agent that met untrusted content, or about whose work nothing is known;
+                          the summary of a session that met some; the task that such an agent gives to another one;
+                          untrusted content that a memory tool returns;
+                          a conversation that a file or a program shows (`security/conversations`);
+                          text that a person quotes, pastes or fences, except program text
+    after that            the agent's words and calls are tainted, and the output of these calls
+    in later turns        the agent's words and calls are tainted where they repeat untrusted content
                           (`security/echoes`)
 
-A row does not depend on later ones, and on those before its stretch only by what `Around` tells. So a session that is
-taken in piece by piece is marked as one that is taken in at once.
+The marks of a row do not depend on later rows. They depend on rows before its stretch only through `Around`. So a
+session that is marked piece by piece gets the same marks as one that is marked at once.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from palazzo.derive.call_arguments import arguments_of
 from palazzo.derive.cutting import CutItem, belief
 from palazzo.derive.heard_words import heard_words, holds_echo
 from palazzo.derive.memory_calls import asks_in_shell
-from palazzo.derive.session_state import Left, Moment, SessionState, written_program
+from palazzo.derive.session_state import Moment, SessionState, StateChange, written_program
 from palazzo.derive.targets import is_edit
 from palazzo.derive.telling import quoted_ranges
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Micros, Part, Standing
 from palazzo.security.command_trust import CommandEffect
 from palazzo.security.conversations import holds_conversation
-from palazzo.security.echoes import Echoes, Heard
+from palazzo.security.echoes import Echoes, Utterance
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project
 from palazzo.security.tool_trust import command_in, is_own_server, is_reader, is_shell, judge_tool
@@ -90,7 +90,7 @@ class Around(Protocol):
     """What a row's marks depend on besides the rows before it in its stretch."""
 
     def hashed(self, name: str) -> bytes:
-        """Return what a name is kept as."""
+        """Return the hash under which a name is stored."""
         ...
 
     @property
@@ -98,17 +98,17 @@ class Around(Protocol):
         """The directory in which the session began, '' where no row says it."""
         ...
 
-    def brought(self, row: CutItem) -> Mapping[bytes, Moment]:
-        """Return what of others' was left before the stretch, or elsewhere before the row's time, and when last."""
+    def foreign_keys(self, row: CutItem) -> Mapping[bytes, Moment]:
+        """Return when each key became foreign, before the stretch or in another thread before the row's time."""
         ...
 
     @property
-    def made(self) -> Mapping[bytes, Moment]:
-        """What of one's own was left before the stretch in this thread, and when last."""
+    def own_keys(self) -> Mapping[bytes, Moment]:
+        """When each key became the user's own, before the stretch in this thread."""
         ...
 
     def own(self, row: CutItem, part: Part) -> OwnSources:
-        """Return what the person allows for a call."""
+        """Return the sources that the user has allow-listed for a call."""
         ...
 
     def is_awaited(self, call: bytes) -> bool:
@@ -135,12 +135,12 @@ class Around(Protocol):
         """Whether an agent that had met words from outside gave the task with which a thread begins."""
         ...
 
-    def words_before(self) -> Sequence[Heard]:
+    def words_before(self) -> Sequence[Utterance]:
         """Return what was said in the thread before the stretch, as far back as echoes are looked for."""
         ...
 
     def heard(self, row: CutItem, since: Micros) -> bool:
-        """Whether the transcript of a session of which only a hook told met words from outside in this turn."""
+        """Whether the transcript of a session that is known from hooks met untrusted content in this turn."""
         ...
 
 
@@ -162,19 +162,25 @@ class Tainting:
     """
 
     def __init__(
-        self, around: Around, tainted: bool, met: bool, since: Micros, begins: bool, has_snippet: bool = False
+        self, around: Around, is_tainted: bool, has_met: bool, since: Micros, begins: bool, has_snippet: bool = False
     ) -> None:
-        self._around, self.tainted, self.met, self.since, self._begins = around, tainted, met, since, begins
+        self._around, self.is_tainted, self.has_met, self.since, self._begins = (
+            around,
+            is_tainted,
+            has_met,
+            since,
+            begins,
+        )
         self._state = SessionState(around.hashed)
-        self._state.before_made = around.made
+        self._state.earlier_own_times = around.own_keys
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
         """By id, those of this segment."""
         self._has_snippet = has_snippet
         self._echoes: Echoes | None = None
-        """What the thread has heard, from the first time on that an agent speaks after untrusted words."""
-        self._unheard: list[Heard] = []
-        """What was heard in this stretch before that."""
+        """The thread's words; None until an agent speaks after untrusted words."""
+        self._pending_utterances: list[Utterance] = []
+        """The words of this stretch before that."""
 
     def begin_segment(self) -> None:
         """Know no calls of the segment before: a result that comes after its end is for itself."""
@@ -182,11 +188,11 @@ class Tainting:
 
     def take(self, row: Row) -> Iterator[Mark]:
         """Yield the marks of the next row."""
-        met_before = self.met
+        had_met = self.has_met
         marks = list(self._row(row))
         yield from marks
         if row.standing == "said":
-            self._hear(heard_words(row.item, marks, is_local=not met_before))
+            self._hear(heard_words(row.item, marks, is_local=not had_met))
         self._begins = self._begins and row.standing != "said"
 
     def distrust(self, item: CutItem) -> Iterator[Mark]:
@@ -198,49 +204,49 @@ class Tainting:
         if self._begins and row.standing == "said" and item.filed.works_for:
             yield Mark(item.row, 0, "works", self._around.hashed(item.filed.works_for))
         if row.standing == "summary":
-            if self.met or self._around.repeats(item):
+            if self.has_met or self._around.repeats(item):
                 yield self._meets(item, 0)
             return
         if row.standing == "said" and is_human(item):
-            self.tainted, self.since = False, Micros(item.filed.created_at)
+            self.is_tainted, self.since = False, Micros(item.filed.created_at)
             yield from self._quotes(item)
         elif self._begins and (row.standing, item.role) == ("said", "user") and self._around.was_led_astray(item):
             yield self._meets(item, parts_of(item)[0].start)
         if row.standing == "meta" and item.role == "user" and _NOTIFIES.search(item.text):
             yield from self._report(item, Part("text", 0, len(item.text)))
             return
-        if item.role == "assistant" and not self.tainted and self._around.heard(item, self.since):
-            self.tainted = True
+        if item.role == "assistant" and not self.is_tainted and self._around.heard(item, self.since):
+            self.is_tainted = True
         for part in parts_of(item):
             yield from self._part(item, part)
 
     def _quotes(self, item: CutItem) -> Iterator[Mark]:
         """Mark what a person quotes. Program text taints nothing by itself: only its echoes are looked for."""
         for part in parts_of(item):
-            for quoted in quoted_ranges(item.text, part, item.role, item.trust):
+            for quotation in quoted_ranges(item.text, part, item.role, item.trust):
                 if self._around.is_approved(item, part):
                     continue
-                if quoted.kind == "code":
+                if quotation.kind == "code":
                     self._has_snippet = True
-                    yield Mark(item.row, quoted.start, "snippet")
+                    yield Mark(item.row, quotation.start, "snippet")
                 else:
-                    self.tainted = self.met = True
-                    yield Mark(item.row, quoted.start, "quoted")
+                    self.is_tainted = self.has_met = True
+                    yield Mark(item.row, quotation.start, "quoted")
 
-    def _hear(self, heard: Sequence[Heard]) -> None:
+    def _hear(self, utterances: Sequence[Utterance]) -> None:
         if self._echoes is None:
-            self._unheard += heard
+            self._pending_utterances += utterances
             return
-        for one in heard:
-            self._echoes.hear(one)
+        for utterance in utterances:
+            self._echoes.hear(utterance)
 
     def _is_echo(self, item: CutItem, part: Part) -> bool:
         """Whether an agent repeats untrusted words that came turns before."""
-        if not (self.met or self._has_snippet) or not holds_echo(item, part):
+        if not (self.has_met or self._has_snippet) or not holds_echo(item, part):
             return False
         if self._echoes is None:
-            self._echoes = Echoes([*self._around.words_before(), *self._unheard])
-            self._unheard = []
+            self._echoes = Echoes([*self._around.words_before(), *self._pending_utterances])
+            self._pending_utterances = []
         return self._echoes.are_in(item.text[part.start : part.end])
 
     def _part(self, item: CutItem, part: Part) -> Iterator[Mark]:
@@ -250,12 +256,12 @@ class Tainting:
         elif belief(item, part).is_outside and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
             if part.kind == "tool_result":
-                yield from self._saved(item, part)
+                yield from self._saved_files(item, part)
         elif part.kind == "tool_call":
             yield from self._call(item, part)
         elif part.kind == "tool_result":
             yield from self._result(item, part)
-        elif belief(item, part).trust != "user" and (self.tainted or self._is_echo(item, part)):
+        elif belief(item, part).trust != "user" and (self.is_tainted or self._is_echo(item, part)):
             yield Mark(item.row, part.start, "tainted")
 
     def _is_local_after_all(self, part: Part) -> bool:
@@ -263,16 +269,16 @@ class Tainting:
         return call is not None and call.is_local and not call.looks
 
     def _call(self, item: CutItem, part: Part) -> Iterator[Mark]:
-        tainted = self.tainted or self._is_echo(item, part)
-        if tainted:
+        is_tainted = self.is_tainted or self._is_echo(item, part)
+        if is_tainted:
             yield Mark(item.row, part.start, "tainted")
             if _plain(part.name) in _AGENTS:
                 yield Mark(item.row, part.start, "gave")
         words = item.text[part.start : part.end]
         arguments = arguments_of(part.name, words)
         project = Project(self._around.root, item.filed.directory or self._around.root)
-        self._state.before_brought = self._around.brought(item)
-        effect, is_allowed = self._judged(item, part, arguments, project)
+        self._state.earlier_foreign_times = self._around.foreign_keys(item)
+        effect, is_allowed = self._judge_call(item, part, arguments, project)
         if is_allowed:
             yield Mark(item.row, part.start, "own")
         command = command_in(arguments) if is_shell(part.name) else ""
@@ -286,29 +292,27 @@ class Tainting:
         searches = effect.shows_diff or _searches(part.name, command)
         is_judged = is_shell(part.name) or is_reader(part.name) or is_allowed
         is_local = effect.is_local and is_judged
-        self._calls[part.call] = _Call(tainted, looks, searches, remembers, is_local, is_allowed)
+        self._calls[part.call] = _Call(is_tainted, looks, searches, remembers, is_local, is_allowed)
 
-    def _judged(
+    def _judge_call(
         self, item: CutItem, part: Part, arguments: dict[str, object], project: Project
     ) -> tuple[CommandEffect, bool]:
-        """Judge a call; say whether it is local by what the person allows alone."""
+        """Judge a call; return also whether only the user's allow-list makes it local."""
         effect = judge_tool(part.name, arguments, project, self._state.holds)
         if effect.is_local:
             return effect, False
         own = self._around.own(item, part)
-        allowed = judge_tool(part.name, arguments, project, self._state.holds, own) if own else effect
-        return (allowed, True) if allowed.is_local else (effect, False)
+        allowed_effect = judge_tool(part.name, arguments, project, self._state.holds, own) if own else effect
+        return (allowed_effect, True) if allowed_effect.is_local else (effect, False)
 
     def _looks(self, part: Part, words: str, effect: CommandEffect, project: Project) -> bool:
-        """Whether a call that is local by itself reads what of others an earlier one left."""
+        """Whether a call that is local by itself reads foreign content that an earlier call left."""
         if self._state.is_empty or is_edit(part.name) or _LOOKS_AT_NOTHING.search(_plain(part.name)):
             return False
         if is_own_server(part.name):
             return False
-        mentioned = names_mentioned(words[:_LONGEST_CALL])
-        return self._state.reads_others(effect) or self._state.looks_at_brought(
-            mentioned, words[:_LONGEST_CALL], project
-        )
+        names = names_mentioned(words[:_LONGEST_CALL])
+        return self._state.reads_others(effect) or self._state.looks_at_foreign(names, words[:_LONGEST_CALL], project)
 
     def _leaves(
         self,
@@ -319,49 +323,49 @@ class Tainting:
         arguments: dict[str, object],
         project: Project,
     ) -> Iterator[Mark]:
-        """Yield what a call leaves behind."""
-        left = [*self._state.consequences(effect, is_others), *self._state.restored(effect, project)]
+        """Record the changes that a call makes, and yield their marks."""
+        changes = [*self._state.consequences(effect, is_others), *self._state.restorations(effect, project)]
         for path, text in effect.scripts.items():
-            left += written_program(path, text, True, project)
+            changes += written_program(path, text, True, project)
         if is_edit(part.name):
             paths = [value for key in ("file_path", "path", "filePath") for value in _values(arguments.get(key))]
             words = item.text[part.start : part.end]
             content = words.partition("\ncontent:")[2].lstrip("\n ") if "\ncontent:" in words else ""
-            if paths and content and not self.tainted and not is_others:
-                left.append(Left("made", f"made:{project.resolve(paths[0])}"))
+            if paths and content and not self.is_tainted and not is_others:
+                changes.append(StateChange("own", f"made:{project.resolve(paths[0])}"))
             for path in paths[:1]:
-                left += written_program(path, content or words, bool(content), project)
+                changes += written_program(path, content or words, bool(content), project)
         at = (item.filed.created_at, item.ordinal, part.start)
-        for one in left:
-            self._state.note(one, at)
-            kind: MarkKind = "fetched" if one.kind == "brought" else "made"
-            yield Mark(item.row, part.start, kind, self._around.hashed(one.key))
+        for change in changes:
+            self._state.note(change, at)
+            kind: MarkKind = "fetched" if change.kind == "foreign" else "made"
+            yield Mark(item.row, part.start, kind, self._around.hashed(change.key))
 
-    def _saved(self, item: CutItem, part: Part) -> Iterator[Mark]:
-        """Yield the files in which what a tool printed says that it was put."""
+    def _saved_files(self, item: CutItem, part: Part) -> Iterator[Mark]:
+        """Yield the files in which a tool's output says that it was saved."""
         for name in sorted(names_saved(item.text[part.start : part.end])):
             at = (item.filed.created_at, item.ordinal, part.start)
-            self._state.note(Left("brought", f"any:{name}"), at)
+            self._state.note(StateChange("foreign", f"any:{name}"), at)
             yield Mark(item.row, part.start, "fetched", self._around.hashed(f"any:{name}"))
-            self._state.note(Left("brought", name), (item.filed.created_at, item.ordinal, part.start))
+            self._state.note(StateChange("foreign", name), at)
             yield Mark(item.row, part.start, "fetched", self._around.hashed(name))
 
     def _result(self, item: CutItem, part: Part) -> Iterator[Mark]:
         call = self._calls.get(part.call) if part.call else None
         if call is None:
             looks = part.call in self._awaited or (bool(part.call) and self._is_awaited(part.call))
-            call = _Call(self.tainted, looks, _searches(part.name, ""), is_memory_tool(part.name))
+            call = _Call(self.is_tainted, looks, _searches(part.name, ""), is_memory_tool(part.name))
         words = item.text[part.start : part.end]
         looks, tainted = call.looks, call.tainted
         if not looks and call.searches and not self._is_untouched(item):
-            looks = any(self._state.is_brought(name) for name in names_mentioned(words))
+            looks = any(self._state.is_foreign_key(name) for name in names_mentioned(words))
         prints = (is_shell(part.name) or is_reader(part.name)) and not (call.remembers or call.is_allowed)
         meets = (
             looks or (call.remembers and _LABELLED.search(words) is not None) or (prints and holds_conversation(words))
         )
         if meets and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
-            yield from self._saved(item, part)
+            yield from self._saved_files(item, part)
         elif _plain(part.name) in _AGENTS:
             yield from self._report(item, part, tainted)
         elif tainted:
@@ -376,7 +380,7 @@ class Tainting:
         yield from (Mark(item.row, part.start, "reported", self._around.hashed(one)) for one in ids)
         yield Mark(item.row, part.start, "reported")
         met = self._around.reported(ids, self.since, Micros(item.filed.created_at))
-        if met is None:  # nobody knows what it met
+        if met is None:  # no sub-agent of these ids is known
             met = not part.failed and _plain(part.name) not in _SAYS_NOTHING
         if met and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
@@ -384,16 +388,16 @@ class Tainting:
             yield Mark(item.row, part.start, "tainted")
 
     def _is_untouched(self, item: CutItem) -> bool:
-        self._state.before_brought = self._around.brought(item)
+        self._state.earlier_foreign_times = self._around.foreign_keys(item)
         return self._state.is_empty
 
     def _meets(self, item: CutItem, start: int) -> Mark:
-        self.tainted = self.met = True
+        self.is_tainted = self.has_met = True
         return Mark(item.row, start, "met")
 
 
 def _searches(tool: str, command: str) -> bool:
-    """Whether what is printed are lines of files that nobody named."""
+    """Whether the output may be lines of files that the call does not name."""
     return _plain(tool) in _SEARCHERS or _SEARCHES.search(command) is not None
 
 
@@ -403,5 +407,5 @@ def _plain(name: str) -> str:
 
 def _values(value: object) -> list[str]:
     if isinstance(value, list):
-        return [one for one in value if isinstance(one, str)]
+        return [item for item in value if isinstance(item, str)]
     return [value] if isinstance(value, str) else []

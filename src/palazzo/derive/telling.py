@@ -77,8 +77,8 @@ def quoted_ranges(text: str, part: Part, role: str, trust: Trust) -> list[Quotat
     """Return the stretches of a part of a row of that trust that a person quotes, pastes or fences, sorted."""
     if part.kind != "text" or role != "user" or trust_of_part(part, trust) != "user":
         return []
-    found = quotations(text[part.start : part.end])
-    return [Quotation(part.start + one.start, part.start + one.end, one.kind) for one in found]
+    quotes = quotations(text[part.start : part.end])
+    return [Quotation(part.start + quote.start, part.start + quote.end, quote.kind) for quote in quotes]
 
 
 def is_mention(text: str) -> bool:

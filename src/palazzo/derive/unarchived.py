@@ -12,7 +12,7 @@ from palazzo.derive.own_setting import own_sources
 from palazzo.derive.session_state import Moment
 from palazzo.derive.tainting import Row, Tainting, is_human
 from palazzo.model import Micros, Part
-from palazzo.security.echoes import Heard
+from palazzo.security.echoes import Utterance
 from palazzo.security.own_sources import OwnSources
 
 _BEFORE_ALL = Micros(-(1 << 62))
@@ -51,7 +51,7 @@ class _Thread:
     """A thread of a session, judged row by row."""
 
     def __init__(self, around: _Unarchived) -> None:
-        self._tainting = Tainting(around, tainted=False, met=False, since=_BEFORE_ALL, begins=True)
+        self._tainting = Tainting(around, is_tainted=False, has_met=False, since=_BEFORE_ALL, begins=True)
         self._segment_size = 0
 
     def meets(self, item: CutItem, filing: Filing) -> bool:
@@ -78,7 +78,7 @@ def _is_shown(item: CutItem, filing: Filing) -> bool:
 class _Unarchived:
     """What the marks of rows depend on besides themselves: nothing is known but their own transcript."""
 
-    made: Mapping[bytes, Moment] = {}
+    own_keys: Mapping[bytes, Moment] = {}
 
     def __init__(self, root: str, agents: Collection[str], threads: Collection[str]) -> None:
         self.root, self._agents, self._threads = root, agents, threads
@@ -86,7 +86,7 @@ class _Unarchived:
     def hashed(self, name: str) -> bytes:
         return name.encode("utf-8", "surrogatepass")
 
-    def brought(self, row: CutItem) -> Mapping[bytes, Moment]:
+    def foreign_keys(self, row: CutItem) -> Mapping[bytes, Moment]:
         return {}
 
     def own(self, row: CutItem, part: Part) -> OwnSources:
@@ -108,7 +108,7 @@ class _Unarchived:
     def was_led_astray(self, row: CutItem) -> bool:
         return False
 
-    def words_before(self) -> Sequence[Heard]:
+    def words_before(self) -> Sequence[Utterance]:
         return ()
 
     def heard(self, row: CutItem, since: Micros) -> bool:

@@ -142,8 +142,8 @@ def _chain(connection: Connection) -> Finding:
     why = links.absent_links(connection)
     told = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
     but = f", but those that are absent by record ({told})" if told else ""
-    if lost := links.lost_items(connection):
-        but += f"; {len(lost):,} items cannot be read, or not as they were archived: {_summary(lost)}"
+    if lost_items := links.lost_items(connection):
+        but += f"; {len(lost_items):,} items cannot be read, or not as they were archived: {_summary(lost_items)}"
     waits = "; of what an import brought they are still to come" if are_to_come else ""
     return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
 
@@ -182,12 +182,12 @@ def _variants(connection: Connection) -> Finding:
 
 def _provenance(connection: Connection) -> Finding:
     """Name what was refused of remotes, and words that nobody who may has erased. Nothing here is damaged by it."""
-    refused = [f"remote '{one.remote}': {one.reason}" for one in sync_devices.refusals(connection)]
+    problems = [f"remote '{refusal.remote}': {refusal.reason}" for refusal in sync_devices.refusals(connection)]
     unproven = [uid.hex() for uid in sync_devices.unproven(connection)]
     if unproven:
         count = f"{len(unproven):,} item{'' if len(unproven) == 1 else 's'}"
-        refused.append(f"{count} lost their words by no erasure that is known: {_summary(unproven)}")
-    return True, _summary(refused) or "all that came by remotes is from devices that may write"
+        problems.append(f"{count} lost their words by no erasure that is known: {_summary(unproven)}")
+    return True, _summary(problems) or "all that came by remotes is from devices that may write"
 
 
 # --- what is derived ---------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def _without_hosts_blocks(text: str) -> str:
 def _without_quotations(text: str) -> str:
     """Return a text without what its sender quotes, pastes or fences."""
     pieces, at = [], 0
-    for quoted in quotations(text):
-        pieces.append(text[at : quoted.start])
-        at = quoted.end
+    for quotation in quotations(text):
+        pieces.append(text[at : quotation.start])
+        at = quotation.end
     return "".join([*pieces, text[at:]])
 
 

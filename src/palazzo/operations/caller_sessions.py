@@ -1,7 +1,7 @@
-"""Which sessions may be a caller's: those that it names, or those that went on lately where it may be.
+"""Which sessions may be a caller's: the sessions that it names, or recent ones in the places where it may work.
 
-`security/callers` says what a caller's variables name. Here its transcripts are found, on this machine and in the
-archive.
+`security/callers` reads the sessions that a caller's variables name. This module finds their transcripts, on this
+machine and in the archive.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-LATELY = Micros(4 * 3_600_000_000)
-"""For how long after its last message a session may still be the caller's."""
+ACTIVITY_WINDOW = Micros(4 * 3_600_000_000)
+"""The time after its last message during which a session may still be the caller's."""
 _SHORTEST_SUFFIX = 8
-"""Characters of a session's name that the end of a file's name is compared with: the end of a shorter one is chance."""
+"""The end of a file's name is compared with session names of this length or more: shorter ones match by chance."""
 _ENTRIES = 50_000
-"""Files of histories that are looked at, to find those that have changed lately."""
+"""How many files of a history are examined for recent changes."""
 _NEWEST_ITEMS = 20_000
-"""Items that are looked at for the sessions that go on: a busy day of several sessions at once."""
+"""How many of the newest items are examined for active sessions: a busy day of several sessions at once."""
 
 
 class CallerReach:
-    """Which sessions may be a caller's: those that it names, or those that went on lately where it may be.
+    """The sessions that may be a caller's: those that it names, or recent ones in the places where it may work.
 
-    A caller is looked for in the project of its directory and in those of the wings that it writes to. It may be
-    anywhere if its host keeps transcripts and it types in a shell, stands in no project, or has no session there.
+    A caller may work in the project of its directory, and in the projects of the wings that it writes to. It may work
+    anywhere if its host keeps transcripts and it runs in a shell, is in no project, or has no session there.
     """
 
     def __init__(self, context: Context, caller: Caller, wings: Sequence[str | None]) -> None:
@@ -65,7 +65,7 @@ class CallerReach:
 
     @cached_property
     def is_named(self) -> bool:
-        """Whether each session that the caller names is known, and may go on: one that ended long ago does not."""
+        """Whether each session that the caller names is known and still active, or certainly the caller's."""
         return bool(self.caller.sessions) and all(
             self._is_known(session) and (self.caller.is_certain or self._is_active(session))
             for session in self.caller.sessions
@@ -82,7 +82,7 @@ class CallerReach:
 
     @cached_property
     def is_everywhere(self) -> bool:
-        """Whether the caller may be in any project."""
+        """Whether the caller may work in any project."""
         if self.is_named:
             return False
         caller, is_placed = self.caller, self.context.is_in_project
@@ -97,37 +97,37 @@ class CallerReach:
         return self._is_in_projects(directory)
 
     def holds_source(self, kind: str, project: str) -> bool:
-        """Whether an archived session, of what kind and in which project, may be the caller's."""
+        """Whether an archived session of this kind and project may be the caller's."""
         return is_of_host(kind, self.caller.host) if self.is_everywhere else project in self.projects
 
     def recent_files(self) -> list[Path]:
-        """Return the transcripts that changed lately and may be the caller's, the newest first."""
+        """Return recently changed transcripts that may be the caller's, the newest first."""
         host = self.caller.host if self.is_everywhere else ""
         histories = [history for history in self.histories if is_of_host(history.host, host)]
-        found = {path for history in histories for path in self.recent_in(history)}
-        return sorted(found, key=changed_at, reverse=True)
+        paths = {path for history in histories for path in self.recent_in(history)}
+        return sorted(paths, key=changed_at, reverse=True)
 
     def later_files(self) -> list[Path]:
-        """Return recent transcripts that began after the named sessions changed last, if their name may be left over.
+        """Return recent transcripts that began after the named sessions' last change, unless the names are certain.
 
-        A host that goes on with another session leaves the former one's name in the variables of its servers.
+        A host that starts another session leaves the former session's name in the variables of its servers.
         """
         from palazzo.operations.unkept import began_at, directory_of
 
         if self.caller.is_certain or not self.named_files:
             return []
-        ended = max(changed_at(path) for path in self.named_files) * 1_000_000
-        others = [path for path in self.recent_files() if path not in self.named_files]
+        last_change = max(changed_at(path) for path in self.named_files) * 1_000_000
+        other_files = [path for path in self.recent_files() if path not in self.named_files]
         return [
             path
-            for path in others
-            if changed_at(path) * 1_000_000 > ended
-            and (began_at(path) or 0) > ended
+            for path in other_files
+            if changed_at(path) * 1_000_000 > last_change
+            and (began_at(path) or 0) > last_change
             and self._is_in_projects(directory_of(path))
         ]
 
     def why_unknown(self) -> str:
-        """Return why nothing is known of the caller's session, if that is so."""
+        """Return why the caller's session is unknown; '' if it is known."""
         for session in self.caller.sessions:
             if not self._is_known(session):
                 return f"session '{session.id[:60]}' is not known here"
@@ -140,7 +140,7 @@ class CallerReach:
         return project.identity in self.projects or self.context.placing.wing(project) in self._wings
 
     def _has_session_here(self) -> bool:
-        """Whether a session of the caller's host went on lately in the projects that it works in."""
+        """Whether the caller's host has a recent session in the projects in which the caller works."""
         from palazzo.operations.unkept import directory_of
 
         for history in self.histories:
@@ -153,7 +153,7 @@ class CallerReach:
         return False
 
     def _is_known(self, session: NamedSession) -> bool:
-        """Whether a transcript of it is on this machine or in the archive. What hooks alone said of it is none."""
+        """Whether its transcript is on this machine or in the archive. Messages from hooks alone do not count."""
         from palazzo.archive.heard import KIND
 
         if self._files_of(session):
@@ -166,7 +166,7 @@ class CallerReach:
     def _is_active(self, session: NamedSession) -> bool:
         from palazzo.store import tainted
 
-        since = self.context.now - LATELY
+        since = self.context.now - ACTIVITY_WINDOW
         if any(changed_at(path) * 1_000_000 >= since for path in self._files_of(session)):
             return True
         if not self.context.has_palace:
@@ -179,22 +179,22 @@ class CallerReach:
         if session not in self._named:
             histories = [history for history in self.histories if is_of_host(history.host, session.host)]
             self._named[session] = [
-                path for history in histories for path in _named_after(session.id, self._files_in(history))
+                path for history in histories for path in _files_for_session(session.id, self._files_in(history))
             ]
         return self._named[session]
 
     def _files_in(self, history: History) -> list[Path]:
-        """The files of a history that is a directory, looked for once a call."""
+        """The files of a history that is a directory, listed once a call."""
         if history not in self._listed:
             self._listed[history] = list(_files(history.path)) if history.path.is_dir() else []
         return self._listed[history]
 
     def recent_in(self, history: History) -> Iterator[Path]:
-        """Yield the files of a history that changed lately."""
-        after = (self.context.now - LATELY) / 1_000_000
+        """Yield the recently changed files of a history."""
+        earliest = (self.context.now - ACTIVITY_WINDOW) / 1_000_000
         if history.path.is_dir():
-            yield from (path for path in self._files_in(history) if changed_at(path) >= after)
-        elif max(changed_at(history.path), changed_at(Path(f"{history.path}-wal"))) >= after:
+            yield from (path for path in self._files_in(history) if changed_at(path) >= earliest)
+        elif max(changed_at(history.path), changed_at(Path(f"{history.path}-wal"))) >= earliest:
             yield history.path
 
 
@@ -226,21 +226,33 @@ def sources_in_reach(reach: CallerReach) -> list[int]:
     """The archive's sources of the sessions that may be the caller's."""
     from palazzo.store import tainted
 
-    context, named = reach.context, reach.named_sources
+    context, named_sources = reach.context, reach.named_sources
     if reach.is_named and reach.caller.is_certain:
-        return named
+        return named_sources
     with context.reading().database.snapshot() as connection:
         active = tainted.active_sessions(connection, _NEWEST_ITEMS)
-        held = [one.source for one in active if one.source not in named and reach.holds_source(one.kind, one.project)]
-        lately = [one for one in tainted.stretches(connection, held) if one.last >= context.now - LATELY]
-        ended = max((one.last for one in tainted.stretches(connection, named)), default=None)
-    # A host that goes on with another session leaves the former one's name in the variables of its servers.
-    later = [one.source for one in lately if not reach.is_named or ended is None or one.first > ended]
-    return [*named, *later]
+        candidates = [
+            session.source
+            for session in active
+            if session.source not in named_sources and reach.holds_source(session.kind, session.project)
+        ]
+        recent_stretches = [
+            stretch
+            for stretch in tainted.stretches(connection, candidates)
+            if stretch.last >= context.now - ACTIVITY_WINDOW
+        ]
+        last_at = max((stretch.last for stretch in tainted.stretches(connection, named_sources)), default=None)
+    # A host that starts another session leaves the former session's name in the variables of its servers.
+    later = [
+        stretch.source
+        for stretch in recent_stretches
+        if not reach.is_named or last_at is None or stretch.first > last_at
+    ]
+    return [*named_sources, *later]
 
 
-def _named_after(session: str, files: Sequence[Path]) -> list[Path]:
-    """Return the files that are named after a session, and those of its sub-agents, in a folder of that name."""
+def _files_for_session(session: str, files: Sequence[Path]) -> list[Path]:
+    """Return a session's files, by their names, and those of its sub-agents, in a folder of that name."""
     ends = tuple(f"{mark}{session}" for mark in "-_") if len(session) >= _SHORTEST_SUFFIX else ()
     own = [path for path in files if _name_of(path) == session or path.stem.endswith(ends)]
     folders = tuple(f"{path.with_suffix('')}{os.sep}" for path in own)
@@ -248,22 +260,22 @@ def _named_after(session: str, files: Sequence[Path]) -> list[Path]:
 
 
 def _name_of(path: Path) -> str:
-    """What a transcript is named after its session by: itself, or its folder where each has one."""
+    """Return the name that identifies a transcript's session: the file's, or its folder's if each has its own."""
     return path.parent.name if path.name == "events.jsonl" else path.stem
 
 
 def _files(directory: Path) -> Iterator[Path]:
-    left = _ENTRIES
+    remaining_entries = _ENTRIES
     for folder, _, names in os.walk(directory):
-        for name in names[:left]:
+        for name in names[:remaining_entries]:
             yield Path(folder, name)
-        left -= len(names)
-        if left <= 0:
+        remaining_entries -= len(names)
+        if remaining_entries <= 0:
             return
 
 
 def changed_at(path: Path) -> float:
-    """Return when a file changed last, in seconds; 0 where there is none."""
+    """Return when a file changed last, in seconds; 0 if it does not exist."""
     try:
         return path.stat().st_mtime
     except OSError:

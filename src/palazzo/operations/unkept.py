@@ -1,7 +1,7 @@
-"""Whether a transcript that is not in the archive, or not to its end, has words from outside: read, and not filed.
+"""Whether a transcript that is not, or not completely, in the archive holds untrusted content. Nothing is filed.
 
-Nobody may have asked for the session to be kept, capture may be off, or there may be too much of it to wait for. What
-is written in it is judged all the same, by the cutter's rules and with what earlier calls of the session did.
+The session may not be captured, or its transcript may be too long to wait for. Its content is judged all the same, by
+the cutter's rules and with what earlier calls of the session left.
 """
 
 from __future__ import annotations
@@ -16,25 +16,23 @@ if TYPE_CHECKING:
     from palazzo.model import Micros
 
 _LARGEST = 32_000_000
-"""Bytes that are read, of all transcripts together, in some seconds: what a day of work comes to. What is longer may
-hold anything."""
+"""Bytes that are read of all transcripts together, in some seconds: a day of work. Longer ones count as untrusted."""
 
 
-Finding = Literal["nothing", "untrusted", "unreadable"]
-"""What transcripts hold: no untrusted content, some, or nobody can say because none of them could be read."""
+TranscriptContent = Literal["nothing", "untrusted", "unreadable"]
+"""What transcripts hold: no untrusted content, some, or unknown because no transcript could be read."""
 
 
-def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], bool]) -> Finding:
-    """Return what a tool brought into the session of one of these files, from a byte of it on.
+def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], bool]) -> TranscriptContent:
+    """Return whether tools brought untrusted content into the sessions of these files, each from a byte on.
 
-    Sessions that say in which directory they are, which `is_wanted` does not want, are passed over. Of files of which
-    some can be read, those count.
+    A session whose directory `is_wanted` refuses is skipped. If some files cannot be read, the others decide.
     """
     from palazzo.errors import SourceUnreadable
 
     files = list(files)
     agents = frozenset(path.stem.removeprefix("agent-") for path, _ in files)
-    left, read, unreadable = _LARGEST, 0, 0
+    remaining_bytes, read, unreadable = _LARGEST, 0, 0
     for path, start in files:
         try:
             feeder, directory = _begins(path)
@@ -44,8 +42,8 @@ def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], boo
             read += 1
             if directory and not is_wanted(directory):
                 continue
-            left -= path.stat().st_size - start
-            if left < 0 or _brings_outside(feeder, path, start, agents):
+            remaining_bytes -= path.stat().st_size - start
+            if remaining_bytes < 0 or _brings_outside(feeder, path, start, agents):
                 return "untrusted"
         except (OSError, SourceUnreadable):
             unreadable += 1

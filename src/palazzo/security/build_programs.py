@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def judge_tool_run(shell: Shell, arguments: Sequence[str]) -> Outcome:
     """A compiler, test runner or linter: it prints what it finds in the project, unless it is led elsewhere."""
-    before = ""
+    previous_word = ""
     for word in arguments:
         if names_foreign_address(word):
             return FOREIGN
-        is_output = before in OUTPUT
+        is_output = previous_word in OUTPUT
         if word.startswith("-") and word != "-":
             _, _, value = word.partition("=")
             if (
@@ -36,11 +36,11 @@ def judge_tool_run(shell: Shell, arguments: Sequence[str]) -> Outcome:
                 return FOREIGN
         elif not is_output and (re.match(r"[~/]|(?:\.\./)", word) or is_dependency(word)) and not shell.is_own(word):
             return FOREIGN
-        before = word
+        previous_word = word
     return Outcome(True)
 
 
-def compile_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def compile_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a compiler: what it compiles must be in the project's files."""
     return FOREIGN if "-" in arguments else judge_tool_run(shell, arguments)
 
@@ -110,7 +110,7 @@ def _is_built(shell: Shell, program: str) -> bool:
     return bool(plain) and shell.was_made(plain)
 
 
-def run_tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """make, just, rake and their like: their targets say what they do."""
     shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
     if any(
@@ -131,19 +131,21 @@ def run_tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, li
     return FOREIGN
 
 
-def run_managed(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_managed(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """A package manager or a build system: which of its commands are local is in `package_managers`."""
     shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
     verdict = MANAGERS[name](arguments)
     if verdict.runs:
-        return shell.judge(verdict.runs, has_input, listed)
+        return shell.judge(verdict.runs, has_input, input_lists_files)
     shell.effect.pulls |= verdict.pulls
     if name in ("bazel", "bazelisk", "buck2", "pants"):  # their targets begin with strokes
         return Outcome(verdict.is_local and not any(names_foreign_address(word) for word in arguments))
     return judge_tool_run(shell, arguments) if verdict.is_local else FOREIGN
 
 
-def run_package_tool(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_package_tool(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     """npx and its like: a known tool that is installed."""
     plain = [word for word in arguments if not word.startswith("-")]
     if any(word in ("-y", "--yes", "-p", "--package", "-c", "--call", "--from", "--with") for word in arguments):
@@ -155,10 +157,10 @@ def run_package_tool(shell: Shell, name: str, arguments: list[str], has_input: b
     if not plain or "@" in plain[0][1:] or name == "pipx":
         return FOREIGN
     at = arguments.index(plain[0])
-    return shell.judge(arguments[at:], has_input, listed)
+    return shell.judge(arguments[at:], has_input, input_lists_files)
 
 
-def run_debugged(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_debugged(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """gdb, lldb, valgrind, strace: what they run must be what the project built."""
     if "--args" in arguments:
         arguments = arguments[arguments.index("--args") + 1 :]

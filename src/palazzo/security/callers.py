@@ -57,15 +57,17 @@ class Caller:
 
 def caller_of(variables: Mapping[str, str], in_shell: bool) -> Caller:
     """Return the caller that has these variables."""
-    stated = variables.get(SESSION, "")
+    stated_id = variables.get(SESSION, "")
     by_variable = [NamedSession(variables[name], host) for name, host in _NAMES.items() if variables.get(name)]
     host = "" if in_shell else variables.get(HOST, "")
-    marked = [each.host for each in by_variable] or [each for name, each in _MARKS.items() if variables.get(name)]
-    host = host or next(iter(marked), "")
-    if stated and not in_shell:
-        return Caller((NamedSession(stated),), True, host, in_shell)
-    named = [*by_variable, *([NamedSession(stated)] if stated else [])]
-    return Caller(tuple(named), False, host, in_shell)
+    hosts = [session.host for session in by_variable] or [
+        session for name, session in _MARKS.items() if variables.get(name)
+    ]
+    host = host or next(iter(hosts), "")
+    if stated_id and not in_shell:
+        return Caller((NamedSession(stated_id),), True, host, in_shell)
+    sessions = [*by_variable, *([NamedSession(stated_id)] if stated_id else [])]
+    return Caller(tuple(sessions), False, host, in_shell)
 
 
 def is_of_host(kind: str, host: str) -> bool:

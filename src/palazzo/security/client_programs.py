@@ -9,7 +9,7 @@ from palazzo.security.build_programs import judge_tool_run
 from palazzo.security.git_commands import OWN_REVISION
 from palazzo.security.loopback import host_of, is_loopback, is_own_server, names_foreign_address, port_of
 from palazzo.security.program_arguments import FOREIGN, PURE_OUTCOME, Outcome, plain_words, values_behind
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT
 
 if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
@@ -23,7 +23,7 @@ _CLIENT_VALUES = frozenset(
     -t -n -P --post-data --method --body-data --timeout --tries -z --limit-rate -C --session -a --auth -A-value
     --body -q-value -t-value --duration --rate --method --import-path -proto -import-path -plaintext-value -rate
     -duration -targets-value --retry-max-time --ciphers --max-redirs -U -y
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 
 
@@ -33,17 +33,17 @@ _CLIENT_DENIED = re.compile(
 )
 
 
-def judge_client(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def judge_client(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """curl and its like: local where every address is this machine's own server, or a file of the project."""
     plain: list[str] = []
     skip = ""
-    resolved = False
+    is_resolved_here = False
     for word in arguments:
         if skip:
             if skip in ("--resolve", "--connect-to"):
                 if not _resolves_here(word):
                     return FOREIGN
-                resolved = True
+                is_resolved_here = True
             elif word.startswith("@") and not shell.is_own(word[1:]):
                 return FOREIGN
             skip = ""
@@ -68,7 +68,7 @@ def judge_client(shell: Shell, name: str, arguments: list[str], has_input: bool,
         plain = plain[:1]
     if not plain or (has_input and name in ("wget",) and "-i" in arguments):
         return FOREIGN
-    if resolved and len(plain) == 1:
+    if is_resolved_here and len(plain) == 1:
         return PURE_OUTCOME
     return Outcome(all(_is_own_address(shell, word, name) for word in plain), bool(plain[0].startswith("file:")))
 
@@ -95,9 +95,9 @@ def _is_own_address(shell: Shell, word: str, name: str) -> bool:
     if name in ("curl", "wget", "lynx", "w3m") and word == "-":
         return True
     authority = re.match(r"(?:\w+://)?[^/?#]*", word)
-    if authority and re.search(f"[{UNKNOWN}{LOCAL_TEXT}{OWN_FILE}]", authority[0]):
+    if authority and re.search(f"[{UNKNOWN_TEXT}{LOCAL_TEXT}{OWN_FILE}]", authority[0]):
         return False
-    word = re.sub(f"[{UNKNOWN}{LOCAL_TEXT}{OWN_FILE}{OWN_REVISION}]", "0", word)
+    word = re.sub(f"[{UNKNOWN_TEXT}{LOCAL_TEXT}{OWN_FILE}{OWN_REVISION}]", "0", word)
     if shell.own.has_host(host_of(word)):
         return True
     if not is_own_server(word):
@@ -105,7 +105,7 @@ def _is_own_address(shell: Shell, word: str, name: str) -> bool:
     return not shell.is_foreign_port(port_of(word) or "80")
 
 
-def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge sqlite3: a database in memory, or the shape of one."""
     plain = plain_words(arguments, frozenset(("-cmd", "-separator", "-init", "-newline", "-nullvalue")))
     is_memory = plain[:1] == [":memory:"] and not re.search(
@@ -119,7 +119,7 @@ def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: boo
     return Outcome(is_memory and not any(word in ("-cmd", "-init") for word in arguments), False)
 
 
-def openssl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def openssl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge openssl: what it computes, or this machine's own server."""
     if arguments[:1] and arguments[0] in (
         "rand",
@@ -149,11 +149,12 @@ _SCHEMA = re.compile(
 )
 
 
-def ask_database(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def ask_database(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """psql: the shape of the own database alone; its rows may be anybody's."""
     hosts = values_behind(arguments, ("-h", "--host"))
-    asked = values_behind(arguments, ("-c", "--command"))
+    queries = values_behind(arguments, ("-c", "--command"))
     is_here = all(host in ("localhost", "127.0.0.1") for host in hosts) and not any("://" in word for word in arguments)
     return Outcome(
-        is_here and bool(asked) and not has_input and all(_SCHEMA.fullmatch(one.strip()) for one in asked), False
+        is_here and bool(queries) and not has_input and all(_SCHEMA.fullmatch(query.strip()) for query in queries),
+        False,
     )

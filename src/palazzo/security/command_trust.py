@@ -1,8 +1,8 @@
-"""What a shell command prints and leaves behind, as far as it is known to be local. Pure.
+"""Whether a shell command's output is known to be local, and what the command changes. Pure.
 
-The rule is an allow-list: a command is local where every program that it runs is known to print the
-project's own files, its builds and tests, its version control or this machine's state. All else, and whatever cannot be
-parsed for certain, is somebody else's.
+The rule is an allow-list: a command is local if every program that it runs is known to print the project's own files,
+its builds and tests, its version control or this machine's state. Any other command, and one that cannot be parsed for
+certain, is foreign.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palazzo.security.program_trust import is_plain_program, judge_program
 from palazzo.security.project_paths import (
     LOCAL_TEXT,
     OWN_FILE,
-    UNKNOWN,
+    UNKNOWN_TEXT,
     Project,
     is_dependency,
     reaches_everything,
@@ -50,28 +50,28 @@ _OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?ran
 
 @dataclass(slots=True)
 class CommandEffect:
-    """What a command prints and what it leaves behind.
+    """What a command prints and which files, references and ports it changes.
 
-    `is_local`: all of its words are known to be local, as long as the working tree is. `reads_project`: they show files
-    or history of the project. `brought` are names of files and references that hold others' words afterwards, `made`
-    the paths, in plain form, that local words were written to. `git` are the effects on the working tree, in order.
+    `is_local`: all of its output is known to be local, if the working tree is. `reads_project`: the output shows files
+    or history of the project. `foreign_names`: files and references that hold foreign content afterwards. `own_paths`:
+    the paths, in plain form, to which local words were written. `git`: the effects on the working tree, in order.
     """
 
     is_local: bool = True
     reads_project: bool = False
-    brought: set[str] = field(default_factory=set)
-    placed: set[str] = field(default_factory=set)
-    """The same, as paths in plain form, where those are known."""
-    made: list[str] = field(default_factory=list)
+    foreign_names: set[str] = field(default_factory=set)
+    foreign_paths: set[str] = field(default_factory=set)
+    """The files with foreign content as paths in plain form, where the paths are known."""
+    own_paths: list[str] = field(default_factory=list)
     git: list[GitEffect] = field(default_factory=list)
     ports: set[str] = field(default_factory=set)
-    """Ports at which somebody else's words may be served from now on."""
+    """Ports at which a stranger's words may be served from now on."""
     runs: set[str] = field(default_factory=set)
-    """Names of files in which what is run stands: scripts, `Makefile`, `package.json`."""
+    """Names of the files that define the commands that it runs: scripts, `Makefile`, `package.json`."""
     pulls: bool = False
-    """Whether files of others may have come anywhere into the project."""
+    """Whether it may have put foreign files anywhere into the project."""
     scripts: dict[str, str] = field(default_factory=dict)
-    """What a here-document puts into a file, by path."""
+    """The text that a here-document writes into a file, by path."""
     shows_diff: bool = False
     """Whether lines of files may be shown that the command does not name."""
 
@@ -82,39 +82,39 @@ Holds = Callable[[str], bool]
 def judge_command(
     command: str, project: Project | None = None, holds: Holds | None = None, own: OwnSources | None = None
 ) -> CommandEffect:
-    """Judge a command line. `own` is what the person allow-listed.
+    """Judge a command line. `own`: the sources that the user allow-listed.
 
-    `holds` knows what earlier calls did: `made:PATH` (local words were written there), `script:PATH` (a script was
-    written that is local itself), `port:N` (others' words may be served there).
+    `holds` says what earlier calls did: `made:PATH` (they wrote local words there), `script:PATH` (they wrote a script
+    that is local itself), `port:N` (a stranger's words may be served there).
     """
     try:
         script = parse_command(command)
     except (ShellSyntaxError, RecursionError):
-        return CommandEffect(False, True, brought=set(written_files.names_in(command)))
+        return CommandEffect(False, True, foreign_names=set(written_files.names_in(command)))
     shell = Shell(project or Project(), holds or (lambda _: False), own or OwnSources())
     shell.run(script)
     effect = shell.effect
     effect.is_local = effect.is_local and shell.steps < MOST_STEPS
     if not effect.is_local:
-        effect.placed = {
+        effect.foreign_paths = {
             place
             for path in shell.written
             if not path.isdigit() and (place := shell.places.get(path) or shell.plain(path))
         }
-        effect.brought.update(
+        effect.foreign_names.update(
             last_component(path) for path in shell.written if not shell.places.get(path) and not path.isdigit()
         )
-        effect.brought.update(written_files.names_in_program(command))
+        effect.foreign_names.update(written_files.names_in_program(command))
     else:
-        made = (shell.places.get(path) or shell.plain(path) for path in shell.written)
-        effect.made = [place for place in made if place][:_MOST_NAMES]
-    effect.placed = set(sorted(effect.placed)[:_MOST_NAMES])
-    effect.brought = set(sorted(effect.brought - written_files.NO_NAMES)[:_MOST_NAMES])
+        paths = (shell.places.get(path) or shell.plain(path) for path in shell.written)
+        effect.own_paths = [place for place in paths if place][:_MOST_NAMES]
+    effect.foreign_paths = set(sorted(effect.foreign_paths)[:_MOST_NAMES])
+    effect.foreign_names = set(sorted(effect.foreign_names - written_files.NO_NAMES)[:_MOST_NAMES])
     return effect
 
 
 class Shell:
-    """The state of a shell that runs a script: variables, directory, what was written so far."""
+    """The state of a shell that runs a script: variables, directory, written paths."""
 
     def __init__(self, project: Project, holds: Holds, own: OwnSources) -> None:
         self.project, self._holds, self.own = project, holds, own
@@ -122,12 +122,12 @@ class Shell:
         self.steps = 0
         self.written: list[str] = []
         self.places: dict[str, str] = {}
-        """What was written, in plain form, by how the command names it."""
+        """The written paths in plain form, by their spelling in the command."""
         self.directory = project.directory or project.root
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, tuple[Script, ...]] = {}
         self._running: set[str] = set()
-        self._read = UNKNOWN
+        self._read = UNKNOWN_TEXT
         self._is_led = False
         self._last: bool | None = None
         self.own_written: set[str] = set()
@@ -137,7 +137,7 @@ class Shell:
     # --- scripts -------------------------------------------------------------------------------------------------
 
     def run(self, script: Script) -> None:
-        """Take in a script, step by step."""
+        """Judge a script step by step."""
         for step in script:
             skips = (step.operator == "&&" and self._last is False) or (step.operator == "||" and self._last is True)
             if skips:
@@ -145,8 +145,8 @@ class Shell:
             self._last = None
             self._pipeline(step.pipeline)
 
-    def nested(self, text: str) -> bool:
-        """Take in a script that is a text; return whether it could be read."""
+    def run_text(self, text: str) -> bool:
+        """Judge the text of a script; return whether it could be parsed."""
         try:
             script = parse_command(text)
         except (ShellSyntaxError, RecursionError):
@@ -155,29 +155,29 @@ class Shell:
         return True
 
     def _pipeline(self, commands: Sequence[Simple | Group]) -> None:
-        listed: bool | None = None
+        lists_own_files: bool | None = None
         for n, command in enumerate(commands):
             self.steps += 1
             if self.steps >= MOST_STEPS:
                 return
             if isinstance(command, Group):
-                self._group(command, bool(listed))
-                listed = None
+                self._group(command, bool(lists_own_files))
+                lists_own_files = None
             else:
-                listed = self._simple(command, n > 0, listed)
+                lists_own_files = self._simple(command, n > 0, lists_own_files)
 
-    def _group(self, group: Group, listed: bool = False) -> None:
+    def _group(self, group: Group, input_lists_files: bool = False) -> None:
         if group.kind == "function":
             self.functions[group.variable] = group.scripts
             return
         directory, read = self.directory, self._read
         self._redirections(group.redirections)
         fed = [self.expand(redirection.word) for redirection in group.redirections if redirection.operator == "<"]
-        self._read = OWN_FILE if listed or fed == [[_OWN_LIST]] else UNKNOWN
+        self._read = OWN_FILE if input_lists_files or fed == [[_OWN_LIST]] else UNKNOWN_TEXT
         turns: list[str] = [""]
         if group.kind == "for":
-            turns = [text for word in group.words for text in self.expand(word)] or [UNKNOWN]
-            turns = turns if len(turns) <= _MOST_TURNS else [*turns[:_MOST_TURNS], UNKNOWN]
+            turns = [text for word in group.words for text in self.expand(word)] or [UNKNOWN_TEXT]
+            turns = turns if len(turns) <= _MOST_TURNS else [*turns[:_MOST_TURNS], UNKNOWN_TEXT]
         else:
             for word in group.words:
                 self.expand(word)
@@ -196,7 +196,7 @@ class Shell:
     # --- words -----------------------------------------------------------------------------------------------------
 
     def expand(self, word: Word) -> list[str]:
-        """Return the texts that a word becomes; several where a variable or a substitution is split."""
+        """Return the texts to which a word expands; several if a variable or a substitution is split."""
         texts = [""]
         for piece in word:
             match piece:
@@ -209,7 +209,7 @@ class Shell:
                     texts[-1] += first
                     texts += rest
                 case Substitution():
-                    texts[-1] += self._substituted(piece)
+                    texts[-1] += self._substitute(piece)
         if (
             len(texts) == 1
             and word
@@ -218,14 +218,14 @@ class Shell:
             and texts[0].startswith("~")
         ):
             return texts
-        return [one for text in texts for one in spread_braces(text)] if has_braces(word) else texts
+        return [alternative for text in texts for alternative in spread_braces(text)] if has_braces(word) else texts
 
     def _value(self, piece: Variable) -> list[str]:
-        """The texts of a variable; one that grows by itself is not followed."""
-        texts = self._stored(piece)
-        return texts if sum(map(len, texts)) <= _LONGEST_VALUE and len(texts) <= _MOST_NAMES else [UNKNOWN]
+        """Return the texts of a variable; UNKNOWN for one that has grown too large."""
+        texts = self._look_up(piece)
+        return texts if sum(map(len, texts)) <= _LONGEST_VALUE and len(texts) <= _MOST_NAMES else [UNKNOWN_TEXT]
 
-    def _stored(self, piece: Variable) -> list[str]:
+    def _look_up(self, piece: Variable) -> list[str]:
         name = piece.name
         if name.startswith(("#", "?")) or name in (
             "$",
@@ -242,63 +242,65 @@ class Shell:
             return ["0"]
         if name in self.variables:
             values = self.variables[name]
-            return values if not piece.operator or piece.operator.startswith((":-", "-", "[@]", "[*]")) else [UNKNOWN]
+            return (
+                values if not piece.operator or piece.operator.startswith((":-", "-", "[@]", "[*]")) else [UNKNOWN_TEXT]
+            )
         if name == "PWD":
             return [self.directory or "."]
         if name == "HOME":
-            return ["~"] if not piece.operator else [UNKNOWN]
+            return ["~"] if not piece.operator else [UNKNOWN_TEXT]
         if name in ("USER", "LOGNAME", "HOSTNAME", "SHELL", "LANG", "TERM", "BASH_VERSION"):
             return [LOCAL_TEXT]
-        return [UNKNOWN]
+        return [UNKNOWN_TEXT]
 
-    def _substituted(self, piece: Substitution) -> str:
+    def _substitute(self, piece: Substitution) -> str:
         was_local, self.effect.is_local = self.effect.is_local, True
         self.run(piece.script)
         is_local = self.effect.is_local
         self.effect.is_local = was_local and is_local
         if piece.is_process:
             lists = is_local and printed_by(self, piece.script) == OWN_FILE
-            return _OWN_LIST if lists else "/dev/fd/63" if is_local else UNKNOWN
-        return printed_by(self, piece.script) if is_local else UNKNOWN
+            return _OWN_LIST if lists else "/dev/fd/63" if is_local else UNKNOWN_TEXT
+        return printed_by(self, piece.script) if is_local else UNKNOWN_TEXT
 
     # --- simple commands ---------------------------------------------------------------------------------------------
 
-    def _simple(self, simple: Simple, has_input: bool, listed: bool | None) -> bool:
+    def _simple(self, simple: Simple, has_input: bool, input_lists_files: bool | None) -> bool:
         """Judge a command; return whether it prints names of the project's own files."""
         words = [text for word in simple.words for text in self.expand(word)]
-        assigned = {name: self.expand(value) for name, value in simple.assignments}
+        new_variables = {name: self.expand(value) for name, value in simple.assignments}
         self.fed_text = None
-        before = len(self.written)
+        written_count = len(self.written)
         feeds = self._redirections(simple.redirections)
         if not words:
-            self.variables.update(assigned)
+            self.variables.update(new_variables)
             return False
-        if any(is_dangerous(name, text) for name, values in assigned.items() for text in values):
+        if any(is_dangerous(name, text) for name, values in new_variables.items() for text in values):
             self.effect.is_local = False
         if words[0] in ("read", "export", "declare", "local", "readonly", "typeset", "trap"):
             self._builtin(words)
         if self._is_led and not is_plain_program(words[0]):
             self.effect.is_local = False
-        outcome = judge_program(self, words, has_input or feeds, bool(listed))
-        self.places.update({path: self.plain(path) for path in self.written[before:]})
+        outcome = judge_program(self, words, has_input or feeds, bool(input_lists_files))
+        self.places.update({path: self.plain(path) for path in self.written[written_count:]})
         self._last = outcome.status
         if not outcome.is_local:
             self.effect.is_local = False
         self.effect.reads_project |= outcome.reads_project
         if self.fed_text is not None and words[0] in ("cat", "tee"):
-            targets = self.written[before:] if before < len(self.written) else []
+            targets = self.written[written_count:] if written_count < len(self.written) else []
             self.effect.scripts.update(dict.fromkeys(targets[:8], self.fed_text))
         if outcome.is_local and self.effect.is_local:
-            self.own_written.update(place for path in self.written[before:] if (place := self.places[path]))
+            self.own_written.update(place for path in self.written[written_count:] if (place := self.places[path]))
         return outcome.lists_own_files
 
     def _builtin(self, words: list[str]) -> None:
-        """Take in what a command of the shell itself does to its variables, or says to be run later."""
+        """Apply a command of the shell itself: to its variables, or to the commands that it runs later."""
         if words[0] == "read":
             self.variables.update({word: [self._read] for word in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", word)})
             return
         if words[0] == "trap":
-            if len(words) > 2 and not self.nested(words[1]):
+            if len(words) > 2 and not self.run_text(words[1]):
                 self.effect.is_local = False
             return
         for word in words[1:]:
@@ -310,7 +312,7 @@ class Shell:
                 self._is_led |= any(is_dangerous(name, text) for text in texts)
 
     def call_function(self, name: str) -> bool:
-        """Run the body of a function that was defined before; return whether it can be told what it does."""
+        """Run the body of a function that was defined before; return whether its effect can be judged."""
         if name in self._running or len(self._running) > _MOST_TURNS:
             return False
         self._running.add(name)
@@ -320,7 +322,7 @@ class Shell:
         return True
 
     def _redirections(self, redirections: Sequence[Redirection]) -> bool:
-        """Judge where a command reads from, note where it writes to; return whether something is fed to it."""
+        """Judge the files that a command reads, note those that it writes; return whether it gets input."""
         feeds = False
         for redirection in redirections:
             text = "".join(self.expand(redirection.word))
@@ -339,23 +341,23 @@ class Shell:
                         self.written.append(text)
         return feeds
 
-    def judge(self, words: list[str], has_input: bool, listed: bool) -> Outcome:
+    def judge(self, words: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
         """Judge a program that another one runs."""
-        return judge_program(self, words, has_input, listed)
+        return judge_program(self, words, has_input, input_lists_files)
 
-    # --- what it leaves behind ---------------------------------------------------------------------------------------
+    # --- effects -----------------------------------------------------------------------------------------------------
 
     def note_git(self, effect: GitEffect) -> None:
         """Note what a git command does to the working tree and to references."""
         self.effect.git.append(effect)
-        self.effect.brought |= effect.brought
+        self.effect.foreign_names |= effect.foreign_names
         if effect.made_directory:
             self.written.append(effect.made_directory)
             if effect.is_local and (plain := self.plain(effect.made_directory)):
                 self.own_written.add(plain)
 
     def note_detour(self) -> None:
-        """Note that another's commit was checked out."""
+        """Note that a stranger's commit was checked out."""
         self.effect.git.append(GitEffect(False, "detour"))
 
     def is_dangerous_assignment(self, word: str) -> bool:
@@ -364,7 +366,7 @@ class Shell:
         return is_dangerous(name, value)
 
     def is_foreign_port(self, port: str) -> bool:
-        """Whether somebody else's words may be served at a port of this machine."""
+        """Whether a stranger's words may be served at a port of this machine."""
         return port in self.effect.ports or self._holds(f"port:{port}")
 
     def is_judged_script(self, path: str) -> bool:
@@ -380,13 +382,13 @@ class Shell:
 
     def plain(self, path: str) -> str:
         """Return a path in plain form, '' where it is not known."""
-        return "" if UNKNOWN in path or LOCAL_TEXT in path else self.project.resolve(path, self.directory)
+        return "" if UNKNOWN_TEXT in path or LOCAL_TEXT in path else self.project.resolve(path, self.directory)
 
     def is_own(self, path: str) -> bool:
         """Whether a path is the project's own, or local words were written there."""
         if _OWN_DEVICES.fullmatch(path):
             return True
-        if not path or UNKNOWN in path or LOCAL_TEXT in path or "://" in path or "\0" in path:
+        if not path or UNKNOWN_TEXT in path or LOCAL_TEXT in path or "://" in path or "\0" in path:
             return False
         path = path.replace(OWN_FILE, "own").replace(OWN_REVISION, "0")
         plain = self.plain(path)
@@ -403,7 +405,7 @@ class Shell:
         return plain in self.own_written or self._holds(f"made:{plain}")
 
     def is_build_output(self, path: str) -> bool:
-        """Whether a path is in a directory that builds fill: its names are the project's own, its words perhaps not."""
+        """Whether a path is in a directory that builds fill: its file names are own, the content may not be."""
         plain = self.plain(path)
         first = self.project.relative(plain).split("/")[0] if plain and self.project.is_inside(plain) else ""
         return first in ("dist", "out", "public", ".next", ".nuxt", ".output", "coverage") and not is_dependency(plain)

@@ -43,7 +43,7 @@ class DeviceKey:
         """Return the signature of a message; `purpose` keeps signatures of one kind from passing for another's."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-        return Ed25519PrivateKey.from_private_bytes(self.private).sign(_framed(purpose, message))
+        return Ed25519PrivateKey.from_private_bytes(self.private).sign(_frame(purpose, message))
 
 
 def is_signed(public: bytes, signature: bytes, purpose: bytes, message: bytes) -> bool:
@@ -54,13 +54,13 @@ def is_signed(public: bytes, signature: bytes, purpose: bytes, message: bytes) -
     if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, _framed(purpose, message))
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _frame(purpose, message))
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
-def _framed(purpose: bytes, message: bytes) -> bytes:
+def _frame(purpose: bytes, message: bytes) -> bytes:
     return b"palazzo " + purpose + b"\x00" + message
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 LONGEST_NAME = 80
 """Characters of a name that are shown."""
-_REPLACED = str.maketrans(
+_REPLACEMENTS = str.maketrans(
     {
         **dict.fromkeys("<＜﹤‹〈⟨〈❮❰⦑˂≪⧼≺⋖«《", "("),
         **dict.fromkeys(">＞﹥›〉⟩〉❯❱⦒˃≫⧽≻⋗»》", ")"),
@@ -21,8 +21,8 @@ _REPLACED = str.maketrans(
 
 def plain_name(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name without quotation marks around it: one line, nothing that reads as a tag or as an entry's id."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in name[: 8 * longest])
-    words = " ".join(shown.translate(_REPLACED).split())
+    printable = "".join(letter if letter.isprintable() else " " for letter in name[: 8 * longest])
+    words = " ".join(printable.translate(_REPLACEMENTS).split())
     return words if len(words) <= longest else f"{words[: longest - 1].rstrip()}…"
 
 

@@ -1,14 +1,14 @@
-"""Whether an agent repeats, turns later and in its own voice, what it read in untrusted words. Pure, linear.
+"""Whether an agent repeats untrusted words in later turns, in its own voice. Pure; linear in time.
 
-Of a sentence those words are distinctive that stand in the untrusted words and in no trusted ones. A sentence is an
-echo if it has
+A word of a sentence is distinctive if it stands in untrusted words and in no trusted ones. A sentence is an echo if it
+has
 
-    a run of `_RUN` words of them that names something distinctive,
-    at least `_MANY` distinctive words that are at least half of its telling words,
+    a run of `_RUN` words from the untrusted words that contains a distinctive word,
+    at least `_MANY` distinctive words that are at least half of its content words,
     or a distinctive figure or name: a number of four digits, an address, a path, an identifier with digits.
 
-Only the last `WINDOW` characters of a thread count, so that the time stays bounded; which those are follows from the
-rows before alone, so a session that is taken in piece by piece is judged as one that is taken in at once.
+Only the last `WINDOW` characters of a thread count, so that the time stays bounded. This window depends on earlier rows
+alone, so a session that is judged piece by piece gets the same result as one that is judged at once.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 WINDOW = 300_000
-"""Characters of a thread in which words are compared: more than a host keeps before its model."""
+"""Characters of a thread in which words are compared: more than a host keeps in its model's context."""
 _RUN = 4
 _MANY = 3
 _LONGEST_PART = 100_000
-"""Characters of one part that are looked at: half of them from its end."""
+"""Characters of one part that are compared: half of them from its end."""
 Voice = Literal["untrusted", "person", "local"]
 _WORD = re.compile(r"[^\W_]+(?:[._:/@'’-][^\W_]+)*")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n。！？]+")
 _FIGURE = re.compile(r"^(?=.*\d)(?:.*\d.*[a-z].*\d|\d{4,}|.*\d.*[.:/@].*|.*[a-z].*[._:/@].*)$|^[^\d]{2,}[.][a-z]{2,}$")
 _YEAR = re.compile(r"^(?:19|20)\d\d$")
@@ -334,90 +334,90 @@ _COMMON = frozenset(
 )
 
 
-class Heard(NamedTuple):
-    """Words that came before an agent: whose they are, by how far they are trusted."""
+class Utterance(NamedTuple):
+    """Words in an agent's context, with the trust that their speaker has."""
 
     text: str
     voice: Voice
 
 
 class Echoes:
-    """What a thread has heard within its window, and whether later words repeat the untrusted of it."""
+    """The words of a thread within its window; finds later words that repeat the untrusted ones."""
 
-    def __init__(self, heard: Iterable[Heard] = ()) -> None:
-        self._heard: deque[Heard] = deque()
+    def __init__(self, utterances: Iterable[Utterance] = ()) -> None:
+        self._utterances: deque[Utterance] = deque()
         self._size = 0
         self._untrusted = _Bag()
         self._trusted = _Bag()
-        self._counted = 0
-        """How many of those that were heard, from the last on backwards, are not counted yet."""
-        for one in heard:
-            self.hear(one)
+        self._uncounted_count = 0
+        """How many of the last utterances are not counted yet."""
+        for utterance in utterances:
+            self.hear(utterance)
 
-    def hear(self, heard: Heard) -> None:
-        """Take in what is said next."""
-        self._heard.append(heard)
-        self._counted += 1
-        self._size += len(heard.text)
-        while self._size > WINDOW and len(self._heard) > 1:
-            gone = self._heard.popleft()
-            self._size -= len(gone.text)
-            if self._counted > len(self._heard):
-                self._counted -= 1
+    def hear(self, utterance: Utterance) -> None:
+        """Add the next utterance."""
+        self._utterances.append(utterance)
+        self._uncounted_count += 1
+        self._size += len(utterance.text)
+        while self._size > WINDOW and len(self._utterances) > 1:
+            oldest = self._utterances.popleft()
+            self._size -= len(oldest.text)
+            if self._uncounted_count > len(self._utterances):
+                self._uncounted_count -= 1
             else:
-                self._bag(gone).remove(gone.text)
+                self._bag(oldest).remove(oldest.text)
 
     def are_in(self, text: str) -> bool:
-        """Whether a text repeats what only untrusted words have said."""
+        """Whether a text repeats words that only untrusted content contains."""
         self._count()
         if not self._untrusted.words:
             return False
         return any(self._repeats(words) for words in _sentences(text))
 
     def _count(self) -> None:
-        for heard in list(self._heard)[len(self._heard) - self._counted :]:
-            self._bag(heard).add(heard.text)
-        self._counted = 0
+        for utterance in list(self._utterances)[len(self._utterances) - self._uncounted_count :]:
+            self._bag(utterance).add(utterance.text)
+        self._uncounted_count = 0
 
-    def _bag(self, heard: Heard) -> _Bag:
-        return self._untrusted if heard.voice == "untrusted" else self._trusted
+    def _bag(self, utterance: Utterance) -> _Bag:
+        return self._untrusted if utterance.voice == "untrusted" else self._trusted
 
     def _repeats(self, words: Sequence[str]) -> bool:
-        telling = [word for word in dict.fromkeys(words) if _tells(word)]
-        distinctive = {word for word in telling if self._untrusted.words[word] and not self._trusted.words[word]}
+        content_words = [word for word in dict.fromkeys(words) if _tells(word)]
+        distinctive = {word for word in content_words if self._untrusted.words[word] and not self._trusted.words[word]}
         if not distinctive:
             return False
         if any(_FIGURE.match(word) and not _YEAR.match(word) for word in distinctive):
             return True
-        if len(distinctive) >= _MANY and len(distinctive) * 2 >= len(telling):
+        if len(distinctive) >= _MANY and len(distinctive) * 2 >= len(content_words):
             return True
         runs = (run for run in _runs(words) if not distinctive.isdisjoint(run))
         return any(self._untrusted.runs[run] and not self._trusted.runs[run] for run in runs)
 
 
 class _Bag:
-    """The words and the runs of words of several texts, each with in how many of them."""
+    """How many texts contain each word, and each run of words."""
 
     def __init__(self) -> None:
         self.words: Counter[str] = Counter()
         self.runs: Counter[tuple[str, ...]] = Counter()
 
     def add(self, text: str) -> None:
-        words, runs = _counted(text)
+        words, runs = _words_and_runs(text)
         self.words.update(words)
         self.runs.update(runs)
 
     def remove(self, text: str) -> None:
-        words, runs = _counted(text)
+        words, runs = _words_and_runs(text)
         self.words.subtract(words)
         self.runs.subtract(runs)
 
 
 @lru_cache(maxsize=128)
-def _counted(text: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
+def _words_and_runs(text: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
     half = _LONGEST_PART // 2
-    shown = text if len(text) <= _LONGEST_PART else f"{text[:half]}\n{text[-half:]}"
-    sentences = list(_sentences(shown))
+    excerpt = text if len(text) <= _LONGEST_PART else f"{text[:half]}\n{text[-half:]}"
+    sentences = list(_sentences(excerpt))
     words = frozenset(word for sentence in sentences for word in sentence)
     return words, frozenset(run for sentence in sentences for run in _runs(sentence))
 
@@ -430,8 +430,8 @@ def _sentences(text: str) -> Iterator[list[str]]:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """A word as it is compared: without its ending; what is written without spaces as pieces of three letters."""
-    if _UNSPACED.search(word):
+    """Yield the compared forms of a word: without its ending; in scripts without spaces, pieces of three letters."""
+    if _UNSPACED_LETTER.search(word):
         yield from (word[n : n + 3] for n in range(max(1, len(word) - 2)))
     elif len(word) > 5 and word.isalpha():
         yield re.sub(r"(?:ings?|ed|es|s|en|e)$", "", word)

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING
 from palazzo.security import inline_code
 from palazzo.security import known_programs as known
 from palazzo.security.git_commands import GitEffect
-from palazzo.security.program_arguments import FOREIGN, PACKED, PURE_OUTCOME, Outcome, plain_words, values_behind
-from palazzo.security.project_paths import OWN_FILE, UNKNOWN
+from palazzo.security.program_arguments import (
+    ARCHIVE_SUFFIX,
+    FOREIGN,
+    PURE_OUTCOME,
+    Outcome,
+    plain_words,
+    values_behind,
+)
+from palazzo.security.project_paths import OWN_FILE, UNKNOWN_TEXT
 
 if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
@@ -32,7 +39,7 @@ def _is_own_argument(shell: Shell, word: str) -> bool:
 _LIST_OWN = frozenset({"-l", "--files", "--files-with-matches", "-rl", "-rln", "-lr", "-il", "-rli", "-lri"})
 
 
-def search_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def search_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """A program that is given a pattern, then files; without files it searches its input, or all that is there."""
     options = [word for word in arguments if word.startswith("-")]
     plain = plain_words(arguments, _SEARCH_VALUES)
@@ -66,11 +73,11 @@ _SEARCH_VALUES = frozenset(
     --type-not -E --extension --max-depth --max-count --context --after-context --before-context --color --colors -M
     --max-columns -j --threads --sort --sortr -r --replace --max-filesize -x --exec -H-value -S-value --type-add
     --binary-files --ignore-dir --exclude-from
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 
 
-def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge find: where it begins, and what it runs."""
     starts: list[str] = []
     for word in arguments:
@@ -81,12 +88,12 @@ def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
     for n, word in enumerate(arguments):
         if word in ("-exec", "-execdir", "-ok", "-okdir"):
             run = arguments[n + 1 :]
-            end = next((at for at, one in enumerate(run) if one in (";", "+")), len(run))
-            excludes = any(not is_own_only(one) for one in arguments[:n]) or all(
+            end = next((at for at, run_word in enumerate(run) if run_word in (";", "+")), len(run))
+            excludes = any(not is_own_only(test) for test in arguments[:n]) or all(
                 start.rstrip("/") not in (".", "") for start in starts or ["."]
             )
-            place = OWN_FILE if excludes and is_own else UNKNOWN
-            inner = shell.judge([one.replace("{}", place) for one in run[:end]] or ["false"], False, False)
+            place = OWN_FILE if excludes and is_own else UNKNOWN_TEXT
+            inner = shell.judge([run_word.replace("{}", place) for run_word in run[:end]] or ["false"], False, False)
             is_own = is_own and inner.is_local
         elif word in ("-fprint", "-fprintf", "-fls", "-files0-from"):
             is_own = False
@@ -96,18 +103,18 @@ def find_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
     return Outcome(is_own, lists_own_files=is_own and is_listing)
 
 
-def fd_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def fd_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge fd: where it searches, and what it runs."""
     for n, word in enumerate(arguments):
         if word in ("-x", "-X", "--exec", "--exec-batch"):
-            run = [one.replace("{}", OWN_FILE) for one in arguments[n + 1 :]]
+            run = [run_word.replace("{}", OWN_FILE) for run_word in arguments[n + 1 :]]
             inner = shell.judge([*run, OWN_FILE], False, False) if run else FOREIGN
-            found = search_files(shell, name, arguments[:n], has_input, listed)
-            return Outcome(found.is_local and inner.is_local)
-    return search_files(shell, name, arguments, has_input, listed)
+            outcome = search_files(shell, name, arguments[:n], has_input, input_lists_files)
+            return Outcome(outcome.is_local and inner.is_local)
+    return search_files(shell, name, arguments, has_input, input_lists_files)
 
 
-def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a program that prints names of files."""
     if name == "tree":
         arguments = [
@@ -121,7 +128,7 @@ def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
     )
 
 
-def run_text_script(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_text_script(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """sed, awk, jq and their like: a program first, then files."""
     with_value = {
         "sed": frozenset(("-e", "-f", "--expression", "--file", "-l")),
@@ -143,8 +150,8 @@ def run_text_script(shell: Shell, name: str, arguments: list[str], has_input: bo
         plain = [word for word in plain if not re.match(r"\w+=", word)]
     elif name in ("jq", "gojq", "jaq", "yq"):
         is_safe = not any(
-            re.search(r"\benv\b|\$ENV|\bload\s*\(|\binput_filename|\bimport\b|\binclude\b|strenv", one)
-            for one in programs
+            re.search(r"\benv\b|\$ENV|\bload\s*\(|\binput_filename|\bimport\b|\binclude\b|strenv", program)
+            for program in programs
         )
     if any(word in ("-i", "-i.bak", "--in-place", "-ni", "-Ei") or word.startswith("-i") for word in arguments):
         return Outcome(is_safe and all(shell.is_own(word) for word in plain), False)
@@ -153,7 +160,7 @@ def run_text_script(shell: Shell, name: str, arguments: list[str], has_input: bo
 
 def _without_named_values(arguments: Sequence[str]) -> list[str]:
     """Leave out jq's `--arg name value`, `--argjson` and `--slurpfile`, the last with its file kept."""
-    kept: list[str] = []
+    rest: list[str] = []
     skip = 0
     for word in arguments:
         if skip:
@@ -163,11 +170,11 @@ def _without_named_values(arguments: Sequence[str]) -> list[str]:
         elif word in ("--slurpfile", "--rawfile"):
             skip = 1
         else:
-            kept.append(word)
-    return kept
+            rest.append(word)
+    return rest
 
 
-def copy_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def copy_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a program that copies, moves or links: its sources must be the project's own."""
     plain = plain_words(arguments, frozenset(("-t", "--target-directory", "-m", "-o", "-g", "-S")))
     sources = plain[:-1] if len(plain) > 1 else plain
@@ -178,7 +185,9 @@ def copy_files(shell: Shell, name: str, arguments: list[str], has_input: bool, l
     return Outcome(all(shell.is_own(word) for word in sources), False)
 
 
-def change_directory(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def change_directory(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     """Go to a directory, which must be the project's own."""
     plain = plain_words(arguments, frozenset())
     if name == "popd" or plain in (["-"],):
@@ -188,28 +197,33 @@ def change_directory(shell: Shell, name: str, arguments: list[str], has_input: b
     return Outcome(is_own, False)
 
 
-def judge_archive(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def judge_archive(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """tar, zip and their like: what is packed must be the project's own, what is listed or unpacked was packed here."""
     plain = plain_words(arguments, frozenset(("-f", "-C", "--exclude", "--file", "-x", "--directory")))
     flags = arguments[0] if arguments else ""
-    named = values_behind(arguments, ("-f", "--file"))
+    named_archives = values_behind(arguments, ("-f", "--file"))
     if name == "zip" or (name in ("tar", "bsdtar") and re.fullmatch(r"-?[a-zA-Z]*c[a-zA-Z]*", flags)):
         if name != "zip" and not flags.startswith("-"):
             plain = plain[1:]
         archive, inputs = (
-            (named or plain[:1]),
-            plain[len(plain) - len(plain[0 if named or (flags.endswith("f") and flags.startswith("-")) else 1 :]) :],
+            (named_archives or plain[:1]),
+            plain[
+                len(plain)
+                - len(plain[0 if named_archives or (flags.endswith("f") and flags.startswith("-")) else 1 :]) :
+            ],
         )
         is_own = bool(inputs) and all(shell.is_own(word) for word in inputs if word not in archive)
         if is_own:
             shell.written += archive
         return Outcome(is_own, False)
-    archives = named or [word for word in plain if PACKED.search(word)]
-    archives += [after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-?[a-zA-Z]*f", before)]
+    archives = named_archives or [word for word in plain if ARCHIVE_SUFFIX.search(word)]
+    archives += [path for flag, path in itertools.pairwise(arguments) if re.fullmatch(r"-?[a-zA-Z]*f", flag)]
     return Outcome(bool(archives) and all(shell.is_own(word) for word in archives))
 
 
-def synchronise_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def synchronise_files(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     """Judge rsync between two places of this machine."""
     plain = plain_words(arguments, frozenset(("-e", "--exclude", "--include", "--filter")))
     return Outcome(
@@ -217,13 +231,13 @@ def synchronise_files(shell: Shell, name: str, arguments: list[str], has_input: 
     )
 
 
-def tee_files(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def tee_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Note what tee writes; it prints its input."""
     shell.written += [word for word in arguments if not word.startswith("-")]
     return PURE_OUTCOME
 
 
-def apply_patch(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def apply_patch(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge patch: what it applies must be the project's own."""
     outcome = judge_reader(shell, plain_words(arguments, frozenset()) + values_behind(arguments, ("-i",)))
     shell.effect.pulls |= not outcome.is_local

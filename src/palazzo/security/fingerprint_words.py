@@ -24,5 +24,5 @@ WORDS = tuple(
     raven razor ribbon river robin rocket ruby saddle sailor salmon sand satchel school season sheriff signal silver
     singer skate slipper snail soccer sparrow spoon statue summer sunset table tailor temple thunder tiger tomato
     tulip turtle valley velvet violin volcano wagon window zebra
-    """.split()  # noqa: SIM905 - a list of words, as words
+    """.split()
 )

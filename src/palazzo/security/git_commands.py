@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from palazzo.security.git_options import (
-    ALL,
+    ALL_BRANCHES,
     CLONE_WITH_VALUE,
     MESSAGE,
     PRINTS_COMMITS,
@@ -20,7 +20,7 @@ from palazzo.security.git_options import (
     TREE_WITH_VALUE,
     WITH_VALUE,
 )
-from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN
+from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN_TEXT
 
 OWN_REVISION = "\ue001"
 """Stands for a hash that a local command printed."""
@@ -28,7 +28,7 @@ _REMOTES = frozenset(
     """
     origin upstream fork forks remote remotes mirror github gitlab bitbucket contributor contributors contrib theirs
     downstream community heroku partner vendor public gerrit pull pr merge-requests changes dependabot renovate
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _BRANCHES = frozenset(
     """
@@ -37,7 +37,7 @@ _BRANCHES = frozenset(
     local codex claude cursor agent agents aider copilot opencode cline issue issues ticket tickets story epic
     improvement improve enhancement tmp backup archive support rfc design hack try demo poc prototype heads tags
     stash tag v
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _SOURCES = frozenset(
     """
@@ -45,10 +45,10 @@ _SOURCES = frozenset(
     services crates modules components core api cli ui db sql infra deploy charts examples fixtures include bin
     benches integration e2e frontend backend migrations assets styles public benchmarks proto types .github site
     examples plugins python js
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _REMOTE_REFERENCE = re.compile(r"FETCH_HEAD|MERGE_HEAD|refs/(?!heads(?:/|$)|tags(?:/|$)|stash$|notes$)", re.IGNORECASE)
-_TRACKED = re.compile(r"@\{(?:u|upstream|push)\}", re.IGNORECASE)
+_UPSTREAM = re.compile(r"@\{(?:u|upstream|push)\}", re.IGNORECASE)
 _RANGE = re.compile(r"(?P<low>[^.\s][^\s]*?|)(?P<dots>\.\.\.?)(?P<high>(?![./])[^\s]*|)")
 _FILE = re.compile(r"(?:\./|\.\./).*|.*\.[A-Za-z][\w+-]{0,9}/?|.*/|:[!^(/:].*|.*[*?].*")
 _SAFE_CONFIG = re.compile(
@@ -61,25 +61,25 @@ _SAFE_CONFIG = re.compile(
 
 @dataclass(slots=True)
 class GitEffect:
-    """What a git command does: whether its words are `local`, and what it leaves behind.
+    """What a git command does: whether its output is local, and what it changes.
 
-    `tree` says what became of the working tree: `pulled` (others' words came into the branch), `detour` (another's
-    commit was checked out), `switched` (to an own `branch`), `reset` (to the own `branch`), `''` where it stays.
+    `tree`: the change of the working tree: `pulled` (foreign commits came into the branch), `detour` (a foreign commit
+    was checked out), `switched` (to an own `branch`), `reset` (to the own `branch`), `''` (none).
     """
 
     is_local: bool
     tree: str = ""
     branch: str = ""
-    brought: set[str] = field(default_factory=set)
-    """Names of files and references that hold others' words now."""
-    restored: list[str] = field(default_factory=list)
+    foreign_names: set[str] = field(default_factory=set)
+    """Names of files and references that hold foreign content now."""
+    restored_paths: list[str] = field(default_factory=list)
     """Paths that hold the project's own version again."""
-    marked: str = ""
-    """An own reference that was made at this commit."""
+    marked_reference: str = ""
+    """An own reference that the command created at this commit."""
     changes_tree: bool = False
     """Whether it puts a commit or a patch into the working tree."""
     made_directory: str = ""
-    """A working tree that was made: of an own commit where the command is local."""
+    """The directory of a new working tree; its commit is own if the command is local."""
 
 
 def judge_git(words: Sequence[str], is_own_path: Callable[[str], bool], own: frozenset[str] = frozenset()) -> GitEffect:
@@ -90,7 +90,7 @@ def judge_git(words: Sequence[str], is_own_path: Callable[[str], bool], own: fro
     command, arguments = words[0], words[1:]
     if arguments[:1] in (["--help"], ["-h"]):
         return GitEffect(False)
-    return _Judged(command, arguments, is_own_path, own).effect()
+    return _GitCommand(command, arguments, is_own_path, own).effect()
 
 
 def _without_globals(words: list[str], is_own_path: Callable[[str], bool]) -> tuple[list[str], bool]:
@@ -115,7 +115,7 @@ def _without_globals(words: list[str], is_own_path: Callable[[str], bool]) -> tu
     return words, True
 
 
-class _Judged:
+class _GitCommand:
     """One command of git, its revisions and its paths."""
 
     def __init__(
@@ -165,7 +165,7 @@ class _Judged:
             return getattr(self, f"_{command.replace('-', '_')}")()  # type: ignore[no-any-return]
         if command in TREE:
             effect = self._changes_tree()
-            effect.changes_tree = not effect.restored
+            effect.changes_tree = not effect.restored_paths
             return effect
         if command in ("subtree", "svn", "lfs", "annex", "p4", "quiltimport", "filter-repo"):
             return GitEffect(False, "pulled")
@@ -207,8 +207,8 @@ class _Judged:
 
     def _is_shown_own(self, word: str) -> bool:
         """Whether a word of a command names own commits or files."""
-        found = _RANGE.fullmatch(word)
-        if not found or word.startswith((".", "/")):
+        match = _RANGE.fullmatch(word)
+        if not match or word.startswith((".", "/")):
             if ":/" in word[:2] or "^{/" in word:
                 return False  # a search in all references
             if word.startswith("^"):
@@ -217,20 +217,20 @@ class _Judged:
             if colon and revision:
                 return self._is_own_revision(revision) and self._is_path(path or ".")
             return self._is_own_revision(word)
-        if not self._is_own_revision(found["high"] or "HEAD"):
+        if not self._is_own_revision(match["high"] or "HEAD"):
             return False
-        if self._is_own_revision(found["low"] or "HEAD"):
+        if self._is_own_revision(match["low"] or "HEAD"):
             return True
-        return found["dots"] == ("..." if self._command == "diff" else "..") and self._command != "range-diff"
+        return match["dots"] == ("..." if self._command == "diff" else "..") and self._command != "range-diff"
 
     def _is_own_revision(self, word: str) -> bool:
-        if UNKNOWN in word or LOCAL_TEXT in word:
+        if UNKNOWN_TEXT in word or LOCAL_TEXT in word:
             return False
         if OWN_REVISION in word:
             return True
         if word.startswith(("@{-", "-")) or word in ("HEAD", "@", "-"):
             return True
-        if _TRACKED.search(word):
+        if _UPSTREAM.search(word):
             return bool(self._own & {"origin", "upstream"})
         if _REMOTE_REFERENCE.search(word):
             return False
@@ -254,7 +254,7 @@ class _Judged:
         return self._is_own_path(word or ".")
 
     def _values(self, options: Sequence[str]) -> list[str]:
-        return [after for before, after in zip(self._arguments, self._arguments[1:], strict=False) if before in options]
+        return [value for option, value in zip(self._arguments, self._arguments[1:], strict=False) if option in options]
 
     # --- remotes and references --------------------------------------------------------------------------------------
 
@@ -265,8 +265,8 @@ class _Judged:
     def _fetch(self) -> GitEffect:
         if self._is_own_remote():
             return GitEffect(True)
-        made = {word.rpartition(":")[2].removeprefix("refs/heads/") for word in self._plain[1:] if ":" in word}
-        return GitEffect(False, brought=made | {last_component(name) for name in made})
+        branches = {word.rpartition(":")[2].removeprefix("refs/heads/") for word in self._plain[1:] if ":" in word}
+        return GitEffect(False, foreign_names=branches | {last_component(name) for name in branches})
 
     def _pull(self) -> GitEffect:
         return GitEffect(True) if self._is_own_remote() else GitEffect(False, "pulled")
@@ -292,7 +292,7 @@ class _Judged:
         if not self._plain or self._plain[0] in ("status", "summary", "deinit", "init", "absorbgitdirs"):
             return GitEffect(True)
         names = {last_component(word) for word in self._plain[1:] if "://" not in word}
-        return GitEffect(False, "" if names else "pulled", brought=names)
+        return GitEffect(False, "" if names else "pulled", foreign_names=names)
 
     def _worktree(self) -> GitEffect:
         if self._plain[:1] != ["add"]:
@@ -309,7 +309,7 @@ class _Judged:
         )
         if is_making or any(word.startswith("--set-upstream-to") for word in self._options):
             return GitEffect(True)
-        if ALL & set(self._options) or "--remotes" in self._options:
+        if ALL_BRANCHES & set(self._options) or "--remotes" in self._options:
             return GitEffect(False)
         return self._names(
             is_listing=bool({"-l", "--list", "--contains", "--merged", "--no-merged"} & set(self._options))
@@ -326,17 +326,17 @@ class _Judged:
             return GitEffect(True)
         name, *at = self._plain
         if all(self._is_own_revision(word) for word in at):
-            return GitEffect(True, marked=name if not at else "")
-        return GitEffect(True, brought={name, last_component(name)})
+            return GitEffect(True, marked_reference=name if not at else "")
+        return GitEffect(True, foreign_names={name, last_component(name)})
 
     def _config(self) -> GitEffect:
         """Reading is local; a setting that runs something leaves git others'. An alias is no command that is known."""
-        said = " ".join(self._plain).lower()
+        setting_words = " ".join(self._plain).lower()
         if len(self._plain) > 1 and re.search(
-            r"pager|command|external|textconv|editor|fsmonitor|hookspath|filter\.|proxy", said
+            r"pager|command|external|textconv|editor|fsmonitor|hookspath|filter\.|proxy", setting_words
         ):
-            return GitEffect(False, brought={"run:git"})
-        return GitEffect("alias." not in said or len(self._plain) < 2)
+            return GitEffect(False, foreign_names={"run:git"})
+        return GitEffect("alias." not in setting_words or len(self._plain) < 2)
 
     # --- the working tree --------------------------------------------------------------------------------------------
 
@@ -366,7 +366,7 @@ class _Judged:
         if command == "checkout" and (
             len(targets) > 1 or (_FILE.fullmatch(targets[0]) and not self._is_version(targets[0]))
         ):
-            return GitEffect(True, restored=targets if _FILE.fullmatch(targets[0]) else targets[1:])
+            return GitEffect(True, restored_paths=targets if _FILE.fullmatch(targets[0]) else targets[1:])
         return GitEffect(True, "switched", targets[0])
 
     @staticmethod
@@ -380,9 +380,9 @@ class _Judged:
             [word for word in self._plain if word not in sources] if self._command == "restore" else []
         )
         if all(self._is_own_revision(word) for word in sources):
-            return GitEffect(True, restored=list(paths))
+            return GitEffect(True, restored_paths=list(paths))
         whole = any(path in (".", "./", ":/") for path in paths) or not paths
-        return GitEffect(False, "pulled" if whole else "", brought={last_component(path) for path in paths})
+        return GitEffect(False, "pulled" if whole else "", foreign_names={last_component(path) for path in paths})
 
 
 def last_component(path: str) -> str:

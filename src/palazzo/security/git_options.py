@@ -10,7 +10,7 @@ WITH_VALUE = frozenset(
     --merged
     --no-merged --no-contains --max-depth -O -o --output --output-directory --start-number --subject-prefix
     --reroll-count
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 """Options of commands that print commits whose value is a word of its own, and no revision."""
 TREE_WITH_VALUE = frozenset(
@@ -67,17 +67,17 @@ PRINTS_LOCAL = frozenset(
     count-objects fsck gc prune init config check-ignore check-attr check-ref-format ls-files hash-object write-tree
     update-index symbolic-ref column mailmap check-mailmap diff-files maintenance sparse-checkout clean rerere push
     send-pack update-ref merge-tree merge-file rm stripspace interpret-trailers lfs-status
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 """Commands that print what is known here: states, names, hashes; whatever revisions they are given."""
 PRINTS_COMMITS = frozenset(
     """
     log show diff blame annotate shortlog whatchanged diff-tree diff-index format-patch cat-file ls-tree grep archive
     range-diff show-branch cherry-pick revert merge rebase checkout switch restore reset branch tag worktree am apply
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 TREE = frozenset({"merge", "rebase", "cherry-pick", "checkout", "switch", "reset", "am", "apply", "restore", "pull"})
-ALL = frozenset({"--all", "--remotes", "-a", "-r", "-av", "-avv", "-va", "-rv", "-vr", "-ra", "-vva"})
+ALL_BRANCHES = frozenset({"--all", "--remotes", "-a", "-r", "-av", "-avv", "-va", "-rv", "-vr", "-ra", "-vva"})
 MESSAGE = frozenset(
     {
         "-m",

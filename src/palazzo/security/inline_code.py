@@ -22,7 +22,7 @@ _PYTHON_MODULES = frozenset(
     bisect heapq difflib ast tokenize unicodedata copy types abc configparser yaml toml platform keyword colorsys
     zlib fnmatch glob os io shlex timeit contextlib numbers argparse xml html secrets codecs locale sysconfig
     warnings traceback inspect dis token errno
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _PYTHON_DEEP = frozenset({"urllib.parse", "os.path", "xml.etree", "xml.etree.ElementTree", "collections.abc"})
 _PYTHON_CALLS_DENIED = frozenset(
@@ -32,7 +32,7 @@ _PYTHON_CALLS_DENIED = frozenset(
     startfile posix_spawn expanduser home url2pathname modules meta_path loader unsafe_load full_load Loader
     UnsafeLoader scandir walk listdir putenv help license credits chdir symlink link sendfile getfile getsource
     getsourcefile fdopen openat readlink chroot getsourcelines
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _OPENERS = frozenset({"open", "Path", "PurePath", "glob", "iglob", "rglob", "joinpath", "with_name", "FileInput"})
 _JS_WORDS = frozenset(
@@ -42,7 +42,7 @@ _JS_WORDS = frozenset(
     break continue new typeof instanceof try catch finally throw Error TypeError void delete async await this
     encodeURIComponent decodeURIComponent encodeURI decodeURI URL URLSearchParams Intl structuredClone atob btoa
     Promise Buffer default class extends yield require process
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _JS_MODULES = frozenset(
     {
@@ -115,7 +115,7 @@ _PERL_WORDS = frozenset(
     ucfirst lcfirst sprintf chomp chop puts pp p defined exists delete scalar last next redo eof BEGIN END ARGV
     STDIN STDERR STDOUT int abs hex oct ord chr pos tr y undef exit die warn wantarray sub return qw q qq strict
     warnings use utf8 g i m s e0 n p a l ne cr gr gi
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _PERL_CODE = re.compile(
     r"(?P<quoted>'[^'\n]*'|\"(?:[^\"\\$@\n]|\\.|[$@]\w)*\")|(?P<pattern>(?<![\w)])m?/(?:[^/\\\n]|\\.)*/\w*)|(?P<word>[A-Za-z_]\w*)|(?P<sign>.)",
@@ -129,7 +129,7 @@ _POWERSHELL_OWN = frozenset(
     get-date get-process get-random split-path join-path resolve-path compare-object get-filehash out-null new-item
     remove-item copy-item set-content add-content out-file tee-object dotnet git import-module gc ls dir cat type
     select where sort measure ft fl echo cd pwd sls gci get-variable get-help get-psdrive format-hex get-unique
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 _POWERSHELL_WEB = frozenset({"invoke-restmethod", "invoke-webrequest", "irm", "iwr", "curl", "wget"})
 
@@ -210,21 +210,21 @@ def _is_own_node(node: ast.AST, is_own: IsOwn) -> bool:
         case ast.Import(names=names):
             return all(_is_known_module(name.name) for name in names)
         case ast.ImportFrom(module=module, names=names, level=level):
-            known = not level and module is not None and _is_known_module(module)
-            return known and all(name.name not in _PYTHON_CALLS_DENIED for name in names)
+            is_known = not level and module is not None and _is_known_module(module)
+            return is_known and all(name.name not in _PYTHON_CALLS_DENIED for name in names)
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name not in _PYTHON_CALLS_DENIED and (
                 not name.startswith("__") or name in ("__name__", "__version__", "__file__")
             )
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments) if name in _OPENERS:
             return all(
-                isinstance(one, ast.Constant) and (not isinstance(one.value, str) or is_own(one.value))
-                for one in arguments[:1]
+                isinstance(argument, ast.Constant) and (not isinstance(argument.value, str) or is_own(argument.value))
+                for argument in arguments[:1]
             )
         case ast.Call(func=ast.Attribute(attr=name), args=arguments) if (
             name in ("read_text", "read_bytes") and arguments
         ):
-            return all(isinstance(one, ast.Constant) for one in arguments)
+            return all(isinstance(argument, ast.Constant) for argument in arguments)
         case ast.Constant(value=str(text)) if re.match(r"(?:~|/[a-zA-Z]|\.\./)\S*$", text):
             return is_own(text)
         case _:
@@ -243,16 +243,16 @@ def is_own_javascript(code: str, is_own: IsOwn) -> bool:
     """Whether JavaScript code computes, or reads the project's own files named in it."""
     if len(code) > LONGEST_PROGRAM:
         return False
-    known = set(_JS_WORDS) | set(
+    allowed_names = set(_JS_WORDS) | set(
         re.findall(
             r"(?:\b(?:const|let|var|function|catch\s*\()\s+|[(,{\[]\s*)([A-Za-z_$][\w$]*)", code[:LONGEST_PROGRAM]
         )
     )
-    known |= set(re.findall(r"([A-Za-z_$][\w$]*)\s*=>", code)) | set(
+    allowed_names |= set(re.findall(r"([A-Za-z_$][\w$]*)\s*=>", code)) | set(
         re.findall(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)", code)
     )
-    known |= {"fetch"}
-    known -= {
+    allowed_names |= {"fetch"}
+    allowed_names -= {
         "eval",
         "Function",
         "import",
@@ -265,11 +265,11 @@ def is_own_javascript(code: str, is_own: IsOwn) -> bool:
         "module",
         "EventSource",
     }
-    known -= set(_JS_MEMBERS_DENIED)
-    before, reader = "", ""
-    for found in _JS_TOKEN.finditer(code):
+    allowed_names -= set(_JS_MEMBERS_DENIED)
+    previous, reader = "", ""
+    for token in _JS_TOKEN.finditer(code):
         text = (
-            found["one"] if found["one"] is not None else found["two"] if found["two"] is not None else found["three"]
+            token["one"] if token["one"] is not None else token["two"] if token["two"] is not None else token["three"]
         )
         if text is not None:
             if reader == "fetch" and not (is_own_server(text) and "://" in text):
@@ -282,17 +282,17 @@ def is_own_javascript(code: str, is_own: IsOwn) -> bool:
                 )
             ):
                 return False
-            reader, before = "", "text"
-        elif word := found["word"]:
-            if reader or word in _JS_MEMBERS_DENIED or (before != "." and word not in known):
+            reader, previous = "", "text"
+        elif word := token["word"]:
+            if reader or word in _JS_MEMBERS_DENIED or (previous != "." and word not in allowed_names):
                 return False
-            before = word
-        elif found["sign"] or found["number"]:
-            sign = found["sign"] or found["number"]
-            if sign == "`" or (before in _READS and sign != "(") or (reader and sign not in "("):
+            previous = word
+        elif token["sign"] or token["number"]:
+            sign = token["sign"] or token["number"]
+            if sign == "`" or (previous in _READS and sign != "(") or (reader and sign not in "("):
                 return False
-            reader = before if before in _READS and sign == "(" else ""
-            before = sign
+            reader = previous if previous in _READS and sign == "(" else ""
+            previous = sign
     return not reader
 
 
@@ -305,10 +305,10 @@ def is_own_sed(code: str) -> bool:
     """Whether a sed script reads nothing but its input, and runs nothing."""
     if len(code) > LONGEST_PROGRAM:
         return False
-    flags = [found["flags"] for found in _SED_SUBSTITUTE.finditer(code)]
+    flags = [substitution["flags"] for substitution in _SED_SUBSTITUTE.finditer(code)]
     rest = _SED_SUBSTITUTE.sub("", code)
     rest = re.sub(r"/(?:[^/\\\n]|\\.){0,2000}/", "", rest)
-    return not any("e" in one or "w" in one for one in flags) and not re.search(
+    return not any("e" in flag or "w" in flag for flag in flags) and not re.search(
         r"(?:^|[;{}\n]|[\d$!,])\s*[erRwW](?:\s|$|;)", rest
     )
 
@@ -317,15 +317,15 @@ def is_own_perl(code: str) -> bool:
     """Whether a line of Perl or Ruby reads nothing but its input."""
     if len(code) > LONGEST_PROGRAM or "`" in code or "<<" in code:
         return False
-    flags = [found["flags"] for found in _SED_SUBSTITUTE.finditer(code)]
-    if any("e" in one for one in flags):
+    flags = [substitution["flags"] for substitution in _SED_SUBSTITUTE.finditer(code)]
+    if any("e" in flag for flag in flags):
         return False
     rest = _SED_SUBSTITUTE.sub("", code)
-    for found in _PERL_CODE.finditer(rest):
-        sigil = rest[found.start() - 1 : found.start()] in ("$", "@", "%")
-        if found["word"] and not sigil and found["word"] not in _PERL_WORDS:
+    for token in _PERL_CODE.finditer(rest):
+        sigil = rest[token.start() - 1 : token.start()] in ("$", "@", "%")
+        if token["word"] and not sigil and token["word"] not in _PERL_WORDS:
             return False
-        if found["sign"] == "<" and not re.match(r"<(?:STDIN|ARGV)?>|<=?>?\s*[\w$]", rest[found.start() :][:8]):
+        if token["sign"] == "<" and not re.match(r"<(?:STDIN|ARGV)?>|<=?>?\s*[\w$]", rest[token.start() :][:8]):
             return False
     return True
 

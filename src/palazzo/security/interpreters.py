@@ -15,13 +15,13 @@ from palazzo.security.git_commands import last_component
 from palazzo.security.loopback import is_own_server
 from palazzo.security.package_managers import MANAGERS
 from palazzo.security.program_arguments import FOREIGN, HELP, PURE_OUTCOME, Outcome, values_behind
-from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN
+from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN_TEXT
 
 if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
 
 
-def python_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def python_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge Python by its code, its module or its script."""
     while arguments and re.fullmatch(r"-(?:[uBEsSIOqx]+|W|X|Wignore|Xutf8|Xdev)|-[WX]\S+", arguments[0]):
         arguments = arguments[2:] if arguments[0] in ("-W", "-X") else arguments[1:]
@@ -32,7 +32,7 @@ def python_program(shell: Shell, name: str, arguments: list[str], has_input: boo
     if arguments[0] == "-c" and len(arguments) > 1:
         return Outcome(inline_code.is_own_python(arguments[1], shell.is_own) and _are_own_paths(shell, arguments[2:]))
     if arguments[0] == "-m" and len(arguments) > 1:
-        return _python_module(shell, arguments[1], arguments[2:], has_input, listed)
+        return _python_module(shell, arguments[1], arguments[2:], has_input, input_lists_files)
     if last_component(arguments[0]) == "manage.py":
         return django_command(shell, arguments[1:])
     return run_own_program(shell, arguments[0], arguments[1:])
@@ -50,11 +50,13 @@ _PYTHON_MODULES = frozenset(
     """
     json.tool compileall py_compile venv doctest timeit tabnanny symtable ast tokenize dis build pip-noop pyclbr
     trace cProfile pdb unittest pytest zipapp calendar platform sysconfig site this
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 
 
-def _python_module(shell: Shell, module: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def _python_module(
+    shell: Shell, module: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     if module == "json.tool":
         return judge_reader(shell, arguments)
     if module == "http.server":
@@ -67,7 +69,7 @@ def _python_module(shell: Shell, module: str, arguments: list[str], has_input: b
     if module in _PYTHON_MODULES or plain in known.TESTS_AND_LINTERS or module in known.TESTS_AND_LINTERS:
         return judge_tool_run(shell, arguments)
     if module in MANAGERS:
-        return run_managed(shell, module, arguments, has_input, listed)
+        return run_managed(shell, module, arguments, has_input, input_lists_files)
     if HELP & set(arguments) or any(part in ("test", "tests") for part in module.split(".")):
         return Outcome(True)
     return FOREIGN
@@ -119,7 +121,7 @@ _RAILS = frozenset(
 )
 
 
-def rails_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def rails_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a command of a Rails project."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     is_local = command in _RAILS or re.fullmatch(
@@ -133,7 +135,7 @@ def rails_command(shell: Shell, name: str, arguments: list[str], has_input: bool
     )
 
 
-def php_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def php_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge PHP by its script."""
     if arguments[:1] == ["-l"]:
         return judge_tool_run(shell, arguments)
@@ -149,7 +151,7 @@ def php_program(shell: Shell, name: str, arguments: list[str], has_input: bool, 
             else FOREIGN
         )
     if arguments and known.SYSTEM_DIRECTORY.match(arguments[0]):
-        return shell.judge([last_component(arguments[0]), *arguments[1:]], has_input, listed)
+        return shell.judge([last_component(arguments[0]), *arguments[1:]], has_input, input_lists_files)
     return (
         run_own_program(shell, arguments[0], arguments[1:])
         if arguments and not arguments[0].startswith("-")
@@ -157,24 +159,24 @@ def php_program(shell: Shell, name: str, arguments: list[str], has_input: bool, 
     )
 
 
-def node_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def node_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge Node.js by its code or its script."""
     for n, word in enumerate(arguments):
         if word in ("-e", "--eval", "-p", "--print", "-pe", "eval") and n + 1 < len(arguments):
             is_own = inline_code.is_own_javascript(arguments[n + 1], shell.is_own)
             return Outcome(is_own and _are_own_paths(shell, arguments[n + 2 :]))
         if word in ("--test", "-c", "--check"):
-            return judge_tool_run(shell, [one for one in arguments if one != word])
+            return judge_tool_run(shell, [argument for argument in arguments if argument != word])
         if not word.startswith("-"):
             return run_own_program(shell, word, arguments[n + 1 :])
     return FOREIGN
 
 
-def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge Perl or Ruby by its code or its script."""
     if arguments[:1] in (["-c"], ["-wc"], ["-cw"]):
         return judge_tool_run(shell, arguments[1:])
-    codes = [after for before, after in itertools.pairwise(arguments) if re.fullmatch(r"-\w*[eE]", before)]
+    codes = [code for flag, code in itertools.pairwise(arguments) if re.fullmatch(r"-\w*[eE]", flag)]
     if any(word.startswith(("-M", "-m", "-r", "-I", "-S")) for word in arguments):
         return FOREIGN
     if not codes:
@@ -189,7 +191,7 @@ def perl_program(shell: Shell, name: str, arguments: list[str], has_input: bool,
     return Outcome(is_own)
 
 
-def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a shell by the script that it is given."""
     while arguments and re.fullmatch(
         r"[-+](?!\w*[cs])\w+|--(?:norc|noprofile|login|posix)|pipefail|errexit", arguments[0]
@@ -208,28 +210,28 @@ def run_shell(shell: Shell, name: str, arguments: list[str], has_input: bool, li
 
 def run_text(shell: Shell, text: str | None, variables: dict[str, list[str]]) -> Outcome:
     """Judge a text that a shell runs."""
-    if text is None or UNKNOWN in text or LOCAL_TEXT in text:
+    if text is None or UNKNOWN_TEXT in text or LOCAL_TEXT in text:
         return FOREIGN
-    before, directory = dict(shell.variables), shell.directory
+    old_variables, directory = dict(shell.variables), shell.directory
     shell.variables.update(variables)
-    could_run = shell.nested(text)
-    shell.variables, shell.directory = before, directory
+    could_run = shell.run_text(text)
+    shell.variables, shell.directory = old_variables, directory
     return Outcome(could_run, False)
 
 
-def eval_text(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def eval_text(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge what eval runs."""
     return run_text(shell, " ".join(arguments), {})
 
 
-def source_script(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def source_script(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a script that is read into the shell."""
     if arguments and re.search(r"(?:^|/)\.?v?env/(?:bin|Scripts)/activate$", arguments[0]):
         return PURE_OUTCOME
     return run_own_program(shell, arguments[0], arguments[1:]) if arguments else FOREIGN
 
 
-def run_powershell(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_powershell(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge PowerShell by its code."""
     for n, word in enumerate(arguments):
         if word.lower() in ("-c", "-command", "-commandwithargs") and n + 1 < len(arguments):
@@ -238,13 +240,13 @@ def run_powershell(shell: Shell, name: str, arguments: list[str], has_input: boo
     return FOREIGN
 
 
-def _judges_part(shell: Shell, said: str) -> bool:
-    words = said.split()
+def _judges_part(shell: Shell, part: str) -> bool:
+    words = part.split()
     if words[:1] in (["git"], ["dotnet"]):
         return shell.judge(words, False, False).is_local
-    return is_own_server(said)
+    return is_own_server(part)
 
 
-def cmd_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def cmd_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge cmd.exe: its language is not read."""
     return FOREIGN

@@ -40,7 +40,7 @@ def forget(palace: Path, variables: Mapping[str, str]) -> None:
     file, line = _file(variables), _line(palace)
     new = file.with_name(f"{_NAME}.new")
     new.touch(0o600)
-    new.write_text("".join(f"{one}\n" for one in _lines(variables) if one != line), "ascii")
+    new.write_text("".join(f"{stored_line}\n" for stored_line in _lines(variables) if stored_line != line), "ascii")
     new.replace(file)
 
 

@@ -43,8 +43,6 @@ WITH_PATTERN = _names(
 )
 """What is given a pattern or a program first, then files."""
 RECURSIVE = _names("grep egrep fgrep")
-IGNORING = _names("rg ripgrep ag ack ugrep ast-grep sg fd fdfind")
-"""Searchers that leave out by themselves what a repository ignores."""
 
 TESTS_AND_LINTERS = _names(
     """
@@ -191,5 +189,5 @@ def is_fetching_task(name: str) -> bool:
 
 
 def _task_words(name: str) -> list[str]:
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:400])
-    return [word for word in re.split(r"[^a-z0-9]+", parted.lower()) if word]
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name[:400])
+    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]

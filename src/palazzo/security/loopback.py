@@ -36,7 +36,7 @@ _DATA_PORTS = frozenset(
     )
 )
 """Ports at which by custom no server of one's own answers, but a database, a log store, a mailbox, a cluster."""
-_SWAPPED = str.maketrans({"\t": None, "\n": None, "\r": None})
+_IGNORED_SIGNS = str.maketrans({"\t": None, "\n": None, "\r": None})
 
 
 def is_own_server(address: str) -> bool:
@@ -75,13 +75,13 @@ def is_loopback(host: str) -> bool:
 
 def names_foreign_address(text: str) -> bool:
     """Whether a text holds an address with a scheme that is not this machine's own."""
-    for found in _ANY_SCHEME.finditer(text):
-        if found[0].lower().startswith("file:"):
+    for match in _ANY_SCHEME.finditer(text):
+        if match[0].lower().startswith("file:"):
             continue
-        if found[0].lower() in ("sqlite://", "sqlite3://"):
+        if match[0].lower() in ("sqlite://", "sqlite3://"):
             continue
-        rest = text[found.end() : found.end() + 2_000]
-        if not found[0].endswith("://") or not is_loopback(_host_and_port(re.split(r"[\s'\"`),;]", rest)[0])[0]):
+        rest = text[match.end() : match.end() + 2_000]
+        if not match[0].endswith("://") or not is_loopback(_host_and_port(re.split(r"[\s'\"`),;]", rest)[0])[0]):
             return True
     return False
 
@@ -91,12 +91,12 @@ def _host_and_port(address: str) -> tuple[str, str]:
         return "", ""
     scheme = _SCHEME.match(address)
     rest = address[scheme.end() if scheme else 0 :]
-    authority = re.split(r"[/?#]", rest.translate(_SWAPPED), maxsplit=1)[0].rpartition("@")[2]
+    authority = re.split(r"[/?#]", rest.translate(_IGNORED_SIGNS), maxsplit=1)[0].rpartition("@")[2]
     if authority.startswith(":") and authority[1:].isdigit():  # HTTPie's `:8000`
         return "localhost", authority[1:]
-    found = _HOST.fullmatch(authority)
-    if not found:
+    match = _HOST.fullmatch(authority)
+    if not match:
         return "", ""
-    if found["six"]:
-        return found["six"], found["sixport"] or ""
-    return found["host"] or "", found["port"] or ""
+    if match["six"]:
+        return match["six"], match["sixport"] or ""
+    return match["host"] or "", match["port"] or ""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from palazzo.security.known_programs import TESTS_AND_LINTERS, is_build_task, is_fetching_task
 
 
-class Managed(NamedTuple):
+class ManagerVerdict(NamedTuple):
     """What a command of a manager is: local, or another program with its arguments that it `runs`."""
 
     is_local: bool
@@ -18,7 +18,7 @@ class Managed(NamedTuple):
     runs: list[str] = []  # noqa: RUF012 - read only
 
 
-_LOCAL, _FOREIGN = Managed(True), Managed(False)
+_LOCAL, _FOREIGN = ManagerVerdict(True), ManagerVerdict(False)
 
 
 def _plain(arguments: Sequence[str], with_value: Sequence[str] = ()) -> list[str]:
@@ -36,14 +36,14 @@ def _plain(arguments: Sequence[str], with_value: Sequence[str] = ()) -> list[str
 
 def _by_command(
     *commands: str, values: Sequence[str] = (), options: Sequence[str] = ()
-) -> Callable[[list[str]], Managed]:
+) -> Callable[[list[str]], ManagerVerdict]:
     """Return a rule: local where the first plain word is one of the commands, or an option is one of `options`."""
 
-    def rule(arguments: list[str]) -> Managed:
+    def rule(arguments: list[str]) -> ManagerVerdict:
         plain = _plain(arguments, values)
         if set(options) & set(arguments):
             return _LOCAL
-        return Managed(bool(plain) and plain[0] in commands)
+        return ManagerVerdict(bool(plain) and plain[0] in commands)
 
     return rule
 
@@ -79,7 +79,7 @@ _NODE_QUIET = frozenset(
 )
 
 
-def _node(arguments: list[str]) -> Managed:
+def _node(arguments: list[str]) -> ManagerVerdict:
     """npm, pnpm, yarn and bun: scripts whose names say that they build or test, and tools that are installed."""
     if "--dry-run" in arguments and "pack" in arguments:
         return _LOCAL
@@ -94,26 +94,30 @@ def _node(arguments: list[str]) -> Managed:
         rest = rest[rest.index("run") :]
     if rest[:1] == ["foreach"] or rest[:2] == ["workspaces", "foreach"]:
         rest = rest[rest.index("run") :] if "run" in rest else []
-    command, *after = rest or [""]
-    plain = _plain(after, (*_NODE_VALUES,))
+    command, *rest_after_command = rest or [""]
+    plain = _plain(rest_after_command, (*_NODE_VALUES,))
     if command in ("run", "run-script", "rum"):
         if not plain:
             return _LOCAL
-        return Managed(is_build_task(plain[0]), is_fetching_task(plain[0]))
+        return ManagerVerdict(is_build_task(plain[0]), is_fetching_task(plain[0]))
     if command in ("exec", "x"):
-        after = [word for word in after if word != "--"]
-        while after and after[0].startswith("-") and after[0] not in ("-y", "--yes", "-p", "--package", "-c"):
-            after.pop(0)
+        rest_after_command = [word for word in rest_after_command if word != "--"]
+        while (
+            rest_after_command
+            and rest_after_command[0].startswith("-")
+            and rest_after_command[0] not in ("-y", "--yes", "-p", "--package", "-c")
+        ):
+            rest_after_command.pop(0)
         return (
-            Managed(False, runs=after)
-            if after and not after[0].startswith("-") and "@" not in after[0][1:]
+            ManagerVerdict(False, runs=rest_after_command)
+            if rest_after_command and not rest_after_command[0].startswith("-") and "@" not in rest_after_command[0][1:]
             else _FOREIGN
         )
     if command in _NODE_QUIET:
         return _LOCAL
     if command in TESTS_AND_LINTERS:
-        return Managed(False, runs=rest)
-    return Managed(
+        return ManagerVerdict(False, runs=rest)
+    return ManagerVerdict(
         bool(command)
         and is_build_task(command)
         and command
@@ -134,16 +138,16 @@ def _node(arguments: list[str]) -> Managed:
     )
 
 
-def _npm(arguments: list[str]) -> Managed:
+def _npm(arguments: list[str]) -> ManagerVerdict:
     """npm runs a script by `run` alone."""
-    managed = _node(arguments)
+    verdict = _node(arguments)
     command = next(iter(_plain(arguments, _NODE_VALUES)), "")
     if "--dry-run" in arguments and command == "publish":
         return _LOCAL
-    return managed if command in ("run", "run-script", "exec", "x", "pack") or command in _NODE_QUIET else _FOREIGN
+    return verdict if command in ("run", "run-script", "exec", "x", "pack") or command in _NODE_QUIET else _FOREIGN
 
 
-def _cargo(arguments: list[str]) -> Managed:
+def _cargo(arguments: list[str]) -> ManagerVerdict:
     arguments = [word for word in arguments if not word.startswith("+")]
     plain = _plain(
         arguments,
@@ -152,15 +156,15 @@ def _cargo(arguments: list[str]) -> Managed:
     command = next(iter(plain), "")
     if command in ("run", "r"):
         own = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
-        names = [word for before, word in itertools.pairwise(arguments) if before in ("--bin", "--example", "-p")]
+        names = [word for option, word in itertools.pairwise(arguments) if option in ("--bin", "--example", "-p")]
         harmless = {"--help", "-h", "--version", "-V", "help"} & set(own)
         words = [word for word in own if not word.startswith("-")]
-        return Managed(
+        return ManagerVerdict(
             bool(harmless) or (bool(words or names) and all(is_build_task(word) for word in (*words, *names)))
         )
     if command == "xtask":
-        return Managed(all(is_build_task(word) for word in plain[1:]))
-    return Managed(
+        return ManagerVerdict(all(is_build_task(word) for word in plain[1:]))
+    return ManagerVerdict(
         command
         in (
             "build",
@@ -205,7 +209,7 @@ def _cargo(arguments: list[str]) -> Managed:
     )
 
 
-def _go(arguments: list[str]) -> Managed:
+def _go(arguments: list[str]) -> ManagerVerdict:
     plain = _plain(
         arguments, ("-C", "-run", "-bench", "-count", "-tags", "-o", "-timeout", "-coverprofile", "-ldflags", "-p")
     )
@@ -213,22 +217,22 @@ def _go(arguments: list[str]) -> Managed:
     if command == "run":
         harmless = {"--help", "-h", "-help", "--version", "-version"} & set(arguments)
         last = [re.split(r"[/\\]", word)[-1].removesuffix(".go") for word in rest[:1]]
-        return Managed(bool(harmless) or (bool(last) and is_build_task(last[0]) and "@" not in rest[0]))
+        return ManagerVerdict(bool(harmless) or (bool(last) and is_build_task(last[0]) and "@" not in rest[0]))
     if command == "list":
-        return Managed(
+        return ManagerVerdict(
             "-m" not in arguments and "-deps" not in arguments and all(word.startswith(".") for word in rest)
         )
     if command == "doc":
-        return Managed(bool(rest) and all(word.startswith("./") for word in rest))
+        return ManagerVerdict(bool(rest) and all(word.startswith("./") for word in rest))
     if command == "mod":
-        return Managed(rest[:1] in (["verify"], ["edit"], ["init"]))
+        return ManagerVerdict(rest[:1] in (["verify"], ["edit"], ["init"]))
     if command in ("tool",):
-        return Managed(
+        return ManagerVerdict(
             rest[:1] in (["cover"], ["vet"], ["compile"], ["asm"], ["nm"], ["objdump"], ["trace"], ["pprof"], ["fix"])
         )
     if command == "env":
         return _LOCAL
-    return Managed(command in ("build", "test", "vet", "fmt", "generate", "fix", "version", "clean", "work"))
+    return ManagerVerdict(command in ("build", "test", "vet", "fmt", "generate", "fix", "version", "clean", "work"))
 
 
 _MAVEN = re.compile(
@@ -236,42 +240,42 @@ _MAVEN = re.compile(
 )
 
 
-def _maven(arguments: list[str]) -> Managed:
+def _maven(arguments: list[str]) -> ManagerVerdict:
     goals = _plain(arguments, ("-pl", "--projects", "-f", "-P", "-T", "-rf", "-s"))
-    return Managed(bool(goals) and all(_MAVEN.fullmatch(goal) for goal in goals) and "-U" not in arguments)
+    return ManagerVerdict(bool(goals) and all(_MAVEN.fullmatch(goal) for goal in goals) and "-U" not in arguments)
 
 
-def _gradle(arguments: list[str]) -> Managed:
+def _gradle(arguments: list[str]) -> ManagerVerdict:
     tasks = _plain(arguments, ("-p", "--tests", "-x", "-b", "-P", "--exclude-task"))
     tasks = [task.rpartition(":")[2] for task in tasks]
-    denied = {"--refresh-dependencies", "-I", "--init-script", "--scan"} & set(arguments)
-    return Managed(not denied and bool(tasks) and all(is_build_task(task) for task in tasks))
+    denied_options = {"--refresh-dependencies", "-I", "--init-script", "--scan"} & set(arguments)
+    return ManagerVerdict(not denied_options and bool(tasks) and all(is_build_task(task) for task in tasks))
 
 
-def _dotnet(arguments: list[str]) -> Managed:
+def _dotnet(arguments: list[str]) -> ManagerVerdict:
     plain = _plain(arguments, ("-c", "-f", "--filter", "--logger", "-v", "-o", "-p"))
     if plain[:1] == ["ef"]:
-        return Managed(plain[1:3] in (["migrations", "list"], ["migrations", "add"], ["migrations", "script"]))
-    return Managed(
+        return ManagerVerdict(plain[1:3] in (["migrations", "list"], ["migrations", "add"], ["migrations", "script"]))
+    return ManagerVerdict(
         plain[:1] in (["build"], ["test"], ["format"], ["clean"], ["publish"], ["msbuild"], ["vstest"], ["pack"])
     )
 
 
-def _swift(arguments: list[str]) -> Managed:
-    return Managed(_plain(arguments)[:1] in (["build"], ["test"], ["format"]))
+def _swift(arguments: list[str]) -> ManagerVerdict:
+    return ManagerVerdict(_plain(arguments)[:1] in (["build"], ["test"], ["format"]))
 
 
-def _bazel(arguments: list[str]) -> Managed:
+def _bazel(arguments: list[str]) -> ManagerVerdict:
     plain = _plain(arguments)
     targets = plain[1:]
-    return Managed(
+    return ManagerVerdict(
         plain[:1] in (["build"], ["test"], ["coverage"], ["query"], ["clean"], ["info"])
         and not any(word.startswith("@") for word in targets)
     )
 
 
-def _mix(arguments: list[str]) -> Managed:
-    return Managed(
+def _mix(arguments: list[str]) -> ManagerVerdict:
+    return ManagerVerdict(
         next(iter(_plain(arguments)), "test")
         in (
             "test",
@@ -292,45 +296,45 @@ def _mix(arguments: list[str]) -> Managed:
     )
 
 
-def _uv(arguments: list[str]) -> Managed:
-    return Managed(
+def _uv(arguments: list[str]) -> ManagerVerdict:
+    return ManagerVerdict(
         _plain(arguments)[:1] in (["version"], ["build"], ["format"], ["venv"])
         or _plain(arguments)[:2] in (["python", "list"], ["python", "find"])
     )
 
 
-def _deno(arguments: list[str]) -> Managed:
+def _deno(arguments: list[str]) -> ManagerVerdict:
     plain = _plain(arguments, ("--config", "-c", "--filter"))
     if plain[:1] == ["task"]:
-        return Managed(all(is_build_task(word) for word in plain[1:2]))
+        return ManagerVerdict(all(is_build_task(word) for word in plain[1:2]))
     remote = "-A" in arguments or "--allow-net" in arguments or "--reload" in arguments
-    return Managed(
+    return ManagerVerdict(
         plain[:1] in (["test"], ["lint"], ["fmt"], ["check"], ["bench"], ["coverage"], ["doc"])
         and not ("--reload" in arguments and remote)
     )
 
 
-def _pip(arguments: list[str]) -> Managed:
-    return Managed(
+def _pip(arguments: list[str]) -> ManagerVerdict:
+    return ManagerVerdict(
         _plain(arguments)[:1] in (["check"], ["cache"], ["--version"]) and _plain(arguments)[:1] == ["check"]
     )
 
 
-def _monorepo(arguments: list[str]) -> Managed:
+def _monorepo(arguments: list[str]) -> ManagerVerdict:
     """turbo, nx and lerna: tasks by name."""
     plain = _plain(arguments, ("--filter", "-p", "--projects", "-t", "--target", "--targets", "--scope", "-c"))
-    targets = [after for before, after in itertools.pairwise(arguments) if before in ("-t", "--target", "--targets")]
+    targets = [value for option, value in itertools.pairwise(arguments) if option in ("-t", "--target", "--targets")]
     targets += [word.partition("=")[2] for word in arguments if word.startswith(("--target", "-t="))]
     names = [word for word in plain if word not in ("run", "run-many", "affected")]
     names = targets or [name.rpartition(":")[2] for name in names[:1]]
-    return Managed(bool(names) and all(is_build_task(name) for name in names))
+    return ManagerVerdict(bool(names) and all(is_build_task(name) for name in names))
 
 
-def _composer(arguments: list[str]) -> Managed:
+def _composer(arguments: list[str]) -> ManagerVerdict:
     plain = _plain(arguments)
     if plain[:1] in (["run"], ["run-script"]):
         plain = plain[1:]
-    return Managed(
+    return ManagerVerdict(
         plain[:1] in (["validate"], ["dump-autoload"], ["dumpautoload"])
         or (
             bool(plain)
@@ -340,11 +344,11 @@ def _composer(arguments: list[str]) -> Managed:
     )
 
 
-def _bundle(arguments: list[str]) -> Managed:
-    return Managed(_plain(arguments)[:1] in (["check"], ["config"], ["platform"], ["version"]))
+def _bundle(arguments: list[str]) -> ManagerVerdict:
+    return ManagerVerdict(_plain(arguments)[:1] in (["check"], ["config"], ["platform"], ["version"]))
 
 
-MANAGERS: dict[str, Callable[[list[str]], Managed]] = {
+MANAGERS: dict[str, Callable[[list[str]], ManagerVerdict]] = {
     "npm": _npm,
     "pnpm": _node,
     "yarn": _node,

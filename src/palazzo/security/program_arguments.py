@@ -35,12 +35,12 @@ OUTPUT = frozenset(
     --dest -P --directory-prefix --dir --directory -C --target -t --target-dir --local-dir -D --prefix --save
     --save-to --clobber --junitxml --path --modules-folder --report --outfile --outFile -p --roles-path --build
     --install-dir --download-dir
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
 """Options behind which what a program writes is named."""
 
 
-PACKED = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
+ARCHIVE_SUFFIX = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
 
 
 def program_name(word: str) -> str:
@@ -68,4 +68,4 @@ def plain_words(arguments: Sequence[str], with_value: frozenset[str]) -> list[st
 
 def values_behind(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
     """Return the words that stand behind one of these options."""
-    return [after for before, after in itertools.pairwise(arguments) if before in options]
+    return [value for option, value in itertools.pairwise(arguments) if option in options]

@@ -1,6 +1,6 @@
 """Whether one program with its arguments is known to print local words. Pure.
 
-Each program has a rule of its own, or stands in a table of `known_programs`. What neither knows is somebody else's.
+Each program has a rule of its own, or an entry in a table of `known_programs`. Any other program is foreign.
 """
 
 from __future__ import annotations
@@ -50,8 +50,16 @@ from palazzo.security.interpreters import (
     source_script,
 )
 from palazzo.security.package_managers import MANAGERS
-from palazzo.security.program_arguments import FOREIGN, OUTPUT, PACKED, PURE_OUTCOME, Outcome, plain_words, program_name
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN
+from palazzo.security.program_arguments import (
+    ARCHIVE_SUFFIX,
+    FOREIGN,
+    OUTPUT,
+    PURE_OUTCOME,
+    Outcome,
+    plain_words,
+    program_name,
+)
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT
 from palazzo.security.project_services import (
     CLUSTER,
     compose_program,
@@ -73,9 +81,9 @@ _FILLS_ITS_ARGUMENTS = frozenset(
     """
     cp mv ln install scp rsync rclone aws gsutil az tar bsdtar unzip gunzip 7z zstd xz unrar cargo degit tiged dd
     docker podman kubectl gh glab git-lfs dvc sftp ftp oc nerdctl b2 s3cmd mc hf huggingface-cli wget aria2c axel
-    """.split()  # noqa: SIM905 - a table
+    """.split()
 )
-"""Programs that write what they bring where a plain argument says."""
+"""Programs that write foreign files to the path that a plain argument names."""
 
 
 _SERVERS = frozenset(
@@ -103,37 +111,43 @@ _SERVERS = frozenset(
         "mitmproxy",
     ]
 )
-"""Programs that may serve others' words at a port of this machine; only those are meant that are not local."""
+"""Programs that may serve a stranger's words at a port of this machine, unless their call is local."""
 
 
 _FILLS_ANYTHING = frozenset(("dvc", "git-lfs", "git-annex", "kaggle", "patch", "unrar"))
-"""Programs that bring files whose names nobody says."""
+"""Programs that write foreign files without naming them in the command."""
 
 
-def judge_program(shell: Shell, words: list[str], has_input: bool, listed: bool) -> Outcome:
-    """Judge a program; note what it writes and serves.
+def judge_program(shell: Shell, words: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
+    """Judge a program; note the paths that it writes and the ports that it serves.
 
-    `has_input`: something is fed to it. `listed`: what is fed are names of the project's own files.
+    `has_input`: it gets input. `input_lists_files`: its input lists names of the project's own files.
     """
     program, arguments = words[0], words[1:]
-    if UNKNOWN in program or LOCAL_TEXT in program or OWN_FILE in program or OWN_REVISION in program or not program:
+    if (
+        UNKNOWN_TEXT in program
+        or LOCAL_TEXT in program
+        or OWN_FILE in program
+        or OWN_REVISION in program
+        or not program
+    ):
         return FOREIGN
     if any(word.startswith(("/dev/tcp/", "/dev/udp/")) for word in arguments):
         return FOREIGN
     name = program_name(program)
     if program in shell.functions:
         return Outcome(shell.call_function(program), False)
-    outcome = _outcome(shell, program, name, arguments, has_input, listed)
+    outcome = _outcome(shell, program, name, arguments, has_input, input_lists_files)
     if name in shell.own and "/" not in program:
         outcome = outcome._replace(is_local=True)
     _note_written(shell, name, arguments)
     if not outcome.is_local:
-        _note_brought(shell, name, arguments)
+        _note_foreign_names(shell, name, arguments)
     return outcome
 
 
 def is_plain_program(program: str) -> bool:
-    """Whether a program prints texts and files alone, whatever its environment says."""
+    """Whether a program prints only texts and files, whatever its environment says."""
     return (
         program in known.PURE
         or program in known.TEXT
@@ -142,18 +156,20 @@ def is_plain_program(program: str) -> bool:
     )
 
 
-def _outcome(shell: Shell, program: str, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def _outcome(
+    shell: Shell, program: str, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     if "/" in program and not known.SYSTEM_DIRECTORY.match(program) and name not in known.OWN_TOOLS:
         return run_own_program(shell, program, arguments)
     if len(arguments) == 1 and arguments[0] in _VERSION - {"--help"}:
         return PURE_OUTCOME if arguments[0] != "-v" or name not in known.TEXT else FOREIGN
     rule = _RULES.get(name)
     if rule is not None:
-        return rule(shell, name, arguments, has_input, listed)
+        return rule(shell, name, arguments, has_input, input_lists_files)
     if name in known.PURE:
         return PURE_OUTCOME._replace(status={"true": True, ":": True, "false": False}.get(name))
     if name in ("du", "stat", "file", "wc") and "-w" not in arguments:
-        return list_files(shell, name, arguments, has_input, listed)
+        return list_files(shell, name, arguments, has_input, input_lists_files)
     if name in known.TEXT:
         return judge_reader(shell, arguments)
     if name in known.TESTS_AND_LINTERS:
@@ -163,20 +179,20 @@ def _outcome(shell: Shell, program: str, name: str, arguments: list[str], has_in
 
 
 def _note_written(shell: Shell, name: str, arguments: Sequence[str]) -> None:
-    """Note the paths that a program writes to, as far as its arguments say so."""
+    """Note the paths that a program's arguments tell it to write."""
     if name in known.TEXT or name in known.WITH_PATTERN:
         return
-    for before, after in itertools.pairwise(arguments):
-        if before in OUTPUT or re.fullmatch(r"-[A-Za-z#]{0,12}[oOPCd]", before):
-            shell.written.append(after)
+    for flag, path in itertools.pairwise(arguments):
+        if flag in OUTPUT or re.fullmatch(r"-[A-Za-z#]{0,12}[oOPCd]", flag):
+            shell.written.append(path)
     for word in arguments:
         option, equals, value = word.partition("=")
         if equals and (
             option in OUTPUT or re.fullmatch(r"--?[\w-]*(?:out|output|report|file|xml|profile|dir)[\w-]*", option)
         ):
             shell.written.append(value)
-        elif found := re.fullmatch(r"-[oOCP]([\w./~$][^\s]*)", word):
-            shell.written.append(found[1])
+        elif match := re.fullmatch(r"-[oOCP]([\w./~$][^\s]*)", word):
+            shell.written.append(match[1])
     if name in ("cp", "mv", "ln", "install"):
         plain = plain_words(arguments, frozenset(("-m", "-o", "-g")))
         shell.written += plain[-1:]
@@ -186,20 +202,20 @@ def _note_written(shell: Shell, name: str, arguments: Sequence[str]) -> None:
         shell.written += [word for word in arguments if not word.startswith("-")]
 
 
-def _note_brought(shell: Shell, name: str, arguments: Sequence[str]) -> None:
-    """Note the names of what a program that is not local brings in."""
-    brought = shell.effect.brought
-    plain = [word for word in arguments if not word.startswith("-") and UNKNOWN not in word]
+def _note_foreign_names(shell: Shell, name: str, arguments: Sequence[str]) -> None:
+    """Note the names of the files that a foreign program writes."""
+    foreign_names = shell.effect.foreign_names
+    plain = [word for word in arguments if not word.startswith("-") and UNKNOWN_TEXT not in word]
     if name in _FILLS_ITS_ARGUMENTS or name in ("yt-dlp", "youtube-dl", "vendor"):
         for word in plain:
             last = last_component(re.split(r"[?#]", word.rpartition(":")[2] if "://" not in word else word)[0])
-            brought.update({last, PACKED.sub("", last)})
+            foreign_names.update({last, ARCHIVE_SUFFIX.sub("", last)})
     if name in ("curl", "http", "xh") and any(
         re.fullmatch(r"-[A-Za-z#]*O|--remote-name(?:-all)?|--download|-d", word) for word in arguments
     ):
-        brought.update(last_component(re.split(r"[?#]", word)[0]) for word in plain)
+        foreign_names.update(last_component(re.split(r"[?#]", word)[0]) for word in plain)
     if name in ("gh", "glab") and plain[:2] == ["repo", "clone"] and len(plain) > 2:
-        brought.add(last_component(plain[-1]).removesuffix(".git"))
+        foreign_names.add(last_component(plain[-1]).removesuffix(".git"))
     if name in ("gh", "glab") and len(plain) > 1 and plain[1] in ("checkout", "co"):
         shell.note_detour()
     if name in _FILLS_ANYTHING or (name in ("tar", "bsdtar", "unzip", "7z") and _unpacks_here(arguments)):
@@ -211,9 +227,9 @@ def _note_brought(shell: Shell, name: str, arguments: Sequence[str]) -> None:
         ["dlx"],
         ["new"],
     ):
-        brought.update(last_component(word) for word in plain if "@" not in word)
+        foreign_names.update(last_component(word) for word in plain if "@" not in word)
     if name in MANAGERS or name in ("pip", "pip3", "bundle"):
-        brought.update(_LOCK_FILES)
+        foreign_names.update(_LOCK_FILES)
     if name in _SERVERS:
         shell.effect.ports.update(re.findall(r"(?<![\d.])\d{2,5}(?![\d.])", " ".join(arguments)[:4_000]))
 
@@ -232,7 +248,7 @@ _LOCK_FILES = (
 
 
 def _unpacks_here(arguments: Sequence[str]) -> bool:
-    """Whether an archive is unpacked where nobody says its files' names."""
+    """Whether an archive is unpacked into the current directory, with file names that the command does not say."""
     flags = "".join(word for word in arguments if word.startswith("-")) + (arguments[0] if arguments else "")
     is_shown = any(sign in flags for sign in ("p", "l", "t", "O", "Z")) and "x" not in flags.split("-")[-1]
     return not is_shown and not {"-d", "-C", "--directory"} & set(arguments)

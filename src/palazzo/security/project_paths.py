@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 LONGEST_PATH = 4_096
-UNKNOWN = "\ue002"
+UNKNOWN_TEXT = "\ue002"
 """Stands for characters that nobody knows before a command runs."""
 LOCAL_TEXT = "\ue003"
 """Stands for what a local command printed: harmless to show, but no path and no address."""
@@ -71,7 +71,7 @@ _DEPENDENCIES = frozenset(
     ]
 )
 """Directories of installed or bundled code of others, wherever they stand."""
-_IGNORED = frozenset(
+_IGNORED_DIRECTORIES = frozenset(
     [
         "log",
         "logs",
@@ -133,7 +133,7 @@ _IGNORED = frozenset(
     ]
 )
 """Directories at the top of a project, or of a package in it, that repositories ignore or bundle others' code into."""
-_WITHIN_IGNORED = frozenset(
+_SOURCE_DIRECTORIES = frozenset(
     {"docs", "src", "lib", "app", "apps", "packages", "tests", "test", "spec", "internal", "cmd"}
 )
 """Directories in which such a name is rather a part of the code: `src/server/logs/rotate.c`."""
@@ -176,8 +176,8 @@ class Project:
     @property
     def home(self) -> str:
         """The home of the session's user, as far as the root tells it."""
-        found = re.match(r"(?:/(?:home|Users)/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|$)", self.root)
-        return found[0] if found else ""
+        match = re.match(r"(?:/(?:home|Users)/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|$)", self.root)
+        return match[0] if match else ""
 
     def resolve(self, path: str, directory: str | None = None) -> str:
         """Return a path in one plain form: below the root where the record names it; '' where that is not known."""
@@ -232,9 +232,11 @@ def _is_ignored(path: str) -> bool:
     if _GIT_STATE.search(path) or any(part in _ALWAYS_IGNORED for part in parts):
         return True
     for n, part in enumerate(parts[:4]):
-        if part in _WITHIN_IGNORED and part not in ("apps", "packages"):
+        if part in _SOURCE_DIRECTORIES and part not in ("apps", "packages"):
             break
-        if part in _IGNORED and (n == 0 or parts[0] in ("apps", "packages", "services", "web", "frontend", "backend")):
+        if part in _IGNORED_DIRECTORIES and (
+            n == 0 or parts[0] in ("apps", "packages", "services", "web", "frontend", "backend")
+        ):
             return True
     return _IGNORED_FILE.fullmatch(parts[-1]) is not None
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
 
 
-def git_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def git_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge git, and note what it does to the working tree."""
     effect = judge_git(arguments, shell.is_own, shell.own)
     command = next((word for word in arguments if not word.startswith("-")), "")
@@ -62,7 +62,9 @@ _RUNS_HOOKS = frozenset(
 )
 
 
-def mercurial_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def mercurial_command(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     """Judge hg, svn and jj: their commands that ask no server."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     commands = {
@@ -79,7 +81,7 @@ def mercurial_command(shell: Shell, name: str, arguments: list[str], has_input: 
     return Outcome(not any("@" in word and name == "jj" for word in arguments[1:] if "@origin" in word))
 
 
-def compose_program(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def compose_program(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """docker compose: what it says of the project's own services, and tests that run in them."""
     if name in ("docker", "podman"):
         if arguments[:1] != ["compose"]:
@@ -178,7 +180,9 @@ CLUSTER = {
 """Programs of which some commands only read the project's own files."""
 
 
-def judge_few_commands(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def judge_few_commands(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     """Judge a program of which some commands only read the project's own files."""
     command = next((word for word in plain_words(arguments, frozenset(("-c", "--config", "-n", "-f"))) if word), "")
     if command not in CLUSTER[name]:
@@ -198,7 +202,7 @@ def judge_few_commands(shell: Shell, name: str, arguments: list[str], has_input:
     return judge_tool_run(shell, arguments)
 
 
-def kubectl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def kubectl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge kubectl: what it renders of the project's own files."""
     if arguments[:1] == ["kustomize"]:
         return (

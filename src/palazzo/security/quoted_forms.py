@@ -1,4 +1,4 @@
-"""The forms of lines by which `quoted_text` knows what a person quotes, and what a person says of it. Pure."""
+"""The forms of lines by which `quoted_text` recognises quotations, and a person's words about them. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TAG = re.compile(
     r"|mail|issue|context|log|output|message|conversation|transcript)\b[^>\n]{0,400}>",
     re.IGNORECASE,
 )
-PASTED = re.compile(
+PASTE_MARK = re.compile(
     r"^\s{0,8}\[(?:Pasted text|Pasted content|Pasted|Attachment|Attached file|Clipboard)\b[^\]\n]{0,120}\]", re.I
 )
 QUOTE = re.compile(r"^\s{0,8}(?:>|»|❯|&gt;|┃|▎)")

@@ -1,7 +1,7 @@
-"""Quoted, pasted and fenced stretches of a person's message: words that stand in it and that somebody else wrote. Pure.
+"""Quoted, pasted and fenced stretches of a person's message, which somebody else wrote. Pure.
 
-Rules look at lines. They prefer to take too much for quoted: the person's words then count for less, while a
-stranger's never count as the person's. A block counts as the person's own where the lines before it say so ("my own
+The rules look at lines. They prefer to take too much for quoted: then some of the person's words count for less, but a
+stranger's words never count as the person's. A block counts as the person's own if the lines before it say so ("my own
 ticket says:").
 
     fence     ``` and ~~~ blocks, closed or not; <details>, <blockquote>, <document> and the like
@@ -9,7 +9,7 @@ ticket says:").
     mail      from headers, a forwarding line or "On … wrote:" to the end of the message; also fields of a ticket
     chat      lines of several speakers
     log       lines with a time or a level, output under a shell's prompt, blame, stack traces
-    pasted    what a host marks as pasted; what follows "the vendor writes:"
+    pasted    text that a host marks as pasted; text after "the vendor writes:"
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ QuoteKind = Literal["fence", "quote", "mail", "chat", "log", "pasted", "code"]
 
 
 class Quotation(NamedTuple):
-    """A stretch that is not the person's statement: where it stands, and what it looks like.
+    """A stretch that is not the person's statement: its position and its form.
 
     `code` is program text, a diff or a test's output: quoted like the rest, but it rarely speaks to anybody.
     """
@@ -38,8 +38,8 @@ class Quotation(NamedTuple):
 _LONGEST_LINE = 2_000
 """Characters of a line that the rules look at."""
 _MARKS = re.compile('["“«„]')
-_LOOKED_AHEAD = 12
-"""Lines that are looked at to see whether people speak in turn: bounds the time that a long list takes."""
+_LOOKAHEAD = 12
+"""Lines that are examined for speakers who take turns. Bounds the time for a long list."""
 
 
 class _Line(NamedTuple):
@@ -64,25 +64,25 @@ class _Reading:
         """The person's own lines since the last block: they say whose the next block is."""
 
     def read(self) -> list[Quotation]:
-        found: list[Quotation] = []
+        stretches: list[Quotation] = []
         n = 0
         while n < len(self._lines):
             block = self._block(n)
             if block is None:
-                found += self._inline(self._lines[n])
+                stretches += self._inline(self._lines[n])
                 n += 1
                 continue
             end, kind = block
             while end > n + 1 and not self._lines[end - 1].text.strip():
                 end -= 1
             if not self._is_own():
-                found.append(Quotation(self._lines[n].start, self._lines[end - 1].end, kind))
+                stretches.append(Quotation(self._lines[n].start, self._lines[end - 1].end, kind))
             self._said = []
             n = end
-        return self._with_what_is_pointed_back_at(found)
+        return self._with_text_pointed_back_at(stretches)
 
     def _inline(self, line: _Line) -> list[Quotation]:
-        """Note a line of the person's; return what of it stands in quotation marks after "the vendor says"."""
+        """Note one of the person's lines; return its words in quotation marks after "the vendor says"."""
         if line.text.strip():
             self._said.append(line.text)
         if not _MARKS.search(line.text) or _claims(line.text):
@@ -90,30 +90,30 @@ class _Reading:
         places = (match.span("words") for match in forms.INLINE.finditer(line.text))
         return [Quotation(line.start + start, line.start + end, "quote") for start, end in places]
 
-    def _with_what_is_pointed_back_at(self, found: list[Quotation]) -> list[Quotation]:
-        """Take all before the last paragraph for quoted where that says so: "^ posted under our release notes"."""
+    def _with_text_pointed_back_at(self, stretches: list[Quotation]) -> list[Quotation]:
+        """Take all before the last paragraph for quoted if that says so: "^ posted under our release notes"."""
         body = self._text.rstrip()
         at = body.rfind("\n\n")
         last = body[at + 2 :] if at > 0 else ""
-        if not last or (found and found[-1].end > at) or not forms.POINTS_BACK.match(last[:400]):
-            return found
+        if not last or (stretches and stretches[-1].end > at) or not forms.POINTS_BACK.match(last[:400]):
+            return stretches
         if _claims(last):
-            return found
+            return stretches
         return [Quotation(0, at, "pasted")]
 
     def _is_own(self) -> bool:
         """Whether the lines before a block say that the person wrote it."""
-        before = " ".join(self._said[-3:])
-        return _claims(before) and not forms.DISOWNS.search(before)
+        lines_before = " ".join(self._said[-3:])
+        return _claims(lines_before) and not forms.DISOWNS.search(lines_before)
 
     def _block(self, n: int) -> tuple[int, QuoteKind] | None:
-        """Return where the block ends that begins with line `n`, and its kind; None where none begins."""
+        """Return the end and the kind of the block that begins with line `n`; None if none begins there."""
         line = self._lines[n].text
         if fence := forms.FENCE.match(line):
-            return self._fenced(n, fence)
+            return self._read_fence(n, fence)
         if tag := forms.TAG.match(line):
-            return self._tagged(n, tag["name"].lower()), "fence"
-        if forms.PASTED.match(line):
+            return self._tag_end(n, tag["name"].lower()), "fence"
+        if forms.PASTE_MARK.match(line):
             return len(self._lines), "pasted"
         if forms.QUOTE.match(line):
             return self._paragraph(n), "quote"
@@ -121,28 +121,28 @@ class _Reading:
             return len(self._lines), "mail"
         if forms.TRACKER.search(line):
             return len(self._lines), "pasted"
-        return self._spoken(n) or self._printed(n) or self._introduced(n)
+        return self._read_chat(n) or self._read_output(n) or self._read_introduced_text(n)
 
-    def _fenced(self, n: int, fence: re.Match[str]) -> tuple[int, QuoteKind]:
+    def _read_fence(self, n: int, fence: re.Match[str]) -> tuple[int, QuoteKind]:
         mark, language = fence["mark"], fence["language"].strip().split(" ")[0].lower()
         end = n + 1
         while end < len(self._lines):
-            closing = self._lines[end].text.strip()
+            end_line = self._lines[end].text.strip()
             end += 1
-            if closing.startswith(mark) and not closing.strip(mark[0]):
+            if end_line.startswith(mark) and not end_line.strip(mark[0]):
                 break
         inner = [line.text for line in self._lines[n + 1 : end - 1] if line.text.strip()]
         return end, "code" if language in forms.CODE_LANGUAGES or _looks_like_code(inner) else "fence"
 
-    def _tagged(self, n: int, name: str) -> int:
-        closing = f"</{name}"
+    def _tag_end(self, n: int, name: str) -> int:
+        end_tag = f"</{name}"
         for end in range(n, len(self._lines)):
-            if closing in self._lines[end].text.lower():
+            if end_tag in self._lines[end].text.lower():
                 return end + 1
         return len(self._lines)
 
     def _paragraph(self, n: int) -> int:
-        """Where the lines end that follow one another without a blank one; quoted paragraphs belong together."""
+        """Return the end of the paragraph that begins with line `n`; quoted paragraphs belong together."""
         end = n
         while end < len(self._lines) and self._lines[end].text.strip():
             if forms.FENCE.match(self._lines[end].text):
@@ -151,27 +151,29 @@ class _Reading:
         return end
 
     def _has_fields(self, n: int) -> bool:
-        """Whether a mail's or a ticket's fields stand here: two of them, one after the other."""
+        """Whether two fields of a mail or a ticket follow each other here."""
         for field in (forms.MAIL_FIELD, forms.TICKET_FIELD):
             if field.match(self._lines[n].text):
-                following = [line.text for line in self._lines[n + 1 : n + 4] if line.text.strip()]
-                if any(forms.MAIL_FIELD.match(one) or forms.TICKET_FIELD.match(one) for one in following):
+                next_lines = [line.text for line in self._lines[n + 1 : n + 4] if line.text.strip()]
+                if any(
+                    forms.MAIL_FIELD.match(next_line) or forms.TICKET_FIELD.match(next_line) for next_line in next_lines
+                ):
                     return True
         return False
 
-    def _spoken(self, n: int) -> tuple[int, QuoteKind] | None:
-        """Return the lines of a chat: at least two that name who speaks and when, or two speakers in turn."""
+    def _read_chat(self, n: int) -> tuple[int, QuoteKind] | None:
+        """Return the lines of a chat: at least two with a speaker and a time, or two speakers in turn."""
         if not (self._names_speaker(n) or forms.SPEAKER.match(self._lines[n].text)):
             return None
-        end, marked, speakers = n, 0, []
-        while end < min(len(self._lines), n + _LOOKED_AHEAD) and (line := self._lines[end].text).strip():
+        end, named_lines, speakers = n, 0, []
+        while end < min(len(self._lines), n + _LOOKAHEAD) and (line := self._lines[end].text).strip():
             if self._names_speaker(end):
-                marked += 1
+                named_lines += 1
             elif speaker := forms.SPEAKER.match(line):
                 speakers.append(speaker["name"].casefold())
             end += 1
         if self._names_speaker(n):
-            if marked > 1 or end - n > 1 or forms.SPEAKER_WITH_TIME.match(self._lines[n].text):
+            if named_lines > 1 or end - n > 1 or forms.SPEAKER_WITH_TIME.match(self._lines[n].text):
                 return self._with_more_speakers(self._paragraph(n)), "chat"
             return None
         takes_turns = len(set(speakers)) > 1 and len(set(speakers)) < len(speakers)
@@ -182,7 +184,7 @@ class _Reading:
         return any(form.match(line) for form in (forms.SPEAKER_WITH_TIME, forms.SPEAKER_IN_BRACKETS, forms.ROLE))
 
     def _with_more_speakers(self, end: int) -> int:
-        """Go on where, after a blank line, the next one speaks."""
+        """Extend a chat if after a blank line the next speaker follows."""
         while end < len(self._lines):
             at = end
             while at < len(self._lines) and not self._lines[at].text.strip():
@@ -192,8 +194,8 @@ class _Reading:
             end = self._paragraph(at)
         return end
 
-    def _printed(self, n: int) -> tuple[int, QuoteKind] | None:
-        """Return what a program printed: log lines, and what stands between them; under a prompt all of it."""
+    def _read_output(self, n: int) -> tuple[int, QuoteKind] | None:
+        """Return a program's output: log lines and the lines between them; the whole paragraph after a prompt."""
         line = self._lines[n].text
         if forms.PROMPT.match(line):
             return self._paragraph(n), "log"
@@ -210,8 +212,8 @@ class _Reading:
                 end = at
         return end, kind
 
-    def _introduced(self, n: int) -> tuple[int, QuoteKind] | None:
-        """Return what follows a line that says that somebody else said it: to the end of the message."""
+    def _read_introduced_text(self, n: int) -> tuple[int, QuoteKind] | None:
+        """Return the rest of the message after a line that attributes it to somebody else."""
         if not self._said or not self._lines[n].text.strip():
             return None
         lead = self._said[-1]
@@ -230,7 +232,7 @@ class _Reading:
 
 
 def _claims(words: str) -> bool:
-    """Whether a person says that something is theirs."""
+    """Whether a person says that the words are their own."""
     return forms.OWN.search(words) is not None or forms.OWN_ELSEWHERE.search(words) is not None
 
 

@@ -30,8 +30,8 @@ REDIRECTION = re.compile(r"(\d{0,4}|\{\w{1,40}\})(<<<|<<-?|<>|>>|>\||<&|>&|&>>|&
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})(\[[^\]\s$`'\"]{0,100}\])?\+?=")
 _NAME = re.compile(r"[A-Za-z_]\w{0,100}|[0-9@*#?$!-]")
 _PLAIN = re.compile(r"[^\s;&|<>()'\"`$\\#]+")
-_QUOTED = re.compile(r'[^"\\$`]+')
-_RESERVED = re.compile(r"[^\s;&|<>()'\"`$\\]{1,40}")
+_QUOTED_TEXT = re.compile(r'[^"\\$`]+')
+_RESERVED_WORD = re.compile(r"[^\s;&|<>()'\"`$\\]{1,40}")
 _BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|c.|.)", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -53,8 +53,8 @@ class WordReader:
     def _arithmetic(self) -> object: ...
 
     def _read_documents(self) -> None:
-        waiting, self._documents = self._documents, []
-        for name, is_quoted, has_tabs, into, at in waiting:
+        documents, self._documents = self._documents, []
+        for name, is_quoted, has_tabs, into, at in documents:
             lines: list[str] = []
             while True:
                 if self.at >= len(self.text):
@@ -74,7 +74,7 @@ class WordReader:
     def _document(self, body: str) -> Word:
         """A here-document whose name is not quoted: variables and substitutions count, quotes do not."""
         if re.search(r"(?<!\\)(?:\$\(|`)", body):
-            return type(self)('"' + body.replace('"', '\\"') + '"', self._depth + _COPY).quoted()
+            return type(self)('"' + body.replace('"', '\\"') + '"', self._depth + _COPY).read_quoted()
         return (Text(_IN_DOCUMENT.sub(lambda found: found[0][-1] if found[0][0] == "\\" else found[0], body), True),)
 
     # --- words -----------------------------------------------------------------------------------------------------
@@ -82,13 +82,13 @@ class WordReader:
     def _word(self, depth: int) -> Word:
         self._skip_blanks()
         pieces: list[Piece] = []
-        text, begun = self.text, self.at
+        text, start = self.text, self.at
         while self.at < len(text):
             sign = text[self.at]
             if plain := _PLAIN.match(text, self.at):
                 pieces.append(Text(plain[0], False))
                 self.at = plain.end()
-            elif sign == "#" and self.at > begun:
+            elif sign == "#" and self.at > start:
                 pieces.append(Text("#", False))
                 self.at += 1
             elif sign == "\\":
@@ -104,25 +104,25 @@ class WordReader:
                 pieces.append(Text(text[self.at + 1 : end], True))
                 self.at = end + 1
             elif sign == '"':
-                self._quoted(pieces, depth)
+                self._read_quoted_pieces(pieces, depth)
             elif sign in "$`":
                 self._dollar(pieces, depth, False)
-            elif sign in "<>" and text.startswith("(", self.at + 1) and self.at == begun:
+            elif sign in "<>" and text.startswith("(", self.at + 1) and self.at == start:
                 self.at += 2
-                pieces.append(Substitution(self._nested(depth), False, True))
+                pieces.append(Substitution(self._substitution(depth), False, True))
             elif sign == "(" and pieces and _is_pattern(pieces[-1]):
                 raise ShellSyntaxError("extended pattern")
             else:
                 break
         return tuple(pieces)
 
-    def quoted(self) -> Word:
+    def read_quoted(self) -> Word:
         """Read one text in double quotes."""
         pieces: list[Piece] = []
-        self._quoted(pieces, 0)
+        self._read_quoted_pieces(pieces, 0)
         return tuple(pieces)
 
-    def _quoted(self, pieces: list[Piece], depth: int) -> None:
+    def _read_quoted_pieces(self, pieces: list[Piece], depth: int) -> None:
         text = self.text
         self.at += 1
         pieces.append(Text("", True))
@@ -131,9 +131,9 @@ class WordReader:
             if sign == '"':
                 self.at += 1
                 return
-            if found := _QUOTED.match(text, self.at):
-                pieces.append(Text(found[0], True))
-                self.at = found.end()
+            if match := _QUOTED_TEXT.match(text, self.at):
+                pieces.append(Text(match[0], True))
+                self.at = match.end()
             elif sign == "\\":
                 follows = text[self.at + 1 : self.at + 2]
                 if follows in ("$", "`", '"', "\\"):
@@ -166,9 +166,9 @@ class WordReader:
             pieces.append(Text("0", True))
         elif text.startswith("$(", self.at):
             self.at += 2
-            pieces.append(Substitution(self._nested(depth), is_quoted, False))
+            pieces.append(Substitution(self._substitution(depth), is_quoted, False))
         elif text.startswith("${", self.at):
-            pieces.append(self._braced(is_quoted))
+            pieces.append(self._braced_variable(is_quoted))
         elif text.startswith("$'", self.at) and not is_quoted:
             pieces.append(self._ansi())
         elif text.startswith('$"', self.at) and not is_quoted:
@@ -180,16 +180,16 @@ class WordReader:
             pieces.append(Text("$", True))
             self.at += 1
 
-    def _nested(self, depth: int) -> Script:
-        waiting, self._documents = self._documents, []
+    def _substitution(self, depth: int) -> Script:
+        outer_documents, self._documents = self._documents, []
         script = self.script(frozenset(), depth + 1)
         if self._documents:
             raise ShellSyntaxError("a here-document has no body")
-        self._documents = waiting
+        self._documents = outer_documents
         self._expect(")")
         return script
 
-    def _braced(self, is_quoted: bool) -> Piece:
+    def _braced_variable(self, is_quoted: bool) -> Piece:
         end = self.text.find("}", self.at)
         inner = self.text[self.at + 2 : end]
         if end < 0 or "$(" in inner or "`" in inner or "${" in inner:
@@ -214,8 +214,8 @@ class WordReader:
     def _peek(self) -> str:
         """The plain word at the position, where it may be a reserved one."""
         self._skip_blanks()
-        found = _RESERVED.match(self.text, self.at)
-        return found[0] if found else ""
+        match = _RESERVED_WORD.match(self.text, self.at)
+        return match[0] if match else ""
 
     def _expect(self, word: str) -> None:
         self._skip_lines()
@@ -224,8 +224,8 @@ class WordReader:
         self.at += len(word)
 
     def _skip_blanks(self) -> None:
-        if found := _BLANK.match(self.text, self.at):
-            self.at = found.end()
+        if match := _BLANK.match(self.text, self.at):
+            self.at = match.end()
         if self.text.startswith("#", self.at) and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|("):
             end = self.text.find("\n", self.at)
             self.at = len(self.text) if end < 0 else end
@@ -256,13 +256,13 @@ def _is_pattern(piece: Piece) -> bool:
 _IN_DOCUMENT = re.compile(r"\\[$`\\]|\$\(|`|\$\{?\w{1,100}\}?")
 
 
-def _ansi_character(found: re.Match[str]) -> str:
-    said = found[1]
+def _ansi_character(match: re.Match[str]) -> str:
+    escape = match[1]
     try:
-        if said[0] in "xuU" and len(said) > 1:
-            return chr(int(said[1:], 16))
-        if said[0] in "01234567":
-            return chr(int(said, 8) & 0xFF)
+        if escape[0] in "xuU" and len(escape) > 1:
+            return chr(int(escape[1:], 16))
+        if escape[0] in "01234567":
+            return chr(int(escape, 8) & 0xFF)
     except (ValueError, OverflowError):
         return ""
-    return _ANSI_LETTERS.get(said, said if len(said) == 1 else "")
+    return _ANSI_LETTERS.get(escape, escape if len(escape) == 1 else "")

@@ -63,15 +63,15 @@ class _Reader(WordReader):
 
     def _operator(self) -> str:
         self._skip_blanks()
-        found = OPERATORS.match(self.text, self.at)
-        if not found or found[0] in (")", ";;", ";&", ";;&"):
+        match = OPERATORS.match(self.text, self.at)
+        if not match or match[0] in (")", ";;", ";&", ";;&"):
             return ";"
-        if found[0] in ("|", "|&", "("):
+        if match[0] in ("|", "|&", "("):
             raise ShellSyntaxError("unexpected sign")
-        self.at = found.end()
-        if found[0] == "\n":
+        self.at = match.end()
+        if match[0] == "\n":
             self._read_documents()
-        return ";" if found[0] == "\n" else found[0]
+        return ";" if match[0] == "\n" else match[0]
 
     def _pipeline(self, ends: frozenset[str], depth: int) -> tuple[Simple | Group, ...]:
         commands: list[Simple | Group] = []
@@ -97,12 +97,12 @@ class _Reader(WordReader):
             self.at += 1
             body = self.script(frozenset(), depth + 1)
             self._expect(")")
-            return self._grouped("subshell", (body,))
+            return self._new_group("subshell", (body,))
         if word == "{":
             self.at += 1
             body = self.script(frozenset({"}"}), depth + 1)
             self._expect("}")
-            return self._grouped("group", (body,))
+            return self._new_group("group", (body,))
         if word in ("if", "while", "until", "for", "select", "case", "function", "[["):
             return self._compound(word, depth)
         if word in CLOSERS:
@@ -116,7 +116,7 @@ class _Reader(WordReader):
                 return self._if(depth)
             case "while" | "until":
                 condition = self.script(frozenset({"do"}), depth + 1)
-                return self._grouped("loop", (condition, self._do(depth)))
+                return self._new_group("loop", (condition, self._do(depth)))
             case "for" | "select":
                 return self._for(depth)
             case "case":
@@ -137,11 +137,11 @@ class _Reader(WordReader):
         self._expect("then")
         while True:
             scripts.append(self.script(frozenset({"elif", "else", "fi"}), depth + 1))
-            closing = self._peek()
-            self._expect(closing if closing in ("elif", "else", "fi") else "fi")
-            if closing == "fi":
-                return self._grouped("if", tuple(scripts))
-            if closing == "elif":
+            closer = self._peek()
+            self._expect(closer if closer in ("elif", "else", "fi") else "fi")
+            if closer == "fi":
+                return self._new_group("if", tuple(scripts))
+            if closer == "elif":
                 scripts.append(self.script(frozenset({"then"}), depth + 1))
                 self._expect("then")
 
@@ -157,7 +157,7 @@ class _Reader(WordReader):
         if self.text.startswith("((", self.at):
             self._arithmetic()
             self._skip_lines(semicolons=True)
-            return self._grouped("loop", (self._do(depth),))
+            return self._new_group("loop", (self._do(depth),))
         name = self._peek()
         self.at += len(name)
         self._skip_lines()
@@ -168,7 +168,7 @@ class _Reader(WordReader):
                 words.append(word)
         self._skip_lines(semicolons=True)
         body = self._do(depth)
-        return self._grouped("for", (body,), name, tuple(words))
+        return self._new_group("for", (body,), name, tuple(words))
 
     def _case(self, depth: int) -> Group:
         words = [self._word(depth)]
@@ -179,7 +179,7 @@ class _Reader(WordReader):
             self._skip_lines(semicolons=True)
             if self._peek() == "esac":
                 self.at += 4
-                return self._grouped("case", tuple(scripts), "", tuple(words))
+                return self._new_group("case", tuple(scripts), "", tuple(words))
             if self.text.startswith("(", self.at):
                 self.at += 1
             while not self.text.startswith(")", self.at):
@@ -225,7 +225,7 @@ class _Reader(WordReader):
         self.at = end + 2
         return Simple(((Text("((", True),),), (), [])
 
-    def _grouped(
+    def _new_group(
         self, kind: str, scripts: tuple[Script, ...], variable: str = "", words: tuple[Word, ...] = ()
     ) -> Group:
         return Group(kind, scripts, variable, words, self._redirections(0))  # type: ignore[arg-type]
@@ -247,10 +247,10 @@ class _Reader(WordReader):
             self._skip_blanks()
             if self._redirection(redirections, depth):
                 continue
-            assigned = ASSIGNMENT.match(self.text, self.at) if not words else None
-            if assigned:
-                self.at = assigned.end()
-                assignments.append((assigned[1], self._value(depth)))
+            match = ASSIGNMENT.match(self.text, self.at) if not words else None
+            if match:
+                self.at = match.end()
+                assignments.append((match[1], self._value(depth)))
                 continue
             word = self._word(depth)
             if word:
@@ -279,16 +279,16 @@ class _Reader(WordReader):
             pieces += [*([Text(" ", False)] if pieces else []), *word]
 
     def _redirection(self, into: list[Redirection], depth: int) -> bool:
-        found = REDIRECTION.match(self.text, self.at)
-        if not found:
+        match = REDIRECTION.match(self.text, self.at)
+        if not match:
             return False
-        self.at = found.end()
+        self.at = match.end()
         self._skip_blanks()
         word = self._word(depth)
         if not word:
             raise ShellSyntaxError("a redirection leads nowhere")
-        if found[2] in ("<<", "<<-"):
+        if match[2] in ("<<", "<<-"):
             is_quoted = any(isinstance(piece, Text) and piece.is_quoted for piece in word)
-            self._documents.append((literal_text(word), is_quoted, found[2] == "<<-", into, len(into)))
-        into.append(Redirection(found[2], word))
+            self._documents.append((literal_text(word), is_quoted, match[2] == "<<-", into, len(into)))
+        into.append(Redirection(match[2], word))
         return True

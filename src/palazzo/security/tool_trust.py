@@ -172,7 +172,7 @@ def _foreign_call(arguments: object) -> CommandEffect:
     values = arguments.values() if isinstance(arguments, Mapping) else ()
     texts = [text for value in values for text in (value if isinstance(value, list) else [value])][:64]
     paths = [text for text in texts if isinstance(text, str) and "/" in text and "://" not in text and len(text) < 300]
-    return CommandEffect(False, brought={last_component(path) for path in paths if " " not in path} - {""})
+    return CommandEffect(False, foreign_names={last_component(path) for path in paths if " " not in path} - {""})
 
 
 def _judge_shell(arguments: object, project: Project, holds: Holds | None, own: OwnSources) -> CommandEffect:
@@ -202,11 +202,11 @@ def _judge_reader(
 def _is_own_path(path: str, project: Project, holds: Holds | None, own: OwnSources) -> bool:
     if reaches_everything(path):
         return not is_dependency(path)  # a pattern of file names; hosts' searchers leave out what is ignored
-    resolved = project.resolve(path)
-    parts = resolved.split("/")
+    plain_path = project.resolve(path)
+    parts = plain_path.split("/")
     if holds and any(holds("made:" + "/".join(parts[:n])) for n in range(len(parts), 0, -1)):
         return True
-    return project.is_own(resolved) or own.has_path(resolved, project)
+    return project.is_own(plain_path) or own.has_path(plain_path, project)
 
 
 def _paths(arguments: object) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.security.git_commands import OWN_REVISION, judge_git
 from palazzo.security.loopback import is_own_server, names_foreign_address
-from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN
+from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT
 from palazzo.security.shell_syntax import Script, Simple, Text, Word
 
 if TYPE_CHECKING:
@@ -38,13 +38,15 @@ def spread_braces(text: str) -> list[str]:
     texts = [text]
     for _ in range(4):
         spread = []
-        for one in texts:
-            found = _BRACES.search(one)
+        for spread_text in texts:
+            match = _BRACES.search(spread_text)
             spread += (
-                [one[: found.start()] + part + one[found.end() :] for part in found[1].split(",")] if found else [one]
+                [spread_text[: match.start()] + part + spread_text[match.end() :] for part in match[1].split(",")]
+                if match
+                else [spread_text]
             )
         if len(spread) > _MOST_BRACES:
-            return [UNKNOWN]
+            return [UNKNOWN_TEXT]
         if spread == texts:
             break
         texts = spread
@@ -71,7 +73,7 @@ def printed_by(shell: Shell, script: Script) -> str:
             return OWN_REVISION
         case ["git", "rev-parse" | "rev-list" | "describe", *revisions]:
             plain = [word for word in revisions if not word.startswith("--")]
-            return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN
+            return OWN_REVISION if judge_git(["show", *plain], shell.is_own, shell.own).is_local else UNKNOWN_TEXT
         case ["git", "ls-files" | "diff" | "grep", *_] | ["rg" | "fd" | "find" | "ls" | "grep" | "fdfind", *_]:
             lists = (
                 words[1] == "ls-files"

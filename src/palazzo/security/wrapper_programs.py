@@ -10,7 +10,7 @@ from palazzo.security.build_programs import judge_tool_run, run_managed
 from palazzo.security.interpreters import run_text
 from palazzo.security.package_managers import MANAGERS
 from palazzo.security.program_arguments import FOREIGN, PURE_OUTCOME, Outcome, plain_words, program_name, values_behind
-from palazzo.security.project_paths import OWN_FILE, UNKNOWN
+from palazzo.security.project_paths import OWN_FILE, UNKNOWN_TEXT
 
 if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
@@ -38,7 +38,7 @@ _WRAPPER_VALUES = frozenset(
 )
 
 
-def run_wrapped(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_wrapped(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """A program that runs another one."""
     rest = list(arguments)
     if name == "command" and rest[:1] in (["-v"], ["-V"]):
@@ -62,15 +62,17 @@ def run_wrapped(shell: Shell, name: str, arguments: list[str], has_input: bool, 
         return run_text(shell, rest[0], {})
     if not rest:
         return PURE_OUTCOME if name in ("env", "exec", "command", "time") else FOREIGN
-    return shell.judge(rest, has_input, listed)
+    return shell.judge(rest, has_input, input_lists_files)
 
 
-def run_in_environment(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_in_environment(
+    shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
+) -> Outcome:
     """uv run, poetry run, bundle exec: a program in the project's own environment."""
     verb = known.ENVIRONMENT_RUNNERS[name]
     plain = [word for word in arguments if not word.startswith("-")]
     if plain[:1] != [verb]:
-        return run_managed(shell, name, arguments, has_input, listed) if name in MANAGERS else FOREIGN
+        return run_managed(shell, name, arguments, has_input, input_lists_files) if name in MANAGERS else FOREIGN
     rest = arguments[arguments.index(verb) + 1 :]
     while rest and rest[0].startswith("-"):
         word = rest.pop(0)
@@ -99,10 +101,10 @@ def run_in_environment(shell: Shell, name: str, arguments: list[str], has_input:
         rest[0] = rest[0].rpartition(":")[2]
     if name in ("hatch", "pdm", "rye", "pixi", "devbox") and known.is_build_task(rest[0]):
         return judge_tool_run(shell, rest)
-    return shell.judge(rest, has_input, listed)
+    return shell.judge(rest, has_input, input_lists_files)
 
 
-def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge xargs by what it runs on each name."""
     rest = list(arguments)
     place = ""
@@ -117,9 +119,9 @@ def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, li
             and rest
         ):
             rest.pop(0)
-    value = OWN_FILE if listed else UNKNOWN
+    value = OWN_FILE if input_lists_files else UNKNOWN_TEXT
     if not rest:
-        return Outcome(listed)
+        return Outcome(input_lists_files)
     if place:
         return shell.judge([word.replace(place, value) for word in rest], False, False)
     if program_name(rest[0]) in known.SHELL_NAMES and "-c" in "".join(rest[1:2]):
@@ -127,16 +129,21 @@ def run_xargs(shell: Shell, name: str, arguments: list[str], has_input: bool, li
     return shell.judge([*rest, value], False, False)
 
 
-def run_parallel(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_parallel(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge parallel by what it runs on each value."""
     at = next((n for n, word in enumerate(arguments) if word in (":::", "::::")), len(arguments))
     command = [
         word
         for n, word in enumerate(arguments[:at])
-        if not (word.startswith("-") and all(one.startswith("-") or one.isdigit() for one in arguments[:n]))
+        if not (
+            word.startswith("-")
+            and all(earlier_word.startswith("-") or earlier_word.isdigit() for earlier_word in arguments[:n])
+        )
     ]
     values = (
-        arguments[at + 1 :] if at < len(arguments) and arguments[at] == ":::" else [OWN_FILE if listed else UNKNOWN]
+        arguments[at + 1 :]
+        if at < len(arguments) and arguments[at] == ":::"
+        else [OWN_FILE if input_lists_files else UNKNOWN_TEXT]
     )
     if not command:
         return FOREIGN
@@ -148,7 +155,7 @@ def run_parallel(shell: Shell, name: str, arguments: list[str], has_input: bool,
     return Outcome(len(values) <= 64)
 
 
-def run_measured(shell: Shell, name: str, arguments: list[str], has_input: bool, listed: bool) -> Outcome:
+def run_measured(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """hyperfine: each plain argument is a command line."""
     plain = plain_words(
         arguments,
@@ -169,5 +176,5 @@ def run_measured(shell: Shell, name: str, arguments: list[str], has_input: bool,
             )
         ),
     )
-    prepared = values_behind(arguments, ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup"))
-    return Outcome(all(run_text(shell, text, {}).is_local for text in (*plain, *prepared)))
+    setup_commands = values_behind(arguments, ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup"))
+    return Outcome(all(run_text(shell, text, {}).is_local for text in (*plain, *setup_commands)))

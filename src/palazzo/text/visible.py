@@ -22,7 +22,7 @@ _VISIBLE: Mapping[int, int | str] = {
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
     **_escapes(_TURNING),
 }
-_ESCAPED: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_MARKS, *_TURNING, *_OTHER_LINE_ENDS))
+_ESCAPES: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_MARKS, *_TURNING, *_OTHER_LINE_ENDS))
 
 
 def visible(text: str) -> str:
@@ -35,4 +35,4 @@ def visible(text: str) -> str:
 
 def escaped(document: str) -> str:
     """Return a JSON document that says the same and has none of these in it, nor what YAML takes for a line's end."""
-    return document.translate(_ESCAPED)
+    return document.translate(_ESCAPES)

@@ -51,12 +51,12 @@ class Page:
         self._left = None
 
     @property
-    def left(self) -> str:
+    def rest(self) -> str:
         """The text with all blanked out that is spoken for. Built once for all that was blanked since the last look."""
         if self._left is None:
             pieces: list[str] = []
             at = 0
-            for stretch in _BLANKED.finditer(self._blanked):
+            for stretch in _BLANK_STRETCH.finditer(self._blanked):
                 pieces += (self.text[at : stretch.start()], SPOKEN_FOR * (stretch.end() - stretch.start()))
                 at = stretch.end()
             self._left = "".join([*pieces, self.text[at:]])
@@ -64,12 +64,12 @@ class Page:
 
     def is_code(self, place: int) -> bool:
         """Whether a place is in a fenced block."""
-        before = bisect_right(self.fences, (place, len(self.text) + 1))
-        return before > 0 and place < self.fences[before - 1][1]
+        fence_number = bisect_right(self.fences, (place, len(self.text) + 1))
+        return fence_number > 0 and place < self.fences[fence_number - 1][1]
 
 
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-_BLANKED = re.compile(rb"[\x01]+")
+_BLANK_STRETCH = re.compile(rb"[\x01]+")
 SPOKEN_FOR = "\0"
 
 

@@ -53,20 +53,20 @@ _BEFORE_PERSON = re.compile(
 def people(page: Page) -> Iterator[Mention]:
     """Handles, titles, given names, and whom a verb of saying makes a person."""
     if page.voice != "tool":
-        for match in _HANDLE.finditer(page.left):
+        for match in _HANDLE.finditer(page.rest):
             if match[1].casefold() not in known.NO_HANDLES and not page.is_code(match.start()):
                 yield found(match, "person")
-        yield from (found(match, "person", 1) for match in _SAN.finditer(page.left))
-    yield from (found(match, "person", 1) for match in _TITLED.finditer(page.left))
+        yield from (found(match, "person", 1) for match in _SAN.finditer(page.rest))
+    yield from (found(match, "person", 1) for match in _TITLED.finditer(page.rest))
     if page.voice == "tool" or (page.fences and page.is_code(0)):
         return
     yield from _known(page)
-    for match in _PERSON.finditer(page.left):
+    for match in _PERSON.finditer(page.rest):
         first, rest = match[1], match[2]
         start = match.start()
         if page.is_code(start) or _is_quoted(page.text, match):
             continue
-        before, after = page.text[max(0, start - 30) : start], page.text[match.end(1) : match.end(1) + 40]
+        preceding, following_text = page.text[max(0, start - 30) : start], page.text[match.end(1) : match.end(1) + 40]
         whole = Mention(match[0], "person", start, match.end())
         if first in known.GIVEN_NAMES:
             yield whole if rest and not _is_word(rest.strip()) else found(match, "person", 1)
@@ -78,21 +78,28 @@ def people(page: Page) -> Iterator[Mention]:
             ):
                 if first not in ("Rust",):
                     yield whole
-            elif (_AFTER_PERSON.match(after) and not re.match(r" (?:has been|will look|and I)", after)) or (
-                re.search(r"(?:the new (?:guy|girl|colleague), |\b(?:bed|thanks|hey|hi|ask|tell|ping),? )$", before)
-                and re.match(r"[.,!?:)]|$", after)
+            elif (
+                _AFTER_PERSON.match(following_text) and not re.match(r" (?:has been|will look|and I)", following_text)
+            ) or (
+                re.search(r"(?:the new (?:guy|girl|colleague), |\b(?:bed|thanks|hey|hi|ask|tell|ping),? )$", preceding)
+                and re.match(r"[.,!?:)]|$", following_text)
             ):
                 yield found(match, "person", 1)
-        elif not _is_word(first) and not rest and re.match(rf" {_SPEAKS}\b", after) and not _begins(page.text, start):
+        elif (
+            not _is_word(first)
+            and not rest
+            and re.match(rf" {_SPEAKS}\b", following_text)
+            and not _begins(page.text, start)
+        ):
             yield found(match, "person", 1)
 
 
 def _known(page: Page) -> Iterator[Mention]:
     """Full names of two words or more that are known, in prose, unless they could be words: `Test User`."""
     for name in page.people:
-        if " " not in name or name not in page.left or all(_may_be_word(part) for part in name.split()):
+        if " " not in name or name not in page.rest or all(_may_be_word(part) for part in name.split()):
             continue
-        for match in re.finditer(rf"(?<![\w@/.-]){re.escape(name)}(?![\w@/])", page.left):
+        for match in re.finditer(rf"(?<![\w@/.-]){re.escape(name)}(?![\w@/])", page.rest):
             if not page.is_code(match.start()):
                 yield found(match, "person")
 

@@ -29,7 +29,7 @@ _MAIL = re.compile(r"(?<![\w.+-])<?[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+>?")
 def nothings(page: Page) -> Iterator[Mention]:
     """Blank out addresses, checksums and headers, so that no other rule finds names in them."""
     for pattern in (_NOTHING, _MAIL):
-        for match in pattern.finditer(page.left):
+        for match in pattern.finditer(page.rest):
             if not (pattern is _NOTHING and match[0][:1].islower() and ": " in match[0] and page.voice != "tool"):
                 page.blank(*match.span())
     yield from ()
@@ -46,13 +46,13 @@ _DIFF_SIDE = re.compile(r"(?<![\w/])[ab]/(?=\S)")
 
 def files(page: Page) -> Iterator[Mention]:
     """Paths, names of files, directories, packages below `node_modules`."""
-    for match in _NODE_MODULE.finditer(page.left):
+    for match in _NODE_MODULE.finditer(page.rest):
         yield found(match, "package", 1)
         page.blank(page.text.rfind(" ", 0, match.start()) + 1, match.start(1))
     if "diff --git" in page.text or re.search(r"^(?:---|\+\+\+) [ab]/", page.text, re.MULTILINE):
-        for match in _DIFF_SIDE.finditer(page.left):
+        for match in _DIFF_SIDE.finditer(page.rest):
             page.blank(*match.span())
-    for match in _PATH.finditer(page.left):
+    for match in _PATH.finditer(page.rest):
         start = match.start()
         text = match[0].rstrip(".")
         if text.endswith(")") and "(" not in text:
@@ -101,16 +101,16 @@ _LOG_LINE = re.compile(r"^(?:\* |\| )*([0-9a-f]{7,12})(?= (?:\([^)]*\) )?\S)", r
 
 def references(page: Page) -> Iterator[Mention]:
     """Commits, tickets, pull requests."""
-    for match in _NUMBERED.finditer(page.left):
+    for match in _NUMBERED.finditer(page.rest):
         yield found(match, "reference", 1 if match[1] else 0)
-    for match in _TICKET.finditer(page.left):
+    for match in _TICKET.finditer(page.rest):
         if match[1] not in known.STANDARDS and not match[1].startswith("ISO"):
             yield found(match, "reference")
     if page.voice == "tool":
-        for match in _LOG_LINE.finditer(page.left):
+        for match in _LOG_LINE.finditer(page.rest):
             if re.search(r"\d", match[1]) and re.search(r"[a-f]", match[1]):
                 yield found(match, "reference", 1)
-    for match in _COMMIT.finditer(page.left):
+    for match in _COMMIT.finditer(page.rest):
         line = _line_at(page.text, match.start())
         if len(match[0]) not in (7, 9, 10, 40) and not _SURELY_COMMIT.search(line):
             continue  # an id of a request, a part of a checksum

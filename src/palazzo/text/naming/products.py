@@ -38,8 +38,8 @@ _WORD = re.compile(r"(?<![\w@/.\\:-])[A-Za-z][\w+#]*(?:[.-][\w+#]+)*")
 
 def packages(page: Page) -> Iterator[Mention]:
     """What is installed, required, imported, or known to be a package."""
-    yield from (found(match, "package") for match in _SCOPED.finditer(page.left) if not _is_extension(match[0]))
-    for match in _INSTALL.finditer(page.left):
+    yield from (found(match, "package") for match in _SCOPED.finditer(page.rest) if not _is_extension(match[0]))
+    for match in _INSTALL.finditer(page.rest):
         for word in re.finditer(r"(?<= )(?!-)(?:@[\w-]+/)?([A-Za-z][\w./-]*)", match[1]):
             name = re.split(r"[\[=<>~^]|(?<=\w)@", word[0])[0].rstrip(".")
             start = match.start(1) + word.start()
@@ -47,32 +47,37 @@ def packages(page: Page) -> Iterator[Mention]:
                 yield Mention(name, "package", start, start + len(name))
             if page.text[start + len(name) : start + len(name) + 1] in ".,;`":
                 break
-    for match in _INSTALLED.finditer(page.left):
+    for match in _INSTALLED.finditer(page.rest):
         for word in re.finditer(r"([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)(?:-\d[\w.]*)?(?=[, ]|$)", match[1]):
             yield Mention(word[1], "package", match.start(1) + word.start(1), match.start(1) + word.end(1))
-    for match in _DEPENDENCY.finditer(page.left):
+    for match in _DEPENDENCY.finditer(page.rest):
         if match[1] not in ("version", "node", "npm", "python", "php"):
             yield found(match, "package", 1)
-    for match in _REQUIRED.finditer(page.left):
+    for match in _REQUIRED.finditer(page.rest):
         if (
             "." not in match[1]
             and (page.voice != "tool" or match[1].islower())
             and match[1].casefold() not in ("python", "node", "v", "version")
         ):
             yield found(match, "package", 1)
-    for match in _IMPORTED.finditer(page.left):
+    for match in _IMPORTED.finditer(page.rest):
         group = next(n for n in range(1, 5) if match[n])
         if match[group] not in known.STANDARD_LIBRARY:
             yield found(match, "package", group)
-    for match in _WORD.finditer(page.left):
+    for match in _WORD.finditer(page.rest):
         name = match[0]
-        before, after = page.text[max(0, match.start() - 24) : match.start()], page.text[match.end() : match.end() + 40]
+        preceding, following_text = (
+            page.text[max(0, match.start() - 24) : match.start()],
+            page.text[match.end() : match.end() + 40],
+        )
         if name in known.PACKAGES or (
-            name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and before
+            name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and preceding
         ):
-            if not after.startswith(("(", "/", "::")):
+            if not following_text.startswith(("(", "/", "::")):
                 yield found(match, "package")
-        elif name in known.AMBIGUOUS and (_PACKAGE_CUE_BEFORE.search(before) or _PACKAGE_CUE_AFTER.match(after)):
+        elif name in known.AMBIGUOUS and (
+            _PACKAGE_CUE_BEFORE.search(preceding) or _PACKAGE_CUE_AFTER.match(following_text)
+        ):
             yield found(match, "package")
 
 
@@ -102,17 +107,20 @@ _ALWAYS_CUED = {
 
 def products(page: Page) -> Iterator[Mention]:
     """What is known to be a product; a word only beside a cue."""
-    yield from (found(match, "product") for match in _PHRASE.finditer(page.left))
-    for match in _WORD.finditer(page.left):
+    yield from (found(match, "product") for match in _PHRASE.finditer(page.rest))
+    for match in _WORD.finditer(page.rest):
         name = match[0]
-        before, after = page.text[max(0, match.start() - 30) : match.start()], page.text[match.end() : match.end() + 40]
+        preceding, following_text = (
+            page.text[max(0, match.start() - 30) : match.start()],
+            page.text[match.end() : match.end() + 40],
+        )
         if name in known.PRODUCTS:
-            if not after.startswith(("(", "::")) and not _is_person_in_disguise(name, after):
+            if not following_text.startswith(("(", "::")) and not _is_person_in_disguise(name, following_text):
                 yield found(match, "product")
         elif "-" in name and name.split("-")[0] in known.PRODUCTS and not page.is_code(match.start()):
             first = name.split("-")[0]
             yield Mention(first, "product", match.start(), match.start() + len(first))
-        elif name in known.CUED_PRODUCTS and _is_cued(name, before, after):
+        elif name in known.CUED_PRODUCTS and _is_cued(name, preceding, following_text):
             yield found(match, "product")
 
 

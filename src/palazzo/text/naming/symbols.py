@@ -26,7 +26,7 @@ _KEYED = re.compile(r"(?<![\w-])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?==)")
 
 def marked(page: Page) -> Iterator[Mention]:
     """What stands in backticks or is defined in code."""
-    for match in _BACKTICKS.finditer(page.left):
+    for match in _BACKTICKS.finditer(page.rest):
         if SPOKEN_FOR in match[1] or page.is_code(match.start()):
             continue
         told = re.sub(r"(?:\(\))?[!?]?$", "", match[1])
@@ -37,10 +37,10 @@ def marked(page: Page) -> Iterator[Mention]:
             continue
         if _MARKED.fullmatch(told) and told not in known.NOT_IDENTIFIERS:
             yield Mention(told, "identifier", match.start(1), match.start(1) + len(told))
-    for match in _DECLARED_IN_LOG.finditer(page.left):
+    for match in _DECLARED_IN_LOG.finditer(page.rest):
         yield found(match, "identifier", 1)
     if page.fences or page.voice == "tool":
-        for match in _DEFINED.finditer(page.left):
+        for match in _DEFINED.finditer(page.rest):
             group = 1 if match[1] else 2
             if page.is_code(match.start()) or (match.group(group) and _looks_like_code(match[group])):
                 yield from _defined(found(match, "identifier", group))
@@ -58,9 +58,9 @@ def _is_plain_tool(page: Page, told: str) -> bool:
 
 def symbols(page: Page) -> Iterator[Mention]:
     """What is spelled as only code is."""
-    yield from (found(match, "identifier") for match in _FLAG.finditer(page.left))
-    yield from (found(match, "identifier", 1) for match in _KEYED.finditer(page.left))
-    for match in _SYMBOL.finditer(page.left):
+    yield from (found(match, "identifier") for match in _FLAG.finditer(page.rest))
+    yield from (found(match, "identifier", 1) for match in _KEYED.finditer(page.rest))
+    for match in _SYMBOL.finditer(page.rest):
         text = match[0].lstrip("$")
         if text.isalpha() and (text.islower() or text[1:].islower()):
             continue
