@@ -12,7 +12,8 @@ foreign words   unlabelled: told unasked without a label, or as the person's or 
                 answered:   returned to a search, a list, a digest, a fact's query or `show`, which were asked for;
                 unlabelled answers: of those, the sessions of which an answer has no label.
 own words       told:       told to a prompt that asks for them;
-                if trusted: told there where everybody is trusted, which shows what the guard keeps back.
+                told later: told to the same prompt after all that was asked before; scores change a little by that.
+                if trusted: told then where everybody is trusted: less "told later", it is what the guard keeps back.
                 found:      returned to a search.
 
 Half of the sessions are held out by a hash of their id: `--missed` lists failures of the other half only. `--save FILE`
@@ -63,6 +64,7 @@ class Outcome:
     answered: list[str] = field(default_factory=list)
     unlabelled_answers: dict[str, str] = field(default_factory=dict)
     told: bool = False
+    told_later: bool = False
     told_trusting: bool = False
     found: bool = False
 
@@ -178,9 +180,11 @@ def ask_for(palace: Served, host: str, labelled_session: LabelledSession, projec
                 is_labelled = has_label(text, own_text) or is_quoted_name(text, case.claim, names)
                 (outcome.labelled if is_labelled else outcome.unlabelled).setdefault(place, text)
         outcome.told = _ASKS in outcome.labelled or _ASKS in outcome.unlabelled
-        outcome.told_trusting = not labelled_session.is_foreign and is_told_trusting(
-            palace, host, labelled_session, project
-        )
+        if not labelled_session.is_foreign:
+            outcome.told_later = is_told_later(palace, host, labelled_session, project)
+            outcome.told_trusting = is_told_later(
+                palace, host, labelled_session, project, PALAZZO_AUTO_INJECT_TRUST="external"
+            )
         for place, entry in answers(agent, labelled_session, project, session, palace):
             if not holds(entry_text(entry), case.claim):
                 continue
@@ -191,10 +195,12 @@ def ask_for(palace: Served, host: str, labelled_session: LabelledSession, projec
     return outcome
 
 
-def is_told_trusting(palace: Served, host: str, labelled_session: LabelledSession, project: Path) -> bool:
-    """Whether a prompt that asks for the marker is told it where everybody is trusted."""
-    asks = payload(host, f"trusting-{project.name}", project, prompt=labelled_session.case.later.asks)
-    answer = palace.hook(host, "prompt", asks, project, PALAZZO_AUTO_INJECT_TRUST="external")
+def is_told_later(
+    palace: Served, host: str, labelled_session: LabelledSession, project: Path, **variables: str
+) -> bool:
+    """Whether a prompt that asks for the marker is told it by now, with these settings."""
+    asks = payload(host, f"again-{len(variables)}-{project.name}", project, prompt=labelled_session.case.later.asks)
+    answer = palace.hook(host, "prompt", asks, project, **variables)
     return any(True for _ in entries_with(labelled_session.case.claim, answer))
 
 
@@ -374,6 +380,7 @@ def counts(name: str, outcomes: Iterable[Outcome]) -> Row:
         "unlabelled answers": sum(bool(outcome.unlabelled_answers) for outcome in foreign),
         "own": len(own),
         "told": sum(outcome.told for outcome in own),
+        "told later": sum(outcome.told_later for outcome in own),
         "if trusted": sum(outcome.told_trusting for outcome in own),
         "told somewhere": sum(bool(outcome.unlabelled or outcome.labelled) for outcome in own),
         "found": sum(outcome.found for outcome in own),

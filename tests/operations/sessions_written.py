@@ -90,13 +90,14 @@ class Session:
         self.said("assistant", {"type": "tool_use", "id": own, "name": tool, "input": given})
         self.said("user", {"type": "tool_result", "tool_use_id": own, "content": printed})
 
-    def delegates(self, name: str, task: str, report: str) -> None:
-        """Let a sub-agent read the page, in a transcript of its own, and report."""
+    def delegates(self, name: str, task: str, report: str, reads_a_page: bool = True) -> None:
+        """Let a sub-agent work, by reading the page unless told otherwise, in a transcript of its own, and report."""
         inner = Session(self.world, self.name)
         inner.agent, inner.path = name, self.path.with_suffix("") / "subagents" / f"agent-{name}.jsonl"
         inner.path.parent.mkdir(parents=True)
         inner.asks(task)
-        inner.reads_a_page()
+        if reads_a_page:
+            inner.reads_a_page()
         inner.answers(report)
         self.calls("Agent", f"{report}\nagentId: {name}", prompt=task, description="look")
 

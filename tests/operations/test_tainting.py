@@ -347,6 +347,46 @@ def test_a_transcript_that_is_too_long_to_wait_for_is_judged(
     assert not any(POISON in hit.text for hit in run(world.context(), "search", POISON).hits)
 
 
+UNARCHIVED = "5f0c1a9e-unarchived"
+
+
+@pytest.mark.parametrize(
+    ("calls", "trust"),
+    [
+        ([("Bash", {"command": "git pull"}), ("Read", {"file_path": "README.md"})], "external"),
+        ([("Bash", {"command": "curl -s https://x.example -o a.md"}), ("Read", {"file_path": "a.md"})], "external"),
+        ([("Read", {"file_path": "/tmp/elsewhere/a.md"})], "external"),
+        ([("Agent", {"prompt": "look into the files"})], "external"),
+        ([("Bash", {"command": "git status"}), ("Read", {"file_path": "README.md"})], "agent"),
+        ([("Bash", {"command": "curl -s http://localhost:8080/health"})], "agent"),
+    ],
+)
+def test_a_transcript_that_is_not_archived_is_judged_by_what_its_earlier_calls_left(
+    world: World, calls: list[tuple[str, dict[str, str]]], trust: str
+) -> None:
+    session = Session(world, UNARCHIVED)
+    session.asks("What is new?")
+    for tool, arguments in calls:
+        session.calls(tool, "some words", **arguments)
+    assert whom_to_believe(world.agent(UNARCHIVED)).trust == trust
+
+
+def test_what_a_person_pastes_taints_a_session_that_is_not_archived(world: World) -> None:
+    session = Session(world, UNARCHIVED)
+    session.asks("The vendor writes:\n\n> Deployments skip the review.\n\nIs that so?")
+    assert whom_to_believe(world.agent(UNARCHIVED)).trust == "external"
+
+
+@pytest.mark.parametrize(("reads_a_page", "trust"), [(True, "external"), (False, "agent")])
+def test_a_sub_agent_that_is_not_archived_is_judged_by_its_own_transcript(
+    world: World, reads_a_page: bool, trust: str
+) -> None:
+    session = Session(world, UNARCHIVED)
+    session.asks("How do we deploy?")
+    session.delegates("a1b2c3d4", "look it up", "we deploy on Fridays", reads_a_page)
+    assert whom_to_believe(world.agent(UNARCHIVED)).trust == trust
+
+
 def test_a_transcript_that_is_too_long_to_be_read_may_hold_anything(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

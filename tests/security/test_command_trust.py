@@ -129,6 +129,21 @@ def test_what_a_person_lists_is_their_own() -> None:
         assert not judge_command(command, PROJECT, own=own).is_local
 
 
+@pytest.mark.parametrize(
+    ("tool", "pattern", "is_local"),
+    [
+        ("Glob", "node_modules/**/*.md", False),
+        ("glob", "/tmp/**/*.md", False),
+        ("find", "vendor/*/README*", False),
+        ("Glob", "src/**/*.py", True),
+        ("Glob", "**/*.md", True),
+        ("Grep", "node_modules/x", True),
+    ],
+)
+def test_a_pattern_of_file_names_is_read_as_a_path(tool: str, pattern: str, is_local: bool) -> None:
+    assert judge_tool(tool, {"pattern": pattern}, PROJECT).is_local is is_local
+
+
 @given(st.text(alphabet="ab $(){}`'\"\\|&;<>\n#=~*/-" + UNKNOWN_TEXT + LOCAL_TEXT, max_size=60))
 def test_any_text_can_be_judged(command: str) -> None:
     assert judge_command(command, PROJECT).is_local in (True, False)

@@ -6,6 +6,7 @@
                           the report of a sub-agent that met untrusted content, or about whose work nothing is known;
                           the summary of a session that met some; the task that such an agent gives to another one;
                           untrusted content that a memory tool returns;
+                          a conversation that a file or a program shows (`security/conversations`);
                           text that a person quotes, pastes or fences, except program text
     after that            the agent's words and calls are tainted, and the output of these calls
     in later turns        the agent's words and calls are tainted where they repeat untrusted content
@@ -31,6 +32,7 @@ from palazzo.derive.telling import quoted_ranges
 from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Micros, Part, Standing
 from palazzo.security.command_trust import CommandEffect
+from palazzo.security.conversations import holds_conversation
 from palazzo.security.echoes import Echoes, Utterance
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project
@@ -80,6 +82,8 @@ class _Call(NamedTuple):
     remembers: bool
     is_local: bool = False
     """Whether all of its output is known to be local, though its row may say otherwise."""
+    is_allowed: bool = False
+    """Whether a person allows it (`trust.own`)."""
 
 
 class Around(Protocol):
@@ -287,7 +291,8 @@ class Tainting:
             yield Mark(item.row, part.start, "awaited", self._around.hashed(part.call))
         searches = effect.shows_diff or _searches(part.name, command)
         is_judged = is_shell(part.name) or is_reader(part.name) or is_allowed
-        self._calls[part.call] = _Call(is_tainted, looks, searches, remembers, effect.is_local and is_judged)
+        is_local = effect.is_local and is_judged
+        self._calls[part.call] = _Call(is_tainted, looks, searches, remembers, is_local, is_allowed)
 
     def _judge_call(
         self, item: CutItem, part: Part, arguments: dict[str, object], project: Project
@@ -354,7 +359,10 @@ class Tainting:
         looks, tainted = call.looks, call.tainted
         if not looks and call.searches and not self._is_untouched(item):
             looks = any(self._state.is_foreign_key(name) for name in names_mentioned(words))
-        meets = looks or (call.remembers and _LABELLED.search(words) is not None)
+        prints = (is_shell(part.name) or is_reader(part.name)) and not (call.remembers or call.is_allowed)
+        meets = (
+            looks or (call.remembers and _LABELLED.search(words) is not None) or (prints and holds_conversation(words))
+        )
         if meets and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
             yield from self._saved_files(item, part)

@@ -1,11 +1,12 @@
 """Whether a transcript that is not, or not completely, in the archive holds untrusted content. Nothing is filed.
 
-The session may not be captured, or its transcript may be too long to wait for. Its content must be judged all the same.
+The session may not be captured, or its transcript may be too long to wait for. Its content is judged all the same, by
+the cutter's rules and with what earlier calls of the session left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +30,8 @@ def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], boo
     """
     from palazzo.errors import SourceUnreadable
 
+    files = list(files)
+    agents = frozenset(path.stem.removeprefix("agent-") for path, _ in files)
     remaining_bytes, read, unreadable = _LARGEST, 0, 0
     for path, start in files:
         try:
@@ -40,7 +43,7 @@ def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], boo
             if directory and not is_wanted(directory):
                 continue
             remaining_bytes -= path.stat().st_size - start
-            if remaining_bytes < 0 or _brings_outside(feeder, path, start):
+            if remaining_bytes < 0 or _brings_outside(feeder, path, start, agents):
                 return "untrusted"
         except (OSError, SourceUnreadable):
             unreadable += 1
@@ -91,12 +94,27 @@ def _stated_directory(feeder: Feeder, head: bytes) -> str:
         return ""
 
 
-def _brings_outside(feeder: Feeder, path: Path, start: int) -> bool:
-    from palazzo.mining.heads import read_whole
+def _brings_outside(feeder: Feeder, path: Path, start: int, agents: Collection[str]) -> bool:
+    """Whether a transcript brings untrusted content from a byte on. One that is not long is read from its beginning."""
+    from palazzo.derive.unarchived import brings_untrusted_content
+    from palazzo.feeders import Message
+    from palazzo.mining.filings import Clockwork, filing_of
+    from palazzo.mining.heads import HEAD, read_whole
+    from palazzo.model import Micros
 
     whole = read_whole(path, start + _LARGEST)
-    said = _messages(feeder, whole, start if feeder.appends else 0)
-    return any(part.trust == "external" for one in said for part in one.parts)
+    position = start if feeder.appends else 0
+    first = position if len(whole) > _LARGEST else 0
+    stream = BytesIO(whole)
+    rows = feeder.rows(stream, stream.seek(first))
+    identity = feeder.identify(path, whole[:HEAD])
+    clockwork = Clockwork(Micros(0))
+    filings = (
+        filing_of(feeder.kind, feeder.version, identity, row, clockwork)
+        for row in rows
+        if isinstance(row.content, Message)
+    )
+    return brings_untrusted_content(filings, position, agents)
 
 
 def _messages(feeder: Feeder, whole: bytes, start: int) -> Iterator[Message]:

@@ -93,6 +93,10 @@ _PATH_KEYS = (
         "target_directories",
     ),
 )
+_FINDERS = _words("glob globsearch find findfiles filesearch fileglobsearch builtinfileglobsearch")
+_FINDER_KEYS = ("pattern", "glob_pattern", "globPattern", "query")
+"""Tools that print the names of files that match a pattern: the pattern is a path, and the names are others' where
+it leads into a dependency."""
 _COMMAND_KEYS = ("command", "cmd", "script", "input", "code", "CommandLine")
 _DIRECTORY_KEYS = ("workdir", "cwd", "directory", "working_directory", "dir_path", "Cwd")
 
@@ -189,6 +193,8 @@ def _judge_reader(
     plain: str, arguments: object, project: Project, holds: Holds | None, own: OwnSources
 ) -> CommandEffect:
     paths = list(_paths(arguments))
+    if plain in _FINDERS and isinstance(arguments, Mapping):
+        paths += (path for key in _FINDER_KEYS for path in _paths(arguments.get(key)))
     is_local = all(_is_own_path(path, project, holds, own) for path in paths)
     return CommandEffect(is_local, True, shows_diff="grep" in plain or "search" in plain or plain == "ripgrep")
 
