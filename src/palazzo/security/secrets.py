@@ -265,19 +265,21 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
-    for pattern, anchors in _SEARCHES:
-        resume_at: dict[bytes, int] = {}
-        for hit in pattern.finditer(lowered):
-            offset, word, look, look_for_list = anchors[hit[0]]
-            at = hit.start() - offset
-            if resume_at and at < resume_at.get(word, 0):
+    for search, anchors in _SEARCHES:
+        hit = search(lowered)  # in most short texts there is none, which costs half of an iterator's making
+        resume_at: dict[str, int] = {}
+        while hit:
+            anchor = anchors[hit[0]]
+            at = hit.start() - anchor.offset
+            hit = search(lowered, hit.end())
+            if at < resume_at.get(anchor.word, 0):
                 continue
-            span = look(text, at)
+            span = anchor.look(text, at)
             if span:
                 spans.append(span)
-                resume_at[word] = span[1]
-            if look_for_list:
-                spans += look_for_list(text, at)
+                resume_at[anchor.word] = span[1]
+            if anchor.look_for_list:
+                spans += anchor.look_for_list(text, at)
     return spans
 
 
@@ -346,16 +348,26 @@ _FOLLOWED_BY = {
 """What follows a word, or stands before it, wherever its look finds anything."""
 
 
-def _search_for(letter: str) -> tuple[re.Pattern[bytes], dict[bytes, tuple[int, bytes, _Look, _LookForList | None]]]:
-    """A pattern that finds the words of a letter from that letter on, and what to do at each match."""
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A word that announces a secret, how far into it its letter is, and who looks around it."""
+
+    word: str
+    offset: int
+    look: _Look
+    look_for_list: _LookForList | None
+
+
+def _search_for(letter: str) -> tuple[Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
+    """A search for the words of a letter, from that letter on, and the word of each match."""
     branches, anchors = [], {}
     for word in _BY_LETTER[letter]:
         offset = word.index(letter)
         rest = word[offset + 1 :]
         before = f"(?<={re.escape(word)})" if offset else ""
         branches.append(re.escape(rest) + before + _FOLLOWED_BY.get(word, ""))
-        anchors[word[offset:].encode()] = (offset, word.encode(), _LOOKS[word], _LISTS.get(word))
-    return re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()), anchors
+        anchors[word[offset:].encode()] = _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
+    return re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()).search, anchors
 
 
 _SEARCHES = tuple(map(_search_for, _BY_LETTER))
