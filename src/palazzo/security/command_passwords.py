@@ -62,6 +62,8 @@ def _programs(table: dict[str, str]) -> dict[str, frozenset[str]]:
 
 _PASSWORDS, _GLUED, _LOGINS = map(_programs, (_PASSWORD_OPTIONS, _GLUED_OPTIONS, _LOGIN_OPTIONS))
 _LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _GLUED) for option in table) | {"S", "b", "n"}
+OPTION_LETTERS = f"(?:[{''.join(sorted({letter.lower() for letter in _LETTERS - {'-'}}))}]|-[upasw])"
+"""What follows the ` -` of each of these options, in lower case, as a regular expression."""
 _OPTION = re.compile(
     r" -(?P<name>-?[A-Za-z][\w-]{0,24})(?P<glue>[ =]{1,3})(?:(?P<quote>\\?[\"'])(?P<quoted>[^\n\"']{1,200}?)(?P=quote)|(?P<plain>[^\s\"'|;`]{1,200}))"
 )

@@ -17,7 +17,7 @@ _TELLING_LETTERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff＝：ｓｋｐ"
 _ESCAPES = (
     (
         (r"\u00", r"\x", r"\/"),
-        re.compile(r"\\{1,16}(?:[ux](?:00)?(?P<hex>[2-7][0-9a-fA-F])|(?P<as_is>/)|(?<=\w\\)\r?\n[ \t]{0,16}(?=\w))"),
+        re.compile(r"\\\\{0,15}(?:[ux](?:00)?(?P<hex>[2-7][0-9a-fA-F])|(?P<as_is>/)|(?<=\w\\)\r?\n[ \t]{0,16}(?=\w))"),
     ),
     (("%",), re.compile(r"%(?P<hex>[2-7][0-9a-fA-F])")),
     (("&#",), re.compile(r"&#(?:x(?P<hex>[2-7][0-9a-fA-F])|(?P<decimal>3[3-9]|[4-9]\d|1[01]\d|12[0-6]));")),

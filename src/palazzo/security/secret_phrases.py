@@ -116,7 +116,7 @@ _LONGEST_TAIL = 4096
 
 
 def _azure(text: str, at: int) -> Found | None:
-    found = AZURE_CLIENT_SECRET.match(text, max(0, at - 5)) if text.startswith("Q", at - 1) else None
+    found = AZURE_CLIENT_SECRET.match(text, at - 4) if at > 3 and text[at] == "Q" else None
     return (*found.span(), "azure-client-secret") if found else None
 
 
@@ -239,23 +239,23 @@ def _community(text: str, at: int) -> Found | None:
 _COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
-PHRASES: tuple[tuple[bytes, Callable[[str, int], Found | None]], ...] = (
-    (b"://", _credentials),
-    (b"auth", _auth),
-    (b"bearer", _bearer),
-    (b"~", _azure),
-    (b" -", find_command_password),
-    (b"kennwort", _kennwort),
-    (b"wachtwoord", _kennwort),
-    (b"contrase", _kennwort),
-    (b"senha", _kennwort),
-    (b"login", _log_in),
-    (b"creds", _log_in),
-    (b"connect", _connection),
-    (b"@", _at_host),
-    (b"identified ", _identified),
-    (b"community", _community),
-)
+PHRASES: dict[str, Callable[[str, int], Found | None]] = {
+    "://": _credentials,
+    "auth": _auth,
+    "bearer": _bearer,
+    "q~": _azure,
+    " -": find_command_password,
+    "kennwort": _kennwort,
+    "wachtwoord": _kennwort,
+    "contrase": _kennwort,
+    "senha": _kennwort,
+    "login": _log_in,
+    "creds": _log_in,
+    "connect": _connection,
+    "@": _at_host,
+    "identified ": _identified,
+    "community": _community,
+}
 """Each phrase in lower case, and who looks at it."""
 
 OTHER_SCRIPTS = (

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from palazzo.security import token_forms
+from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
@@ -87,10 +88,9 @@ def _head_pattern() -> str:
 _FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
 _HEAD = re.compile(_head_pattern())
 _HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
-_LED = [
-    (rule, re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}})){pattern}", re.ASCII))
-    for rule, pattern in token_forms.LED
-]
+_LED = re.compile("|".join(f"(?P<form_{n}>{pattern})" for n, (_, pattern) in enumerate(token_forms.LED)), re.ASCII)
+_LED_RULES = {f"form_{n}": rule for n, (rule, _) in enumerate(token_forms.LED)}
+_LED_BEGINS = re.compile(r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))(?=[A-Za-z0-9])")
 _DASH = ord("-")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HASH_SIZES = frozenset([32, 40, 56, 64, 96, 128])
@@ -255,26 +255,31 @@ _AIRTABLE = 64
 
 
 def _led(text: str, start: int) -> list[Found]:
-    found: list[Found] = []
-    for rule, pattern in _LED:
-        led = pattern.search(text, max(0, start - 40), start + 1024)
-        if led and led.start() < start < led.end():
-            found.append((led.start(), led.end(), rule))
-    return found
+    spans: list[Found] = []
+    for begin in _LED_BEGINS.finditer(text, max(0, start - 40), start):
+        led = _LED.match(text, begin.start(), start + 1024)
+        if led and led.end() > start:
+            spans.append((*led.span(), _LED_RULES[led.lastgroup or ""]))
+    return spans
 
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
-    lowered = lowered.replace(b'tokens"', b'.okens"')  # counts of tokens, in every row of some hosts
-    for word, look, look_for_list in _WORDS:
-        at = lowered.find(word)
-        while at >= 0:
-            found = look(text, at)
-            if found:
-                spans.append(found)
-            if look_for_list:
-                spans += look_for_list(text, at)
-            at = lowered.find(word, max(found[1], at + 1) if found else at + len(word))
+    for search, anchors in _SEARCHES:
+        hit = search(lowered)  # in most short texts there is none, which costs half of an iterator's making
+        resume_at: dict[str, int] = {}
+        while hit:
+            anchor = anchors[hit[0]]
+            at = hit.start() - anchor.offset
+            hit = search(lowered, hit.end())
+            if at < resume_at.get(anchor.word, 0):
+                continue
+            span = anchor.look(text, at)
+            if span:
+                spans.append(span)
+                resume_at[anchor.word] = span[1]
+            if anchor.look_for_list:
+                spans += anchor.look_for_list(text, at)
     return spans
 
 
@@ -305,18 +310,67 @@ def _no_value(text: str, at: int) -> Found | None:
     """What stands behind a word that begins lists alone."""
 
 
-_LISTS: dict[bytes, Callable[[str, int], list[Found]]] = {b"pass": find_listed, b"secret": find_kubernetes_secret}
+_Look = Callable[[str, int], Found | None]
+_LookForList = Callable[[str, int], list[Found]]
+_LISTS: dict[str, _LookForList] = {
+    "pass": find_listed,
+    "secret": find_kubernetes_secret,
+    "cookie": find_session_cookies,
+}
 """Words behind which several secrets may stand, and who looks for them."""
-_WORDS = (
-    *(
-        (anchor.encode(), _name_looker(anchor), _LISTS.get(anchor.encode()))
-        for anchor in NAME_ANCHORS
-        if anchor != "key"
-    ),
-    (b"key", _look_at_key, None),
-    *((phrase, look, None) for phrase, look in PHRASES),
-    (b"cookie", _no_value, find_session_cookies),
-)
+_LOOKS: dict[str, _Look] = {
+    **{anchor: _name_looker(anchor) for anchor in NAME_ANCHORS},
+    **PHRASES,
+    "key": _look_at_key,
+    "cookie": _no_value,
+}
+"""Words that announce a secret, in lower case, and who looks behind each."""
+_BY_LETTER: dict[str, tuple[str, ...]] = {
+    "k": ("key", "token", "kennwort", "cookie"),
+    "p": ("pass", "pw"),
+    "c": ("secret", "creds", "connect", "contrase", "community", "wachtwoord"),
+    "h": ("auth", "senha"),
+    "b": ("bearer",),
+    "g": ("login",),
+    "f": ("identified ",),
+    ":": ("://",),
+    "-": (" -",),
+    "~": ("q~",),
+    "@": ("@",),
+}
+"""Words by a letter that they share: a pattern that begins with one letter is searched for as fast as a single word,
+0.4 to 0.8 ms a MB, and so seventeen words cost what eight did. Rare letters cost least."""
+_FOLLOWED_BY = {
+    "token": r"(?!s\")",  # counts of tokens, in every row of some hosts
+    " -": f"(?={OPTION_LETTERS})",
+    "@": r"(?<![\s\"'/@]@)",
+}
+"""What follows a word, or stands before it, wherever its look finds anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A word that announces a secret, how far into it its letter is, and who looks around it."""
+
+    word: str
+    offset: int
+    look: _Look
+    look_for_list: _LookForList | None
+
+
+def _search_for(letter: str) -> tuple[Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
+    """A search for the words of a letter, from that letter on, and the word of each match."""
+    branches, anchors = [], {}
+    for word in _BY_LETTER[letter]:
+        offset = word.index(letter)
+        rest = word[offset + 1 :]
+        before = f"(?<={re.escape(word)})" if offset else ""
+        branches.append(re.escape(rest) + before + _FOLLOWED_BY.get(word, ""))
+        anchors[word[offset:].encode()] = _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
+    return re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()).search, anchors
+
+
+_SEARCHES = tuple(map(_search_for, _BY_LETTER))
 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 

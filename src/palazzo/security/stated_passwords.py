@@ -100,7 +100,10 @@ def find_directive(text: str, start: int) -> Found | None:
     if not _DIRECTIVE_GOES_ON.match(text, start):
         return None
     around = text[max(0, start - 60) : start + 24].lower()
-    if not any(word in around for word in _DIRECTIVE_WORDS):
+    for word in _DIRECTIVE_WORDS_OF_SECRET if text[start] in "sS" else _DIRECTIVE_WORDS:
+        if word in around:
+            break
+    else:
         return None
     begin = max(0, start - 60)
     for found in _DIRECTIVE.finditer(text, begin, start + 280):
@@ -144,6 +147,7 @@ _DIRECTIVE_WORDS = (
         "defaultpassword",
     ),
 )
+_DIRECTIVE_WORDS_OF_SECRET = ("psksecret", "enable ", "username ")
 _DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?[ :]", re.IGNORECASE)
 """What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
 
