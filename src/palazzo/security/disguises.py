@@ -64,6 +64,8 @@ def unescaped(text: str) -> Unescaped | None:
 
     Linear in the text.
     """
+    if "\\" not in text and "%" not in text and "&#" not in text and text.isascii():
+        return None
     escapes = [
         found
         for marks, pattern in _ESCAPES

@@ -323,9 +323,7 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
         if _is_beside_sibling(text, start, end):
             return True
     elif (
-        found["space"]
-        and (whole or _LOGIN_BEFORE.search(before) is not None)
-        and _is_beside_sibling(text, start, end)
+        found["space"] and (whole or _LOGIN_BEFORE.search(before) is not None) and _is_beside_sibling(text, start, end)
     ):
         return True
     if found["space"] and quoted and (name.isupper() or (whole and len(name) > 8)):

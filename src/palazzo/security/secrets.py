@@ -265,7 +265,9 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
-    for search, anchors in _SEARCHES:
+    for letter, search, anchors in _SEARCHES:
+        if letter not in lowered:
+            continue
         hit = search(lowered)  # in most short texts there is none, which costs half of an iterator's making
         resume_at: dict[str, int] = {}
         while hit:
@@ -358,8 +360,8 @@ class _Anchor:
     look_for_list: _LookForList | None
 
 
-def _search_for(letter: str) -> tuple[Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
-    """A search for the words of a letter, from that letter on, and the word of each match."""
+def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
+    """The letter, a search for its words from that letter on, and the word of each match."""
     branches, anchors = [], {}
     for word in _BY_LETTER[letter]:
         offset = word.index(letter)
@@ -367,7 +369,8 @@ def _search_for(letter: str) -> tuple[Callable[..., re.Match[bytes] | None], dic
         before = f"(?<={re.escape(word)})" if offset else ""
         branches.append(re.escape(rest) + before + _FOLLOWED_BY.get(word, ""))
         anchors[word[offset:].encode()] = _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
-    return re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()).search, anchors
+    pattern = re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode())
+    return letter.encode(), pattern.search, anchors
 
 
 _SEARCHES = tuple(map(_search_for, _BY_LETTER))
