@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from palazzo.archive import arriving, chain
 from palazzo.model import Micros
-from palazzo.store import items, links, tombstones, uids
+from palazzo.store import items, links, tombstones, uids, unreadable_items
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
 from palazzo.store.links import LOST_BODY
@@ -29,6 +29,7 @@ class SettledArchive(NamedTuple):
 def settle(connection: Connection) -> SettledArchive:
     """Make the chain agree with the items that are here. Only for a palace that was salvaged after damage."""
     reader = PackReader(connection)
+    unreadable_items.mend(connection)
     _forget_unreadable_bytes(connection, reader)
     lost_links = _compute_links(connection, reader)
     _claim_erased(connection)

@@ -4,7 +4,7 @@
     all other pages ──> orphans                       leaves below a damaged interior page: nothing leads to them
 
 Of a page whose checksum is wrong those cells are read that can be. The format is SQLite's
-(https://sqlite.org/fileformat2.html, sections 1.5, 1.6 and 2). Nobody may write to the file meanwhile. Nothing here
+(https://sqlite.org/fileformat2.html, sections 1.4 to 1.6 and 2). Nobody may write to the file meanwhile. Nothing here
 knows a table of ours.
 """
 
@@ -22,6 +22,8 @@ from palazzo.store.database import Value
 
 _HEADER = 100
 """Bytes of the file's own header on its first page."""
+_LOCK_BYTE = 1 << 30
+"""Where processes lock the file: SQLite leaves the page around it empty (section 1.4)."""
 _INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
 _INTERIOR = {_INTERIOR_INDEX, _INTERIOR_TABLE}
 _DEEPEST = 40
@@ -78,6 +80,7 @@ class PageFile:
             if self.page_size < 512 or self.page_size & (self.page_size - 1) or self.usable < 480:
                 raise UnreadablePage("the file's header is damaged")
             self.count = path.stat().st_size // self.page_size
+            self.lock_page = _LOCK_BYTE // self.page_size + 1
             self._first_trunk = int.from_bytes(head[32:36])
         except BaseException:
             self._file.close()

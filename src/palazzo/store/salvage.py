@@ -11,6 +11,7 @@ that every reference leads somewhere. What the chain says of it all is settled a
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,15 +50,29 @@ class Salvage:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether SQLite finds no error and each page matches its checksum. False for a file that is no palace."""
+    """Whether SQLite finds no error and each page matches its checksum. False for a file that is no palace.
+
+    A page that looks damaged is looked at again in a copy of one moment: another program may be writing to the file.
+    """
     try:
         with explained(path), contextlib.closing(opening.open_file(path, "read", True, _CACHE_MB)) as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
                 return False
-        with PageFile(path) as pages:
-            return not any(True for _ in wrong_checksums(pages))
+        return _has_sound_pages(path) or _has_sound_copy(path)
     except (NotAPalace, UnreadablePage):
         return False
+
+
+def _has_sound_pages(path: Path) -> bool:
+    with PageFile(path) as pages:
+        return not any(True for _ in damaged_pages(pages))
+
+
+def _has_sound_copy(path: Path) -> bool:
+    with tempfile.TemporaryDirectory(prefix="palazzo-pages-", dir=path.parent) as directory:
+        pages_copy = Path(directory) / path.name
+        copy_pages(path, pages_copy)
+        return _has_sound_pages(pages_copy)
 
 
 def copy_pages(palace: Path, target: Path) -> None:
@@ -79,18 +94,32 @@ def copy_pages(palace: Path, target: Path) -> None:
                     pass
 
 
-def wrong_checksums(pages: PageFile) -> Iterator[int]:
-    """Yield the pages that do not match their checksums, except the first: each copy rewrites it."""
-    if not pages.has_checksums or not checksums.install():
-        return
+def damaged_pages(pages: PageFile) -> Iterator[int]:
+    """Yield the pages that do not match their checksums, except the first: each copy rewrites it.
+
+    The checksum of zeros is zero, so a page of zeros matches it. SQLite uses no such page.
+    """
+    compares = pages.has_checksums and checksums.install()
+    empty_page = bytes(pages.page_size)
+    unused_pages = pages.free_pages() | {pages.lock_page}
     with contextlib.closing(apsw.Connection(":memory:")) as connection:
         for page in range(2, pages.count + 1):
             try:
-                ((right,),) = connection.execute("SELECT verify_checksum(?)", (pages.read(page),)).fetchall()
+                body = pages.read(page)
             except UnreadablePage:
-                right = 0
-            if not right:
                 yield page
+                continue
+            if body == empty_page:
+                is_right = page in unused_pages
+            else:
+                is_right = not compares or _matches(connection, body)
+            if not is_right:
+                yield page
+
+
+def _matches(connection: apsw.Connection, body: bytes) -> bool:
+    ((is_right,),) = connection.execute("SELECT verify_checksum(?)", (body,)).fetchall()
+    return bool(is_right)
 
 
 def salvage(damaged_file: Path, target: Path) -> Salvage:
@@ -316,7 +345,7 @@ class _Work:
                 yield Loss(name, count, tuple(self.ids.get(name, ())), pages)
 
     def _doubtful(self) -> Iterator[str]:
-        wrong = set(wrong_checksums(self.pages))
+        wrong = set(damaged_pages(self.pages))
         for name, tree in sorted(self.trees.items()):
             if wrong & tree.pages and name in self.objects and self._is_taken(self.objects[name]):
                 yield name
