@@ -368,6 +368,11 @@ def set_meta(connection: Connection, row: int, meta: str) -> None:
     connection.execute("UPDATE item SET meta = ? WHERE id = ?", (meta, row))
 
 
+def forget_parts(connection: Connection, row: int, trust: str) -> None:
+    """Leave an item without the parts that say who spoke which of its words."""
+    connection.execute("UPDATE item SET parts = '', trust = ? WHERE id = ?", (trust, row))
+
+
 def resolve_item_prefix(connection: Connection, low: bytes, high: bytes, limit: int) -> list[bytes]:
     """Return ids of items within [low, high], at most `limit`."""
     rows = connection.execute("SELECT uid FROM item WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))

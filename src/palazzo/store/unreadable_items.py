@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 
+from palazzo.store import items
 from palazzo.store.database import Connection, Value
-from palazzo.store.items import DEFLATED, decode_text, encode_text, load_parts
 
 _LEAST_TRUST = "external"
 
@@ -17,28 +17,28 @@ def mend(connection: Connection) -> None:
     A text keeps what is before the damage. Parts say who spoke which words, so an item without them gets least trust.
     """
     for (row,) in list(connection.execute("SELECT id FROM item")):
-        stored, codec, parts, meta, trust = next(
-            connection.execute("SELECT text, text_codec, parts, meta, trust FROM item WHERE id = ?", (row,))
+        stored, codec, parts, meta = next(
+            connection.execute("SELECT text, text_codec, parts, meta FROM item WHERE id = ?", (row,))
         )
-        text, text_codec = _readable_text(stored, codec)
-        readable_parts, readable_meta = _readable_parts(parts), _readable_meta(meta)
-        readable_trust = trust if readable_parts == parts else _LEAST_TRUST
-        mended = (text, text_codec, readable_parts, readable_meta, readable_trust)
-        if mended != (stored, codec, parts, meta, trust):
-            connection.execute(
-                "UPDATE item SET text = ?, text_codec = ?, parts = ?, meta = ?, trust = ? WHERE id = ?", (*mended, row)
-            )
+        if not _is_text(stored, codec):
+            items.set_text(connection, row, _readable_text(stored, codec))
+        if not _are_parts(parts):
+            items.forget_parts(connection, row, _LEAST_TRUST)
+        if not _is_meta(meta):
+            items.set_meta(connection, row, "{}")
 
 
-def _readable_text(stored: Value, codec: Value) -> tuple[Value, Value]:
+def _is_text(stored: Value, codec: Value) -> bool:
     try:
-        decode_text(stored, codec)  # type: ignore[arg-type]  # a damaged column may hold a value of any type
+        items.decode_text(stored, codec)  # type: ignore[arg-type]  # a damaged column may hold a value of any type
     except (zlib.error, UnicodeDecodeError, TypeError, AttributeError):
-        plain = stored if isinstance(stored, bytes) else b""
-        if codec == DEFLATED:
-            plain = _inflated(plain)
-        return encode_text(plain.decode("utf-8", "replace"))
-    return stored, codec
+        return False
+    return True
+
+
+def _readable_text(stored: Value, codec: Value) -> str:
+    plain = stored if isinstance(stored, bytes) else b""
+    return (_inflated(plain) if codec == items.DEFLATED else plain).decode("utf-8", "replace")
 
 
 def _inflated(stored: bytes) -> bytes:
@@ -52,18 +52,16 @@ def _inflated(stored: bytes) -> bytes:
     return bytes(plain)
 
 
-def _readable_parts(parts: Value) -> Value:
+def _are_parts(parts: Value) -> bool:
     try:
-        load_parts(parts)  # type: ignore[arg-type]
+        items.load_parts(parts)  # type: ignore[arg-type]
     except (ValueError, TypeError):
-        return ""
-    return parts
+        return False
+    return True
 
 
-def _readable_meta(meta: Value) -> Value:
+def _is_meta(meta: Value) -> bool:
     try:
-        if isinstance(json.loads(meta), dict):  # type: ignore[arg-type]
-            return meta
+        return isinstance(json.loads(meta), dict)  # type: ignore[arg-type]
     except (ValueError, TypeError):
-        pass  # answered below, as a value that is no object
-    return "{}"
+        return False
