@@ -23,7 +23,6 @@ from benchmarks.damaged_pages import (
     readable_items,
     try_case,
 )
-
 from tests.mcp.test_stdio import HELLO
 from tests.mcp.test_stdio import Client as McpClient
 
