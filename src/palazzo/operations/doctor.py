@@ -251,6 +251,8 @@ def _backups(context: Context) -> Iterator[Finding]:
 
     if not context.has_palace:
         return
+    if (reason := automatic_backup.last_failure(context)) is not None:
+        yield Finding("backup", False, f"the last automatic one failed: {reason}", "palazzo backup")
     last = backups.newest(context.palace_path)
     if last is None:
         is_empty = automatic_backup.is_empty(context)
