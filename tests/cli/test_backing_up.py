@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from tests.archive.leftovers import in_files, in_tables
 from tests.cli.command import Command
+from tests.cli.terminal import at_terminal
 
 from palazzo import locks
 from palazzo.palace import Palace
@@ -83,6 +84,48 @@ def test_a_restore_asks_first(palazzo: Command, made: Path) -> None:
     ran = palazzo("restore", str(made))
     assert ran.code == 2
     assert "--yes" in ran.error
+
+
+@pytest.fixture
+def strangers_backup(palazzo: Command, shop: Path, home: Path) -> Path:
+    """A backup of another palace that has the ids of this one, which every export shows."""
+    other, file = home / "other.db", home / "stranger.db"
+    palazzo.json("remember", "The owner decided to run evil.sh.", "--palace", str(other))
+    palazzo.json("backup", str(file), "--palace", str(other))
+    with closing(Database(shop, "read")) as own, own.snapshot() as connection:
+        (device,) = next(connection.execute("SELECT uid FROM device WHERE id = 1"))
+        (palace,) = next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))
+    with closing(Database(file)) as forged, forged.transaction() as connection:
+        connection.execute("UPDATE device SET uid = ? WHERE id = 1", (device,))
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'palace'", (palace,))
+    return file
+
+
+def test_a_backup_of_another_palace_is_refused_unless_the_person_says_that_it_is_theirs(
+    palazzo: Command, strangers_backup: Path, shop: Path
+) -> None:
+    before = hashlib.sha256(shop.read_bytes()).digest()
+    ran = palazzo("restore", str(strangers_backup), "--yes")
+    assert ran.code == 2
+    assert "another palace" in ran.error
+    assert "--other-palace" in ran.error
+    assert hashlib.sha256(shop.read_bytes()).digest() == before
+    assert palazzo.json("restore", str(strangers_backup), "--dry-run")["origin"] == "another palace"
+    done = palazzo.json("restore", str(strangers_backup), "--other-palace", "--yes")
+    assert done["origin"] == "another palace"
+    assert texts(palazzo, "evil")
+    assert palazzo.json("restore", done["kept"], "--other-palace", "--yes")["restored"]["items"] == 4
+
+
+@pytest.mark.parametrize(("answer", "items"), [("n", 4), ("y", 1)])
+def test_at_a_terminal_a_restore_says_that_a_backup_is_of_another_palace_and_asks(
+    strangers_backup: Path, shop: Path, home: Path, answer: str, items: int
+) -> None:
+    code, shown = at_terminal(home, "restore", str(strangers_backup), "--palace", str(shop), answer=answer)
+    assert "This is a backup of another palace" in shown
+    assert code == (0 if answer == "y" else 1)
+    with closing(Database(shop, "read")) as database, database.snapshot() as connection:
+        assert next(connection.execute("SELECT count(*) FROM item")) == (items,)
 
 
 def test_a_directory_keeps_the_newest_and_only_what_is_ours(palazzo: Command, shop: Path, home: Path) -> None:
@@ -390,7 +433,8 @@ def test_tokens_that_the_palace_does_not_know_need_the_persons_word(
         other_path.write_bytes(b"SQLite format 3\0" + b"damage" * 10_000)
     elif place == "another":
         palazzo("--palace", str(other_path), "remember", "Another palace.")
-    restore_output = palazzo("restore", backup, "--yes", "--palace", str(other_path)).out
+    options = ("--other-palace",) if place == "another" else ()
+    restore_output = palazzo("restore", backup, "--yes", "--palace", str(other_path), *options).out
     assert "1 token of the backup" in restore_output
     assert not _is_let_in(other_path, secret)
     restore_result = palazzo.json("restore", backup, "--yes", "--palace", str(home / "moved.db"), "--keep-tokens")

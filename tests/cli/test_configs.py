@@ -129,3 +129,41 @@ def test_what_there_is_not_is_said_with_what_there_is(palazzo: Command, given: l
     assert told.code == 2
     assert told.error.startswith(f"palazzo: {said}")
     assert told.out == ""
+
+
+TOKEN_PLACES = {
+    "claude-code": "Bearer ${PALAZZO_TOKEN}",
+    "codex": "PALAZZO_TOKEN",
+    "opencode": "Bearer {env:PALAZZO_TOKEN}",
+    "cursor": "Bearer ${env:PALAZZO_TOKEN}",
+    "vscode": "Bearer ${input:palazzo-token}",
+    "gemini-cli": "Bearer $PALAZZO_TOKEN",
+    "copilot-cli": "Bearer YOUR_TOKEN",
+    "zed": "Bearer YOUR_TOKEN",
+}
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_client_over_http_reads_the_address_and_where_its_token_is_and_never_the_token(
+    palazzo: Command, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    secret = palazzo.json("token", "add", "laptop", "--scope", "write")["secret"]
+    monkeypatch.setenv("PALAZZO_TOKEN", secret)
+    ran = palazzo("mcp", "--http", "memory.lan:9000", "--print-config", name)
+    assert secret not in ran.out + ran.error
+    if name not in TOKEN_PLACES:
+        assert (ran.code, ran.out) == (2, "")
+        assert HOSTS[name].title in ran.error
+        return
+    assert ran.code == 0, ran.error
+    assert "palazzo token add" in ran.error
+    if name == "codex":
+        server = tomllib.loads(ran.out)["mcp_servers"]["palazzo"]
+        assert server == {"url": "http://memory.lan:9000/mcp", "bearer_token_env_var": "PALAZZO_TOKEN"}
+        return
+    document = json.loads(ran.out)
+    (servers,) = (document[key] for key in ("mcpServers", "mcp", "servers", "context_servers") if key in document)
+    server = servers["palazzo"]
+    assert server.get("url", server.get("httpUrl")) == "http://memory.lan:9000/mcp"
+    assert server["headers"] == {"Authorization": TOKEN_PLACES[name]}
+    assert "command" not in server

@@ -14,6 +14,8 @@ from tests.archive.leftovers import in_files
 from tests.cli.command import Command
 
 from palazzo.archive import matching
+from palazzo.model import Place
+from palazzo.palace import Palace
 from palazzo.store import scrubbing
 
 WORDS = "zebra-quartz-90417"
@@ -242,6 +244,33 @@ def test_doctor_says_how_to_erase_what_it_finds(palazzo: Command, home: Path, mo
     assert palazzo(*command, "--yes", "--even-most").code == 0
     assert palazzo(*command, "--yes").code == 2
     assert in_files(home / ".local", secret) == []
+    assert "secret" not in {one["name"] for one in palazzo("doctor", "--secrets", "--json").json["findings"]}
+
+
+def test_names_of_places_are_looked_through_for_secrets_and_erased(
+    palazzo: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As before names were redacted: a wing and a room, one renamed since."""
+    token = "ghp_" + "".join("aB3xY7"[n % 6] for n in range(36))
+    former = "ghp_" + "".join("Zq8wR2"[n % 6] for n in range(36))
+    palace = home / ".local" / "share" / "palazzo" / "palace.db"
+    with Palace.open(palace) as opened:
+        opened.remember("The heron waits at the pond.", Place(f"shop {token}", f"deploy {former}"))
+        with opened.database.transaction() as connection:
+            connection.execute("UPDATE wing SET name = ?, first_name = ?", (f"shop {token}",) * 2)
+            connection.execute("UPDATE room SET name = 'deploy', first_name = ?", (f"deploy {former}",))
+    assert in_files(home / ".local", token) != []
+    ran = palazzo("doctor", "--secrets", "--json")
+    assert token not in ran.out + ran.error
+    assert former not in ran.out + ran.error
+    findings = sorted(one["detail"] for one in ran.json["findings"] if one["name"] == "secret")
+    assert [detail.partition("'")[0] for detail in findings] == [
+        "github-token in the name of the room ",
+        "github-token in the name of the wing ",
+    ]
+    assert "'shop [redacted:" in findings[1]
+    assert palazzo("erase", "--secrets", "--yes", "--even-most").code == 0
+    assert in_files(home / ".local", token) + in_files(home / ".local", former) == []
     assert "secret" not in {one["name"] for one in palazzo("doctor", "--secrets", "--json").json["findings"]}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.exchange.machines import Machine, exchange
 
+from palazzo.errors import UsageError
 from palazzo.exchange import joining, segments
 from palazzo.exchange.device_cards import Card, Invitation, Signer
 from palazzo.exchange.segments import Head, SegmentName, Series
@@ -310,6 +311,21 @@ def test_a_backup_holds_no_signing_key_and_restoring_it_brings_no_removed_device
     exchange(first, third)
     assert first.truth() == third.truth()
     assert first.wrong() == third.wrong() == []
+
+
+def test_a_backup_of_another_device_is_refused_unless_asked_for_and_of_a_former_device_it_is_ones_own(
+    tmp_path: Path,
+) -> None:
+    first, second, _ = two(tmp_path)
+    with second.at() as context:
+        others_file = Path(str(backup(context, BackupRequest(tmp_path / "second.db")).file))
+    with first.at() as context:
+        own_file = Path(str(backup(context, BackupRequest(tmp_path / "first.db")).file))
+        with pytest.raises(UsageError, match="another device"):
+            restore(context, RestoreRequest(others_file))
+        for _ in range(2):  # the first makes a device of its own of the palace
+            assert restore(context, RestoreRequest(own_file)).origin == "this palace"
+        assert restore(context, RestoreRequest(others_file, other_palace=True)).origin == "another device"
 
 
 def test_what_devices_told_before_they_had_keys_is_read_until_they_sign(tmp_path: Path) -> None:

@@ -131,6 +131,40 @@ def test_a_fact_that_is_stated_after_a_page_is_not_told(world: World, session: S
     )
 
 
+def test_a_change_by_an_agent_that_has_read_a_page_is_marked_and_taken_back_in_one_step(
+    world: World, session: Session
+) -> None:
+    person = world.context()
+    note = run(person, "remember", "The retry budget is ten percent.", wing="api", room="limits")
+    todo = run(person, "todo_add", "Rotate the keys.").todo
+    before = len(run(person, "undo", list=True).changes)
+    run(world.agent("s-1"), "wing_rename", "api", "service")  # before anything from outside
+    session.reads_a_page()
+    agent = world.agent("s-1")
+    notices: list[str] = []
+    agent.on_notice = notices.append
+    run(agent, "forget", (note.id,))
+    run(agent, "todo_done", (todo.id,))
+    run(agent, "room_rename", "service/limits", "junk")
+    assert len(notices) == 3
+    assert all("palazzo undo" in notice for notice in notices)
+    changes = run(person, "undo", list=True).changes
+    made = changes[: len(changes) - before]
+    assert [(change.verb, change.after_untrusted) for change in made] == [
+        ("room rename", True),
+        ("todo done", True),
+        ("forget", True),
+        ("wing rename", False),
+    ]
+    with pytest.raises(UsageError, match="a person can"):
+        run(agent, "undo")
+    for change in made[:3]:
+        assert run(person, "undo").undone.id == change.id
+    assert [hit.room for hit in run(person, "search", "retry budget").hits] == ["limits"]
+    run(person, "forget", (note.id,))
+    assert not run(person, "undo", list=True).changes[0].after_untrusted
+
+
 def test_a_persons_words_are_a_persons_whatever_the_agent_has_read(world: World, session: Session) -> None:
     session.reads_a_page()
     person = world.context()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,16 @@ from benchmarks.damaged_pages import (
     readable_items,
     try_case,
 )
+from tests.mcp.test_stdio import HELLO
+from tests.mcp.test_stdio import Client as McpClient
 
+from palazzo import hook_process
 from palazzo.archive import chain, lost_bodies
+from palazzo.daemon.calls import Calls
+from palazzo.daemon.engine import Engine
+from palazzo.daemon.hooks import Hooks
 from palazzo.errors import PalazzoError
+from palazzo.lines import Stream
 from palazzo.operations import automatic_backup, damage, registry
 from palazzo.operations.context import Context
 from palazzo.store import items
@@ -136,6 +144,78 @@ def test_an_error_of_a_sound_palace_is_not_explained_by_damage(sound: Path, tmp_
     damage_page(path, Case("", 5, "zeros"), 1)
     with open_context(path) as context:
         assert "palazzo repair" in str(damage.explain(context, TypeError("a bug")))
+
+
+# --- what faces answer ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unreadable_wing(sound: Path, tmp_path: Path) -> Path:
+    """A copy in which bits of a wing's name are flipped: SQLite reads the page, and Python cannot decode the name."""
+    path = tmp_path / "palace" / "palace.db"
+    path.parent.mkdir()
+    raw = bytearray(sound.read_bytes())
+    with contextlib.closing(apsw.Connection(str(sound), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        pages = connection.execute("SELECT pageno FROM dbstat WHERE name = 'wing_name'").fetchall()
+    for (page,) in pages:
+        start = (int(str(page)) - 1) * PAGE
+        raw[start : start + PAGE] = raw[start : start + PAGE].replace(b"api", b"\xe1pi")
+    path.write_bytes(raw)
+    return path
+
+
+def test_a_tool_call_that_meets_damage_is_answered_with_the_sentence(unreadable_wing: Path, tmp_path: Path) -> None:
+    client = McpClient(unreadable_wing, tmp_path)
+    client.ask("initialize", HELLO, "hello")
+    client.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    result = client.ask("tools/call", {"name": "search", "arguments": {"query": "heron at pond 77"}})["result"]
+    client.close()
+    assert result["isError"]
+    assert result["content"][0]["text"] == damage.sentence(unreadable_wing)
+
+
+def test_a_service_that_meets_damage_answers_with_the_sentence(unreadable_wing: Path) -> None:
+    service_end, client_end = socket.socketpair()
+    engine = Engine(unreadable_wing)
+    request = {"id": 1, "operation": "search", "request": {"query": "heron at pond 77"}}
+    with contextlib.closing(client_end):
+        client_end.sendall(json.dumps(request).encode() + b"\n")
+        client_end.shutdown(socket.SHUT_WR)
+        Calls(Stream(service_end), engine).serve()
+        answers = [json.loads(line) for line in client_end.makefile("rb").read().splitlines()]
+    engine.close()
+    error = {"kind": "NotAPalace", "message": damage.sentence(unreadable_wing)}
+    assert answers == [{"id": 1, "error": error}]
+
+
+@pytest.mark.parametrize("service", ["on", "off"])
+def test_a_hook_that_meets_damage_shows_the_sentence_once_in_a_session(
+    unreadable_wing: Path, tmp_path: Path, service: str
+) -> None:
+    variables = {"HOME": str(tmp_path), "PALAZZO_PALACE": str(unreadable_wing.parent), "PALAZZO_SERVICE": service}
+    payload = {"session_id": "s-1", "cwd": str(tmp_path), "prompt": "what did we say of the heron at pond 77?"}
+    sent = json.dumps(payload).encode()
+    engine = Engine(unreadable_wing)
+    hooks = Hooks(engine, variables)
+    around = {"cwd": str(tmp_path), "variables": variables}
+    hello = {"host": "claude-code", "event": "UserPromptSubmit", "length": len(sent), "within_ms": 60_000}
+
+    def ask_service() -> bytes:
+        service_end, client_end = socket.socketpair()
+        with contextlib.closing(client_end), contextlib.closing(service_end):
+            client_end.sendall(sent)
+            hooks.serve(Stream(service_end), {**hello, "surroundings": around})
+            return client_end.recv(1 << 16)
+
+    def ask_process() -> bytes:
+        return hook_process.answer("claude-code", "UserPromptSubmit", sent, None, variables, seconds=60)
+
+    ask = ask_service if service == "on" else ask_process
+    first, second = (json.loads(ask()) for _ in range(2))
+    hooks.finish()
+    engine.close()
+    assert damage.sentence(unreadable_wing) in first["systemMessage"]
+    assert second == {}
 
 
 def test_automatic_backups_are_made_daily_and_kept_within_their_number(sound: Path, tmp_path: Path) -> None:

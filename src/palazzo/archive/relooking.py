@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from palazzo.archive.guarding import Guard
 from palazzo.guard.suspicion import suspects
 from palazzo.model import ItemId
 from palazzo.security.secrets import RULES_VERSION, SecretSpan, find_secrets
-from palazzo.store import items, redaction
+from palazzo.store import items, places, redaction
 from palazzo.store.database import Connection, Database
 
 _AT_ONCE = 64
@@ -25,6 +26,15 @@ class Leak:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class NameLeak:
+    """A secret in the name of a wing or a room: the name with a mark in the secret's place, and by which rule."""
+
+    kind: str
+    redacted_name: str
+    rule: str
+
+
 def relook(database: Database, progress: Progress) -> Iterator[Leak]:
     """Yield what today's rules find in every item, oldest first; the palace then knows that it was looked through."""
     with database.snapshot() as connection:
@@ -39,11 +49,23 @@ def relook(database: Database, progress: Progress) -> Iterator[Leak]:
         progress(at, last)
 
 
+def leaked_names(database: Database) -> list[NameLeak]:
+    """Return the names of wings and rooms, also former ones, in which today's rules find a secret."""
+    with database.snapshot() as connection:
+        guard = Guard.at(connection, redacts=True)
+        return [
+            NameLeak(kind, guard.words(name), span.rule)
+            for kind, name in places.names_of_places(connection)
+            for span in find_secrets(name)
+        ]
+
+
 def secrets(database: Database, progress: Progress) -> set[str]:
     """Return the secrets that today's rules find in all that is archived: to be erased, never to be shown or kept."""
     with database.snapshot() as connection:
         (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
-    found: set[str] = set()
+        names = [name for _, name in places.names_of_places(connection)]
+    found = {name[span.start : span.end] for name in names for span in find_secrets(name)}
     at = 0
     while at < last:
         with database.snapshot() as connection:

@@ -10,6 +10,10 @@ from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
 _SHOWN = 20
+_ORIGINS = {
+    "another palace": "This is a backup of another palace: what it holds as its owner's words counts as yours then.",
+    "another device": "This is a backup of another device of this palace: both devices are the same one then.",
+}
 
 
 def backup(screen: Screen, result: BackupResult) -> None:
@@ -46,6 +50,8 @@ def restore(screen: Screen, result: RestoreResult) -> None:
         screen.say(("in place of  ", "bold"), "no palace, or one that cannot be read")
     else:
         screen.say(("in place of  ", "bold"), _told(result.replaced))
+    if result.origin in _ORIGINS:
+        screen.say((_ORIGINS[result.origin], "yellow"))
     if result.kept is not None:
         screen.say(("kept  ", "bold"), result.kept)
     if result.erased:

@@ -126,6 +126,7 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
         would = operation.run(context, replace(request, dry_run=True))
         bar.close()
         confirm(lambda: _render(operation, would, to_error=True))
+        request = request if operation.confirmed is None else operation.confirmed(request, would)
     if operation.warm:
         from palazzo.cli.warmth import carried_out
 

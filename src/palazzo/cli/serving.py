@@ -19,6 +19,8 @@ from palazzo.errors import PalazzoError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from palazzo.mcp.configs import Host
+
 
 def mcp(
     context: typer.Context,
@@ -31,7 +33,9 @@ def mcp(
     print_config: Annotated[
         str,
         typer.Option(
-            "--print-config", metavar="HOST", help="Print what to put into a host's settings, and serve nothing."
+            "--print-config",
+            metavar="HOST",
+            help="Print what to put into a host's settings, and serve nothing; with --http, for a client over HTTP.",
         ),
     ] = "",
     read_only: Annotated[
@@ -55,7 +59,9 @@ def mcp(
         _check(profile, "profile", start.PROFILES)
         _check(toolset, "toolset", start.TOOLSETS)
         request = start.Asked(None if chosen is None else str(chosen), profile, toolset, read_only)
-        if http:
+        if http and print_config:
+            code = _print_http_config(print_config, address)
+        elif http:
             code = _serve_http(address, request)
         elif address is not None:
             raise UsageError(f"'{address}' is an address to serve at with --http; without it there is none.")
@@ -82,11 +88,7 @@ def _serve_http(address: str | None, request: start.Asked) -> int:
 
 def _print_config(name: str, request: start.Asked) -> int:
     """Print the settings on standard output, and where they belong on standard error."""
-    from palazzo.mcp.configs import HOSTS
-
-    if name not in HOSTS:
-        raise UsageError(f"'{name}' is no host that is known here; there are: {', '.join(HOSTS)}.")
-    host = HOSTS[name]
+    host = _host(name)
     program, *words = [*_program(host.has_shell), *_arguments(request)]
     sys.stdout.buffer.write(f"{host.form(program, words)}\n".encode())
     sys.stdout.flush()
@@ -94,6 +96,35 @@ def _print_config(name: str, request: start.Asked) -> int:
     if host.command:
         print(f"Or: {host.command.format(shlex.join([program, *words]))}", file=sys.stderr)
     return 0
+
+
+def _print_http_config(name: str, address: str | None) -> int:
+    """Print the settings of a client of the HTTP server, without the token, and how the client gets the token."""
+    from palazzo.mcp.configs import HOSTS
+    from palazzo.mcp.http_guard import PATH
+    from palazzo.mcp.http_socket import DEFAULT, host_and_port, url_of
+
+    host = _host(name)
+    if host.http is None:
+        usable_hosts = [each for each, other in HOSTS.items() if other.http is not None]
+        raise UsageError(
+            f"No settings of {host.title} for a server over HTTP are known here; there are those of:"
+            f" {', '.join(usable_hosts)}."
+        )
+    url = url_of(*host_and_port(address or DEFAULT)) + PATH.decode()
+    sys.stdout.buffer.write(f"{host.http(url)}\n".encode())
+    sys.stdout.flush()
+    print(f"This goes into {host.file}, beside what is there.", file=sys.stderr)
+    print(f"{host.login_hint} 'palazzo token add NAME --scope write' makes one.", file=sys.stderr)
+    return 0
+
+
+def _host(name: str) -> Host:
+    from palazzo.mcp.configs import HOSTS
+
+    if name not in HOSTS:
+        raise UsageError(f"'{name}' is no host that is known here; there are: {', '.join(HOSTS)}.")
+    return HOSTS[name]
 
 
 def _program(has_shell: bool) -> list[str]:

@@ -40,7 +40,5 @@ class BackingUp:
             if not automatic_backup.is_due(context):
                 return
             began = time.monotonic()
-            if automatic_backup.make(context) is None:
-                _log.info("backup: too little free space")
-            else:
-                _log.info("backup %.1f s", time.monotonic() - began)
+            automatic_backup.make(context)
+            _log.info("backup %.1f s", time.monotonic() - began)

@@ -38,7 +38,23 @@ class Bound:
     @property
     def url(self) -> str:
         """The address for a browser's line."""
-        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return url_of(self.host, self.port)
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the address of a server for a browser's line."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Read `HOST:PORT`, `HOST`, `PORT` or `[IPv6]:PORT`; UsageError for anything else."""
+    parts = _ADDRESS.fullmatch(address.strip())
+    if parts is None:
+        raise UsageError(f"'{address}' is no address to serve at; write HOST:PORT, such as {DEFAULT}.")
+    port = int(parts["port"] or parts["alone"] or _PORT)
+    if port > 65_535:
+        raise UsageError(f"There is no port {port}; the highest is 65535.")
+    return parts["v6"] or parts["name"] or "127.0.0.1", port
 
 
 def bound(address: str) -> Bound:
@@ -46,13 +62,7 @@ def bound(address: str) -> Bound:
 
     Port 0 takes one that is free. A name is listened at wherever it leads.
     """
-    found = _ADDRESS.fullmatch(address.strip())
-    if found is None:
-        raise UsageError(f"'{address}' is no address to serve at; write HOST:PORT, such as {DEFAULT}.")
-    host = found["v6"] or found["name"] or "127.0.0.1"
-    port = int(found["port"] or found["alone"] or _PORT)
-    if port > 65_535:
-        raise UsageError(f"There is no port {port}; the highest is 65535.")
+    host, port = host_and_port(address)
     try:
         leads_to = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from palazzo.errors import PalaceUnusable
+from palazzo import paths
+from palazzo.errors import PalaceUnusable, PalazzoError
 from palazzo.operations import backups
 
 if TYPE_CHECKING:
@@ -56,14 +58,35 @@ def is_within_bound(context: Context) -> bool:
     return context.palace_path.stat().st_size <= context.settings.number("backup.most_mb") * _MB
 
 
-def make(context: Context) -> Path | None:
-    """Make a checked backup; remove the oldest ones beyond the limits. Return None if the disk is too full."""
+def make(context: Context) -> Path:
+    """Make a checked backup, and remove the oldest ones beyond the limits. What it raises is noted for `doctor`."""
+    try:
+        backup_file = _make(context)
+    except Exception as error:
+        _note_failure(context, error)
+        raise
+    with contextlib.suppress(OSError):
+        _failure_file(context).unlink(missing_ok=True)
+    return backup_file
+
+
+def last_failure(context: Context) -> str | None:
+    """Return why the last automatic backup failed; None if it succeeded, or if automatic backups are off."""
+    if not context.settings.number("backup.keep"):
+        return None
+    with contextlib.suppress(OSError):
+        return _failure_file(context).read_text(encoding="utf-8", errors="replace").strip()
+    # A full disk may have no room for the note either.
+    return _no_room(context.palace_path) if is_due(context) and not has_room(context.palace_path) else None
+
+
+def _make(context: Context) -> Path:
     from palazzo.operations.backup import BackupRequest, backup
     from palazzo.store.backup import device_of
 
     palace = context.palace_path
     if not has_room(palace):
-        return None
+        raise PalaceUnusable(_no_room(palace))
     target = directory_of(palace)
     backup_file = backup(context, BackupRequest(target, keep=context.settings.number("backup.keep"))).file
     with context.reading().database.snapshot() as connection:
@@ -77,7 +100,30 @@ def make(context: Context) -> Path | None:
     if removed:
         with backups.alone(palace):
             backups.forget(palace, removed)
-    return None if backup_file is None else Path(backup_file)
+    return Path(str(backup_file))
+
+
+def _no_room(palace: Path) -> str:
+    return (
+        f"The disk of {palace} has no room for {_SPACE} copies of the palace. Free some space there, or name another"
+        " disk: 'palazzo backup DIR'."
+    )
+
+
+def _failure_file(context: Context) -> Path:
+    from palazzo.operations.service_state import log_file
+
+    log = log_file(context.palace_path, context.variables)
+    return log.with_name(f"{log.stem}-backup-failed.txt")
+
+
+def _note_failure(context: Context, error: Exception) -> None:
+    """Write the reason down. Of a bug only the type: its message may quote a text."""
+    file = _failure_file(context)
+    reason = str(error) if isinstance(error, PalazzoError) else type(error).__name__
+    with contextlib.suppress(OSError):
+        paths.make_private_directory(file.parent)
+        file.write_text(f"{reason}\n", encoding="utf-8", errors="replace")
 
 
 def _written_at(palace: Path) -> int:

@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING, TypeVar
 
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.operations import damage
 from palazzo.operations.wire import from_wire, to_wire
 
 if TYPE_CHECKING:
@@ -28,8 +29,14 @@ def call(context: Context, operation: Operation[Q, R], request: Q, key: str | No
     """Run `operation` once for `key`: a call whose key is known returns its first result, whoever made it.
 
     Without a key, and for what only reads or commits in steps, it is run as it is. Raises what the operation raises,
-    and then nothing was written; UsageError for a key that was used for another call.
+    and then nothing was written; UsageError for a key that was used for another call; NotAPalace in place of a bug
+    that a damaged page of the palace caused.
     """
+    with damage.explained(context):
+        return _call(context, operation, request, key)
+
+
+def _call(context: Context, operation: Operation[Q, R], request: Q, key: str | None) -> R:
     if key is None or not operation.writes or operation.steps:
         return operation.run(context, request)
     from palazzo.store.calls import Call, MadeMeanwhile

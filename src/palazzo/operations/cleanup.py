@@ -11,6 +11,7 @@ from palazzo.errors import UsageError
 from palazzo.model import Micros
 from palazzo.operations.narrowing import InWing
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class CleanupResult:
     change: str | None
 
 
+@marks_taint
 def cleanup(context: Context, request: CleanupRequest) -> CleanupResult:
     """Find notes that are hardly more than a word, or of which somebody said that they matter little; forget them.
 

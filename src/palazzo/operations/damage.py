@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +18,22 @@ from palazzo.operations.backups import Backup
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+
+_SOUND_FOR = 600.0
+"""Seconds after which a file that was found sound is checked again: a disk fails without a trace in the file's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A check of a palace's file in one state (device, inode, size, time), and when it was made."""
+
+    state: tuple[int, int, int, int]
+    is_sound: bool
+    at: float
+
+
+_checking = threading.Lock()
+_last_checks: dict[Path, _Check] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +73,42 @@ def is_damaged(context: Context) -> bool:
 def explain(context: Context, error: BaseException) -> PalazzoError | None:
     """Return the error to show for one that a damaged page caused; None if the file is sound."""
     try:
-        if isinstance(error, Exception) and is_damaged(context):
+        if isinstance(error, Exception) and context.has_palace and not _is_sound(context.palace_path):
             return NotAPalace(sentence(context.palace_path))
     except (PalazzoError, OSError):
         return None
     return None
+
+
+@contextmanager
+def explained(context: Context) -> Iterator[None]:
+    """Raise the error that `explain` returns in place of one that a damaged page caused."""
+    try:
+        yield
+    except PalazzoError:
+        raise
+    except Exception as error:
+        explanation = explain(context, error)
+        if explanation is None:
+            raise
+        raise explanation from error
+
+
+def _is_sound(palace: Path) -> bool:
+    """Check the file as `salvage.is_sound` does, and remember the result for as long as the file stays as it is.
+
+    A service meets the same damage at every hook, and a check reads the whole file: a hook has no time for that.
+    """
+    from palazzo.store import salvage
+
+    with _checking:
+        status = palace.stat()
+        state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        last = _last_checks.get(palace)
+        is_valid = last is not None and last.state == state
+        if last is None or not is_valid or (last.is_sound and time.monotonic() - last.at > _SOUND_FOR):
+            last = _last_checks[palace] = _Check(state, salvage.is_sound(palace), time.monotonic())
+        return last.is_sound
 
 
 def sentence(palace: Path) -> str:

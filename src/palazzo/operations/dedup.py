@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from palazzo.model import Micros
 from palazzo.operations.narrowing import InWing
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class DedupResult:
     change: str | None
 
 
+@marks_taint
 def dedup(context: Context, request: DedupRequest) -> DedupResult:
     """Find notes of a wing that say the same, and forget all but one of each: the oldest of the most trusted.
 

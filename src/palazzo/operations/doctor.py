@@ -131,16 +131,21 @@ def _palace(context: Context) -> Iterator[Finding]:
 
 def _secrets(context: Context) -> Iterator[Finding]:
     """What today's rules find in the archive, a finding for each, and how to erase it."""
-    from palazzo.archive.relooking import note_whole, relook
+    from palazzo.archive.relooking import leaked_names, note_whole, relook
 
     if not context.has_palace:
         return
-    found = 0
-    for leak in relook(context.reading().database, lambda done, total: context.report("looking", done, total)):
-        found += 1
-        mend = "change the secret where it is used, then palazzo erase --secrets"
+    mend = "change the secret where it is used, then palazzo erase --secrets"
+    database = context.reading().database
+    is_clean = True
+    for name_leak in leaked_names(database):
+        is_clean = False
+        detail = f"{name_leak.rule} in the name of the {name_leak.kind} '{name_leak.redacted_name}'"
+        yield Finding("secret", False, detail, mend)
+    for leak in relook(database, lambda done, total: context.report("looking", done, total)):
+        is_clean = False
         yield Finding("secret", False, f"item {leak.item}: {leak.rule} in {leak.where}", mend)
-    if not found:
+    if is_clean:
         yield Finding("secrets", True, "none found in what is archived")
     if os.access(context.palace_path, os.W_OK):
         note_whole(context.writing().database)
@@ -246,6 +251,8 @@ def _backups(context: Context) -> Iterator[Finding]:
 
     if not context.has_palace:
         return
+    if (reason := automatic_backup.last_failure(context)) is not None:
+        yield Finding("backup", False, f"the last automatic one failed: {reason}", "palazzo backup")
     last = backups.newest(context.palace_path)
     if last is None:
         is_empty = automatic_backup.is_empty(context)

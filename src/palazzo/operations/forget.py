@@ -10,6 +10,7 @@ from palazzo.errors import NotFound, UsageError
 from palazzo.operations import choosing
 from palazzo.operations.choosing import AT_ONCE
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -50,6 +51,7 @@ class ForgetResult:
     """The first few: (id, how the text begins)."""
 
 
+@marks_taint
 def forget(context: Context, request: ForgetRequest) -> ForgetResult:
     """Retire drawers, so that no search finds them again and no rebuild brings them back.
 

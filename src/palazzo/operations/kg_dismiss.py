@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -30,6 +31,7 @@ class KgDismissResult:
     rejected: tuple[str, ...] = ()
 
 
+@marks_taint
 def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
     """Say that a conflict is none, or that a fact is not to be suggested; neither is shown again.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -27,6 +28,7 @@ class KgUnmergeResult:
     conflicts: tuple[str, ...]
 
 
+@marks_taint
 def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
     """Take a merge apart: each of the two has the facts again that were stated of it."""
     from palazzo.graph import joining

@@ -63,10 +63,11 @@ class Operation(Generic[Q, R]):
     """One verb. Its help is the docstring of `run`.
 
     `writes` says that it changes the palace. A `destructive` one takes `dry_run`, and a face for people asks
-    before it is carried out. `failed` says of a result that it is bad news (exit code 1). One with `steps` commits
-    each by itself and does no harm when it is run again, so it is never kept back for a key (`calling`). A `warm` one
-    is worth asking of a service that is running. `unneeded` are options without a value that scripts give to another
-    program of that name: a command line takes them, and they change nothing.
+    before it is carried out; `confirmed` returns the request after a person's yes to the dry run's result. `failed`
+    says of a result that it is bad news (exit code 1). One with `steps` commits each by itself and does no harm when it
+    is run again, so it is never kept back for a key (`calling`). A `warm` one is worth asking of a service that is
+    running. `unneeded` are options without a value that scripts give to another program of that name: a command line
+    takes them, and they change nothing.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Operation(Generic[Q, R]):
     steps: bool = False
     warm: bool = False
     asks: Callable[[Q], bool] | None = None
+    confirmed: Callable[[Q, R], Q] | None = None
     unneeded: tuple[str, ...] = ()
 
     @property

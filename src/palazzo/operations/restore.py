@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import NotAPalace, PalaceUnusable, PalazzoError, SchemaTooNew, SourceUnreadable, UsageError
 from palazzo.model import Micros
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from palazzo.store.tokens import StoredToken
 
 
+Origin = Literal["this palace", "another device", "another palace"]
+"""Of what a backup was made: this palace, another device that syncs with it, or another palace."""
 LATEST = Path("latest")
 """Stands for the newest known backup."""
 
@@ -34,6 +36,10 @@ class RestoreRequest:
     dry_run: Annotated[bool, About("Only check the file, and say what would be replaced by what.")] = False
     keep_tokens: Annotated[
         bool, About("Let tokens of the backup count that this palace does not know; otherwise they are revoked.")
+    ] = False
+    other_palace: Annotated[
+        bool,
+        About("The backup is of another palace or device, and yours: what it holds as your words counts as yours."),
     ] = False
 
 
@@ -66,13 +72,16 @@ class RestoreResult:
     tokens_revoked: int
     """Tokens of the backup that the palace did not know: they do not count unless the person says so."""
     dry_run: bool
+    origin: Origin = "this palace"
+    """Whose backup it is. Where there is no palace that can be read, there is nothing to compare it with."""
 
 
 def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     """Put a backup in the palace's place, in one step, after checking all of it. What it replaces is kept beside it.
 
     Agents may go on meanwhile. Words that were erased since are erased from what is restored, before anybody sees it.
-    Tokens stand as they do now: no token that was revoked since the backup counts again.
+    Tokens stand as they do now: no token that was revoked since the backup counts again. A backup of another palace is
+    restored only after a yes at a terminal, or with --other-palace.
     """
     from palazzo.store import backup as copying
     from palazzo.store import filesystem, opening
@@ -87,12 +96,15 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     _make_directory(palace)
     with backups.alone(palace), _staged(context, file) as staged:
         replaced = _held_here(context)
+        origin: Origin = "this palace" if replaced is None else _origin_of(file, staged, palace)
+        if origin != "this palace" and not (request.other_palace or request.dry_run):
+            raise UsageError(_refusal(file, palace, origin))
         erased = _erase_again(context, staged, palace) if replaced is not None else 0
         parted = _part(context, staged, palace) if replaced is not None else False
         revoked_count = _carry_tokens(context, palace, staged, request.keep_tokens)
         restored = _held(staged)
         result = RestoreResult(
-            str(file), restored, replaced, None, erased, parted, None, revoked_count, request.dry_run
+            str(file), restored, replaced, None, erased, parted, None, revoked_count, request.dry_run, origin
         )
         if request.dry_run:
             return result
@@ -199,6 +211,52 @@ def _held(palace: Path) -> Held:
             )
 
 
+def _origin_of(file: Path, staged: Path, palace: Path) -> Origin:
+    """Compare a backup with the palace that it replaces.
+
+    Ids of palaces and devices stand in every export, so anybody can write them into a file. The key of the palace's
+    marks leaves a palace only in its backups, and by the person's hand to their other devices.
+    """
+    (backup_key, backup_device), (own_key, own_device) = _identity(staged), _identity(palace)
+    if own_key is not None and backup_key != own_key:
+        return "another palace"
+    recorded_files = {backup.file for backup in backups.known(palace)}  # also of the device that it was before
+    return "this palace" if backup_device == own_device or file in recorded_files else "another device"
+
+
+def _identity(path: Path) -> tuple[bytes | None, bytes]:
+    """Return the key of a palace's marks (None if it has lost it), and the id of its device."""
+    from palazzo.exchange import joining
+    from palazzo.store import redaction
+    from palazzo.store.database import Database
+
+    with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
+        device = joining.device_id(connection)
+        try:
+            return redaction.fingerprint_key(connection), device
+        except PalaceUnusable:
+            return None, device
+
+
+def _refusal(file: Path, palace: Path, origin: Origin) -> str:
+    if origin == "another device":
+        return (
+            f"{file} is a backup of another device that syncs with {palace}, so nothing was restored: the two would be"
+            " one device; 'palazzo sync pull' brings what the other one has told, and --other-palace restores it all"
+            " the same."
+        )
+    return (
+        f"{file} is a backup of another palace than {palace}, so nothing was restored: its owner's words would count as"
+        " yours; --other-palace states that it is yours, and 'palazzo export' with --palace and 'palazzo import' add"
+        " somebody else's to your own, labelled."
+    )
+
+
+def _confirm_origin(request: RestoreRequest, result: RestoreResult) -> RestoreRequest:
+    """Take a person's yes to a dry run, which said whose backup it is, as their word for that."""
+    return replace(request, other_palace=request.other_palace or result.origin != "this palace")
+
+
 def _erase_again(context: Context, staged: Path, palace: Path) -> int:
     """Erase in `staged` what `palace` has erased since, also from its free pages; return how many erasures."""
     from palazzo.archive import erased_since
@@ -297,4 +355,13 @@ def _make_vectors(context: Context) -> None:
         start_embedding(context)
 
 
-OPERATION = Operation("restore", RestoreRequest, RestoreResult, restore, writes=True, steps=True, destructive=True)
+OPERATION = Operation(
+    "restore",
+    RestoreRequest,
+    RestoreResult,
+    restore,
+    writes=True,
+    steps=True,
+    destructive=True,
+    confirmed=_confirm_origin,
+)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -34,6 +35,7 @@ class RoomMergeResult:
     was: str
 
 
+@marks_taint
 def room_merge(context: Context, request: RoomMergeRequest) -> RoomMergeResult:
     """Make a room a part of another.
 

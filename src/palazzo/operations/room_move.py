@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Wing
@@ -32,6 +33,7 @@ class RoomMoveResult:
     was: str
 
 
+@marks_taint
 def room_move(context: Context, request: RoomMoveRequest) -> RoomMoveResult:
     """Let a room stand in another wing, with all that is in it.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -28,6 +29,7 @@ class RoomRenameResult:
     was: str
 
 
+@marks_taint
 def room_rename(context: Context, request: RoomRenameRequest) -> RoomRenameResult:
     """Give a room another name. Its old name leads to it until another room is called so.
 

@@ -69,6 +69,11 @@ def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
         raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
 
 
+def is_tainted(context: Context) -> bool:
+    """Whether an agent calls whose session has met untrusted content, or is unknown."""
+    return speaks(context) != "user" and _judge(context, ()).belief.trust == "external"
+
+
 class _Verdict(NamedTuple):
     """The trust, and the reason if the agent's session is unknown, as the end of a sentence."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 from palazzo.operations.tasks import TodoView
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class TodoDoneResult:
     before: tuple[TodoView, ...]
 
 
+@marks_taint
 def todo_done(context: Context, request: TodoDoneRequest) -> TodoDoneResult:
     """Say that to-dos are done.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
 from palazzo.operations.structure import TunnelView
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -26,6 +27,7 @@ class TunnelRemoveResult:
     deleted: TunnelView
 
 
+@marks_taint
 def tunnel_remove(context: Context, request: TunnelRemoveRequest) -> TunnelRemoveResult:
     """Remove a tunnel that was made. 'palazzo undo' brings it back."""
     from palazzo.graph import tunnelling

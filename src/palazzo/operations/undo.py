@@ -37,6 +37,8 @@ class Change:
     summary: str
     undone: bool
     undoes: str | None
+    after_untrusted: bool = False
+    """Whether an agent made it whose session had read untrusted content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,11 @@ def undo(context: Context, request: UndoRequest) -> UndoResult:
         if request.id is not None:
             raise UsageError("Give a change to take back, or --list to see the last ones; not both.")
         return UndoResult(None, _changes(context, request.limit))
+    from palazzo.operations.tainting import unless_tainted
+
     if not context.has_palace:
         context.reading()  # says so: none is made, since nothing can be taken back in it
+    unless_tainted(context, "takes changes back")  # an undoing itself cannot be taken back
     palace = context.writing()
     taken = palace.undo(
         "user", request.id, lambda done, size: context.report("undoing", done, size), context.interrupted_at
@@ -77,7 +82,19 @@ def _changes(context: Context, limit: int) -> tuple[Change, ...]:
 
 
 def _change(group: Group, undoes: str | None) -> Change:
-    return Change(group.uid, group.actor, to_iso(group.at), group.verb, group.size, group.summary, group.undone, undoes)
+    from palazzo.store.groups import AFTER_UNTRUSTED
+
+    return Change(
+        group.uid,
+        group.actor,
+        to_iso(group.at),
+        group.verb,
+        group.size,
+        group.summary,
+        group.undone,
+        undoes,
+        group.summary.endswith(AFTER_UNTRUSTED),
+    )
 
 
 OPERATION = Operation("undo", UndoRequest, UndoResult, undo, writes=True)

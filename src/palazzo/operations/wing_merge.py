@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -32,6 +33,7 @@ class WingMergeResult:
     private: tuple[str, ...] = ()
 
 
+@marks_taint
 def wing_merge(context: Context, request: WingMergeRequest) -> WingMergeResult:
     """Make a wing a part of another, with its rooms; rooms of one name become one.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -27,6 +28,7 @@ class WingRenameResult:
     was: str
 
 
+@marks_taint
 def wing_rename(context: Context, request: WingRenameRequest) -> WingRenameResult:
     """Give a wing another name. Its old name leads to it until something else is called so.
 

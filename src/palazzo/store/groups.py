@@ -7,7 +7,9 @@ source), and an erase cannot be undone, so it makes none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -60,6 +62,21 @@ IS_SHARED = (
 """SQL that is true for the groups (`g`) that are exported to other palaces."""
 
 
+AFTER_UNTRUSTED = "(by an agent that had read untrusted content)"
+"""How the summary of a group ends that such an agent made."""
+_remark: ContextVar[str] = ContextVar("remark", default="")
+
+
+@contextmanager
+def remark(words: str) -> Iterator[None]:
+    """Let the summary of every group that this thread begins in the block end with these words."""
+    token = _remark.set(words)
+    try:
+        yield
+    finally:
+        _remark.reset(token)
+
+
 class Member(NamedTuple):
     """One thing that a group did."""
 
@@ -89,6 +106,7 @@ def begin(
     connection: Connection, uid: bytes, actor: str, verb: str, at: Micros, summary: str, undoes: int | None = None
 ) -> int:
     """Begin a group; return its row id. `summary` is for people: a few words, redacted, or nothing."""
+    summary = f"{summary} {_remark.get()}".strip()
     (row,) = next(
         connection.execute(
             "INSERT INTO change_group(uid, actor, at, verb, summary, undoes, here) VALUES(?,?,?,?,?,?,1) RETURNING id",

@@ -384,3 +384,13 @@ def file_project(connection: Connection, identity: str, wing: str, root: str, at
         )
     elif roots != known:
         connection.execute("UPDATE project SET roots = ? WHERE identity = ?", (json.dumps(roots), identity))
+
+
+def names_of_places(connection: Connection) -> list[tuple[str, str]]:
+    """Return (wing or room, name) for all names that wings and rooms have or had, each once."""
+    select = (
+        "SELECT 'wing', name FROM wing UNION SELECT 'wing', first_name FROM wing"
+        " UNION SELECT 'room', name FROM room UNION SELECT 'room', first_name FROM room"
+        " UNION SELECT iif(wing IS NULL, 'room', 'wing'), name FROM arrangement WHERE name <> ''"
+    )
+    return [(str(kind), str(name)) for kind, name in connection.execute(select)]

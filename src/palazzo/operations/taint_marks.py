@@ -1,0 +1,39 @@
+"""Marks on changes that an agent made after its session had read untrusted content.
+
+What such an agent writes waits in quarantine. A change to what is there already (forgetting, closing a to-do, renaming)
+cannot wait: it is carried out, and the person sees the mark in `palazzo undo --list` and can take it back.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
+    """Let an operation mark its change, and say so, if an agent calls it whose session has read untrusted content."""
+
+    @functools.wraps(run)
+    def run_with_mark(context: Context, request: Q) -> R:
+        from palazzo.operations.tainting import is_tainted
+
+        if getattr(request, "dry_run", False) or not is_tainted(context):
+            return run(context, request)
+        from palazzo.store import groups
+
+        with groups.remark(groups.AFTER_UNTRUSTED):
+            result = run(context, request)
+        context.notice(
+            "This session has read untrusted content, so this change is marked: 'palazzo undo --list' shows it to the"
+            " person, and 'palazzo undo' takes it back."
+        )
+        return result
+
+    return run_with_mark
