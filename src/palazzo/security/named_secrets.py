@@ -52,7 +52,9 @@ _AFTER_NAME = re.compile(
 )
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
 """After a word that is none of a secret's name, or the end of a clause."""
-_PASSWORD = re.compile(r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])", re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)", re.IGNORECASE
+)
 _SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
 _PIECES = re.compile(
     r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
@@ -152,12 +154,20 @@ _PW_STATES = re.compile(
 
 
 def _stands_alone(text: str, at: int, end: int) -> bool:
-    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `userpwd` or `DB_PASS`."""
-    before, after = text[max(0, at - 4) : at], text[end : end + 1]
-    glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
-    return (
-        not glued or before.lower().endswith(("db", "user", "root", "bind", "dap", "min", "uire", "tore", "key"))
-    ) and not after.isalpha()
+    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `smbpass` or `DB_PASS`."""
+    if text[end : end + 1].isalpha():
+        return False
+    before = text[max(0, at - 8) : at]
+    is_glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
+    return not is_glued or _ENGLISH_PASS.search(before) is None
+
+
+_ENGLISH_PASS = re.compile(
+    r"(?:by|com|tres|sur|over|under|en|im|multi|single|two|three|one|first|second|high|low|band|all|re|un|by-|out|back"
+    r"|forward|encom|render|shader|fail|[a-z]m|[a-z]te|t|n)\Z",
+    re.IGNORECASE,
+)
+"""What makes another word of `pass`: a compass, a render pass."""
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
@@ -274,18 +284,12 @@ _PAIR_AFTER = re.compile(
     r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]*(?:\s|\Z)", re.IGNORECASE
 )
 _LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
-_SERVICE = re.compile(
-    r"(?:ansible|become|db|database|my|mysql|maria|pg|postgres|redis|mongo|root|sudo|ssh|s?ftp|smtp|mail|imap|ldap|admin|proxy|key_?store"
-    r"|trust_?store|vault|wifi|service|rabbit|mq|broker|api|grafana|sonar|nexus|jenkins|backup|vpn|registry|bind|master|repl)\w{0,40}\Z",
-    re.IGNORECASE,
-)
-"""How a setting is named that holds a service's password, and no label of a form."""
 _SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
 
 
 def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether what follows the name is a value and no word of a program: where shells, environments, connection
-    strings, files of settings and calls of setters assign."""
+    strings, files of settings, literals and calls of setters assign."""
     start = _name_start(text, at)
     name = text[start : found.start("close")]
     before = text[max(0, start - 90) : start]
@@ -295,49 +299,103 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
     if before.endswith("${") or (name.startswith("$") and not sep):
         return False
     if found["call"]:
-        return quoted and glue.startswith("(") and _SETTER.search(name[: at - start]) is not None and _is_single(value)
+        return quoted and _is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, found))
     if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
         return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
-    if before[-1:] == "/" and sep == ":" and glue == ":" and before[-2:-1] in (" ", '"'):
+    if before[-1:] == "/" and glue == ":" and before[-2:-1] in (" ", '"'):
         return True
-    if not quoted and (_CALL.match(value) or _CODE.fullmatch(value)):
-        is_directive = found["space"] and _LINE_AFTER.match(text, end) and _has_sibling(text, start - 90, start)
-        if not is_directive:
+    if name.isupper() and len(name) > 4 and glue == "=" and not _is_called(text, end, value):
+        return True
+    if not quoted and not found["xml"] and (_CALL.match(value) or _CODE.fullmatch(value)):
+        if _CALL.match(value) or PLACEHOLDER.search(value) or not _is_setting(text, start, found, end):
             return False
-    if name.isupper() and len(name) > 4 and (glue == "=" or sep == ":"):
-        return _is_single(value) or (quoted and glue == "=")
-    if glue.strip(" ") == "" and found["space"] and before.endswith("ENV "):
-        return True
+    if name.isupper() and len(name) > 4 and sep == ":":
+        return _is_single(value)
     if before.endswith(("--set ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+        return True
+    if found["space"] and before.endswith("ENV "):
         return True
     if not _is_single(value):
         return False
-    if glue == "=" and not quoted and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
+    if quoted:
+        return _is_literal(text, found, name, value)
+    if glue == "=" and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
         return True
-    whole = _LINE_BEFORE.search(before) is not None and _LINE_AFTER.match(text, end) is not None
-    if whole and glue == "=" and "." in name and not quoted:
-        return True
-    if sep in ("=", ":", "=>"):
-        if not quoted and not whole:
-            return False
-        if _is_beside_sibling(text, start, end):
-            return True
-    elif (
-        found["space"] and (whole or _LOGIN_BEFORE.search(before) is not None) and _is_beside_sibling(text, start, end)
-    ):
-        return True
-    if found["space"] and quoted and (name.isupper() or (whole and len(name) > 8)):
-        return True
-    if whole and sep == ":" and not quoted and _SERVICE.match(name):
-        return True
-    return (
-        quoted
-        and sep in ("=", ":=")
-        and whole
-        and len(value) >= 8
-        and name[-1:] not in ".$"
-        and not value[:1].isupper()
+    if found["xml"]:
+        return text.startswith("</", end)
+    return _is_setting(text, start, found, end) or (
+        found["space"] is not None
+        and _LOGIN_BEFORE.search(before) is not None
+        and _is_beside_sibling(text, start, end)
     )
+
+
+def _is_called(text: str, end: int, value: str) -> bool:
+    """Whether a value without quotes is a call or a member of a program's objects: `os.environ[`."""
+    return _CALL.match(value) is not None or text.startswith(("(", "["), end)
+
+
+def _is_setter(before_name: str, glue: str) -> bool:
+    return glue.startswith("(") and _SETTER.search(before_name) is not None
+
+
+def _is_property(text: str, found: re.Match[str]) -> bool:
+    """Whether name and value are the two literals of a call: `setProperty("a.password", "X")`."""
+    is_pair = found["call"] == "," and found["close"][-1:] in ("'", '"') and text.startswith(")", found.end())
+    return is_pair and _CALLEE.search(text, max(0, found.start() - 60), found.start()) is not None
+
+
+_CALLEE = re.compile(r"\w\(\s?[\"'][\w.-]*\Z")
+
+
+def _is_literal(text: str, found: re.Match[str], name: str, value: str) -> bool:
+    """Whether a string in quotes is what a program or a document assigns, and no label that people read."""
+    if found["space"] and not name.isupper():
+        start = found.start("close") - len(name)
+        return _LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
+    is_label = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
+    if is_label or found["said"]:
+        return False
+    is_variable = name[-1:] not in ".$"
+    return is_variable and (len(value) >= 8 or not value.isalpha() or _is_beside_sibling(text, *found.span()))
+
+
+_BARE_NAMES = frozenset(["password", "pass", "passwd", "passphrase", "pwd", "pw", "passcode"])
+
+
+def _is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
+    """Whether a name and a value without quotes are a line of their own among settings, and not of a program.
+
+    What a program would write otherwise tells: it ends a line with a mark, indents by its blocks, and names values that
+    are spelled as its names are. Settings stand beside settings, or alone in what somebody says.
+    """
+    if not _LINE_BEFORE.search(text[max(0, start - 90) : start]) or not _LINE_AFTER.match(text, end):
+        return False
+    if found["space"]:
+        return _is_beside_sibling(text, start, end)
+    sep, glue = found["sep"].strip(), found["sep"]
+    if sep not in ("=", ":", "=>"):
+        return False
+    if glue == "=" and not _CODE_AFTER.match(text, end):
+        return True
+    value = text[found.start("plain") : end]
+    if (sep == "=" and _NAME_OF_CODE.fullmatch(value)) or (sep == ":" and _TYPE.fullmatch(value)):
+        return False
+    if _is_beside_sibling(text, start, end):
+        return True
+    line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
+    above, below = _SETTING_ABOVE.search(text, max(0, line - 200), line), _SETTING_BELOW.match(text, end, end + 200)
+    is_alone = not text[max(0, line - 2) : line].strip() and not text[end : end + 40].strip(" \r\n.\"'")
+    return above is not None or below is not None or (is_alone and (sep == ":" or "." in text[start : found.start()]))
+
+
+_NAME_OF_CODE = re.compile(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
+_TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}")
+_CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
+_SETTING = r"[ \t]*(?:- )?[\w.-]{2,40}[ ]?[:=](?:[ ][^\n{}()\[\];,]{0,80}[^\n{}()\[\];, :])?"
+_SETTING_ABOVE = re.compile(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
+_SETTING_BELOW = re.compile(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
+"""A line beside: a setting, or the heading of some."""
 
 
 def _is_beside_sibling(text: str, start: int, end: int) -> bool:

@@ -30,9 +30,17 @@ _SURE_PLACEHOLDER = re.compile(
 _WORD_FOR_ONE = re.compile(
     r"(?:(?:super|the|your|my|some|new|old|db|user|admin|root|test|default|current|strong|good|bad|invalid|wrong)[-_ ]?){0,3}"
     r"(?:pass(?:word|wd|phrase|code)?|passwort|kennwort|pwd?|secret|token|key|credentials?|value|string|text|contrase\wa"
-    r"|senha|wachtwoord)s?[-_ ]?(?:here|value|string)?",
+    r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?",
     re.IGNORECASE,
 )
+_STATE = re.compile(
+    r"(?:un|in|not|nicht|non|no|im)?[- ]?(?:requ(?:ir|is|er)|obligat|obrigat|mandator|erforder|pflicht|verplicht|wymaga|pov?inn|falsch|wrong|incorr|errat"
+    r"|expir|abgelauf|scadut|verlopen|wygas|vergess|vergeten|forgot|oubli|olvid|esquec|accept|verif|match|missing|fehl|manquant"
+    r"|falta|leer|vide|vac[ií]|vazi|vuot|leeg|pust|generat|random|auto|hidden|cach[eé]|ocult|verborg|encr|hash|salt|stor|reset"
+    r"|chang|updat|rotat|enabl|disabl|support|protect|provid|default|valid|ung[uü]ltig|nieprawid|neces|opcional|option)[\w-]{0,12}",
+    re.IGNORECASE,
+)
+"""What a field of a form or a login is said to be, in eight languages, by the stem of the word."""
 _TAG = re.compile(r"![A-Za-z]{2,12}")
 """Of YAML: the value follows, encrypted or by reference."""
 _WORDS_OF_PROGRAMS = frozenset(
@@ -47,7 +55,7 @@ _WORDS_OF_PROGRAMS = frozenset(
     kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
     supabase directus strapi docker dev demo local development database data api app laravel symfony django word
     words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
-    no
+    no files compat systemd here there everywhere same both them this that these those
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(
@@ -83,7 +91,7 @@ def is_stand_in(value: str) -> bool:
         or _SURE_PLACEHOLDER.search(value, 0, 80) is not None
         or bare.lower() in _WORDS_OF_PROGRAMS
         or _WORD_FOR_ONE.fullmatch(bare) is not None
-        or _TAG.fullmatch(value) is not None
+        or (bare.isalpha() and _STATE.fullmatch(bare) is not None)
         or len(set(value)) < 3
     )
 
