@@ -14,7 +14,7 @@ from collections.abc import Callable
 from palazzo.security.command_passwords import find_command_password
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import is_strong
+from palazzo.security.stated_passwords import find_pin, is_strong, looks_chosen
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 Found = tuple[int, int, str]
@@ -161,7 +161,7 @@ def _kennwort(text: str, at: int) -> Found | None:
 
 
 _LATIN_WORD = re.compile(
-    r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|clave(?:s|(?= (?:de|del|es|para)))",
+    r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|claves?(?= ?(?:de|del|es|para|:))|mdp|psk|parola(?: d['’]ordine)?",
     re.IGNORECASE,
 )
 
@@ -193,17 +193,15 @@ def _strong(found: re.Match[str] | None) -> Found | None:
     if (
         not found
         or is_stand_in(found["value"])
-        or not (is_strong(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
+        or not (looks_chosen(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
     ):
-        return None
-    value = found["value"]
-    if value.isidentifier() and sum(map(str.isdigit, value)) < 2:  # a function's name
         return None
     return (*found.span("value"), "password")
 
 
 _LOGIN_SAID = re.compile(
-    r"(?:login|cred(?:ential)?)s?\b[^\n:=(]{0,40}?(?::|=| is| are| with|with)[ ]{1,2}[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:|,][ ]?|[ ](?:and|und|et|y|e)[ ](?:password |pw )?)"
+    r"(?:login|log in|cred(?:ential)?|inlog\w*|zalog\w*|identifi\w*|zugangsdaten|anmeld\w*|acces\w*)s?\b[^\n:=(]{0,40}?(?:[ ]?[:=]| is| are| with| als| as| met| mit| avec| con| com| jako)[ ]{1,2}"
+    r"(?:user(?:name)? )?[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:|,][ ]?|[ ](?:and|und|et|y|e|i|en)[ ](?:password |pw )?)"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{6,60})",
     re.IGNORECASE,
 )
@@ -239,6 +237,10 @@ def _community(text: str, at: int) -> Found | None:
 _COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
+def _log_in_or_identified(text: str, at: int) -> Found | None:
+    return _identified(text, at) or _log_in(text, at)
+
+
 PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "://": _credentials,
     "auth": _auth,
@@ -249,11 +251,18 @@ PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "wachtwoord": _kennwort,
     "contrase": _kennwort,
     "senha": _kennwort,
+    "clave": _kennwort,
+    "parola": _kennwort,
+    "mdp": _kennwort,
+    "psk": _kennwort,
+    "pin": lambda text, at: find_pin(text, at),
+    "identif": _log_in_or_identified,
+    "inlog": _log_in,
+    "zugangsd": _log_in,
     "login": _log_in,
     "creds": _log_in,
     "connect": _connection,
     "@": _at_host,
-    "identified ": _identified,
     "community": _community,
 }
 """Each phrase in lower case, and who looks at it."""

@@ -328,13 +328,13 @@ _LOOKS: dict[str, _Look] = {
 }
 """Words that announce a secret, in lower case, and who looks behind each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
-    "k": ("key", "token", "kennwort", "cookie"),
-    "p": ("pass", "pw"),
-    "c": ("secret", "creds", "connect", "contrase", "community", "wachtwoord"),
+    "k": ("key", "token", "kennwort", "cookie", "psk"),
+    "p": ("pass", "pw", "pin", "parola", "mdp"),
+    "c": ("secret", "creds", "connect", "contrase", "community", "wachtwoord", "clave"),
     "h": ("auth", "senha"),
     "b": ("bearer",),
-    "g": ("login",),
-    "f": ("identified ",),
+    "g": ("login", "inlog", "zugangsd"),
+    "f": ("identif",),
     ":": ("://",),
     "-": (" -",),
     "~": ("q~",),
@@ -345,6 +345,8 @@ _BY_LETTER: dict[str, tuple[str, ...]] = {
 _FOLLOWED_BY = {
     "token": r"(?!s\")",  # counts of tokens, in every row of some hosts
     " -": f"(?={OPTION_LETTERS})",
+    "pin": r"(?<![a-z0-9]pin)(?=[ :=-])",
+    "psk": r"(?![a-z])",
     "@": r"(?<![\s\"'/@]@)",
 }
 """What follows a word, or stands before it, wherever its look finds anything."""

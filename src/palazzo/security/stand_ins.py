@@ -36,7 +36,7 @@ _WORD_FOR_ONE = re.compile(
 _STATE = re.compile(
     r"(?:un|in|not|nicht|non|no|im)?[- ]?(?:requ(?:ir|is|er)|obligat|obrigat|mandator|erforder|pflicht|verplicht|wymaga|pov?inn|falsch|wrong|incorr|errat"
     r"|expir|abgelauf|scadut|verlopen|wygas|vergess|vergeten|forgot|oubli|olvid|esquec|accept|verif|match|missing|fehl|manquant"
-    r"|falta|leer|vide|vac[ií]|vazi|vuot|leeg|pust|generat|random|auto|hidden|cach[eé]|ocult|verborg|encr|hash|salt|stor|reset"
+    r"|falta|vide|vac[ií]|vazi|vuot|generat|random|hidden|cach[eé]|ocult|verborg|encrypt|hashed|reset"
     r"|chang|updat|rotat|enabl|disabl|support|protect|provid|default|valid|ung[uü]ltig|nieprawid|neces|opcional|option)[\w-]{0,12}",
     re.IGNORECASE,
 )
@@ -55,7 +55,7 @@ _WORDS_OF_PROGRAMS = frozenset(
     kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
     supabase directus strapi docker dev demo local development database data api app laravel symfony django word
     words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
-    no files compat systemd here there everywhere same both them this that these those
+    no salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(

@@ -38,10 +38,31 @@ _SAID_BESIDE = re.compile(
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
 )
 _BEFORE = re.compile(
-    r"(?:[\"'`«“„‘](?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|\b(?:with|avec|mit|con|use|using|enter|try|put|type|set|took)[ ](?P<plain>[^\s\"'`,]{6,60}))"
-    r"[ ]{1,2}(?:as|for|is|comme|als|como|come|jako)(?:[ ](?:the|your|my|a|le|la|el|das|de|o|root|admin|db|\w{1,12})){0,3}[ ]?\Z",
+    r"(?:[\"'`«“„‘][ ]?(?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|(?:\b(?:with|avec|mit|con|com|met|use|using|enter|try|put|type|set|took|now)|:)[ ](?P<plain>[^\s\"'`,]{6,60}?):?)"
+    r"[ ]{1,2}(?:(?:as|for|is|comme|als|como|come|jako)[ ])?(?:(?:the|your|my|a|le|la|el|das|de|o|root|admin|db|mot|\w{1,12})[ ]){0,3}\Z",
     re.IGNORECASE,
 )
+_PREPOSITION = (
+    r"(?:for|on|of|to|at|in|from|de|del|della|dell|do|da|di|du|des|der|dem|die|das|den|f[üu]r|zu|zum|zur|vom|von|auf|im|am|van|voor|naar"
+    r"|na|dla|w|po|para|pour|per|sur|à|al|til|för)"
+)
+_LABEL = re.compile(
+    rf"(?:[ ]\([^()\n]{{1,30}}\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\w{{1,9}}-?code)|[ ]{_PREPOSITION}(?:[ '’][\w.'’/@-]{{1,30}}){{1,5}})"
+    r"\*{0,2}[ ]?(?:[:：]|→|->|=>|[–—])\*{0,2}[ ]{1,3}(?P<open>[\"'`«“„][ ]?|\*\*|<code>)?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    re.IGNORECASE,
+)
+"""What a label says of a password that it names, and what stands behind it: `Passwort für den Server: X`."""
+_ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]*(?:\r?\n|\\n|\Z))")
+_STATEMENT = re.compile(
+    rf"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\w.'’/@-]{{1,30}}){{0,4}}?|[ ](?:wifi|wlan|root|admin|\w{{2,9}}-?code))?"
+    r"(?P<verb>[ ](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set to|jetzt|again|ahora|just))?)?"
+    r"[ ](?P<open>[\"'`«“„][ ]?|\*\*)?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    re.IGNORECASE,
+)
+_MIXED = re.compile(
+    r"[A-ZÄÖÜ][\w.+-]*[_+~.-][A-Za-z]\w*|\w*[a-z][A-Z][a-z]\w*|[a-z]{3,}[+~][\w+]{3,}|[A-Z][\w.~+-]*[~][\w~]+"
+)
+"""How a chosen password is spelled that has no figure: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
 _NEXT_LINE = re.compile(
     r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,64})[ ]{0,3}(?:\r?\n|\Z)"
 )
@@ -54,7 +75,7 @@ _DIRECTIVE = re.compile(
     r"(?:requirepass|masterauth|masterpass|rootpw|bindpw|olcrootpw|sentinel auth-pass \S{1,40}|storepass|keypass"
     r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
     r"|key-password|rw(?:-|_)?password|psksecret|pre-shared-key(?: ascii-text| local| remote)?|wpa-psk ascii \d|wpa_passphrase \S{1,40}"
-    r"|enable (?:password|secret)(?: \d)?|username \S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
+    r"|enable (?:password|secret)(?: \d)?|username (?!and |or |und |et )\S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
     r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d)"
     r"[ ]{0,4}(?:--?(?:plaintext|iscrypted)[ ]{1,3})?[\"']?(?P<value>[^\s\"']{3,200})",
     re.IGNORECASE,
@@ -174,6 +195,10 @@ _PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}
 
 
 def _in_sentence(text: str, start: int, end: int) -> Found | None:
+    if text[start:end].lower() != "pass":  # mostly the verb
+        stated = _behind_label(text, end) or _said_of(text, end)
+        if stated:
+            return stated
     if _TELLING.search(text, end, end + 200):
         stated = _behind_connector(text, end) or _on_next_line(text, end)
         if stated:
@@ -182,9 +207,36 @@ def _in_sentence(text: str, start: int, end: int) -> Found | None:
     found = _BEFORE.search(text, max(0, start - 110), start) if as_words else None
     if found:
         group = "quoted" if found["quoted"] else "plain"
-        if is_strong(found[group]) and not is_stand_in(found[group]):
+        if looks_chosen(found[group]) and not is_stand_in(found[group]):
             return (*found.span(group), "password")
     return None
+
+
+def _behind_label(text: str, end: int) -> Found | None:
+    """What a label's mark is followed by, up to the end of its line."""
+    found = _LABEL.match(text, end, end + 280)
+    if not found:
+        return None
+    first, last = _trimmed(text, *found.span("value"))
+    value = text[first:last]
+    if len(value) < 4 or is_stand_in(value):
+        return None
+    if is_strong(value) or (_ENDS_LABEL.match(text, last) and not _NO_PASSWORD.fullmatch(value)):
+        return first, last, "password"
+    return None
+
+
+def _said_of(text: str, end: int) -> Found | None:
+    """What a sentence says that the password is, where it is spelled as no word is, or stands in quotes."""
+    found = _STATEMENT.match(text, end, end + 280)
+    if not found:
+        return None
+    first, last = _trimmed(text, *found.span("value"))
+    value = text[first:last]
+    is_quoted = (found["verb"] or found["open"] in ("« ", "«", "„", "“")) and found["open"] and text[last : last + 2].strip()[:1] in ("»", "“", "”", '"', "'", "`", "*")
+    if is_stand_in(value) or not (looks_chosen(value) or (is_quoted and len(value) > 4)):
+        return None
+    return first, last, "password"
 
 
 def find_listed(text: str, start: int) -> list[Found]:
@@ -329,7 +381,7 @@ def _on_next_line(text: str, end: int) -> Found | None:
 
 
 _TELLING = re.compile(r"[0-9!#$&*+@^~]")
-"""What each password of a sentence has."""
+"""What each password of a sentence has that stands far behind the word for one."""
 _AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
@@ -340,7 +392,13 @@ def find_in_other_script(text: str, end: int) -> Found | None:
         return None
     first, last = _trimmed(text, *found.span("value"))
     value = text[first:last]
-    return (first, last, "password") if is_strong(value) and not is_stand_in(value) else None
+    is_value = is_strong(value) or _is_rest_of_line(text, found.start("value"), last)
+    return (first, last, "password") if is_value and not is_stand_in(value) else None
+
+
+def _is_rest_of_line(text: str, start: int, end: int) -> bool:
+    """Whether a word follows the mark of a label and ends its line."""
+    return text[start - 2 : start].strip("\"'`「『«“ ") == ":" and _ENDS_LABEL.match(text, end) is not None
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -370,6 +428,26 @@ def is_strong(value: str) -> bool:
     if digits:
         return letters >= 2 and (marks > 0 or special > 0 or len(value) >= 8)
     return marks > 0 and value[-1] not in "?%" and not value.endswith("!") and letters >= 4
+
+
+def looks_chosen(value: str) -> bool:
+    """Whether a word that should be a password is spelled as no word of a sentence is."""
+    return is_strong(value) or (
+        6 <= len(value) <= 80 and _MIXED.fullmatch(value) is not None and not _NO_PASSWORD.fullmatch(value)
+    )
+
+
+_PIN = re.compile(
+    r"pin(?:[ -]?(?:code|nummer|number))?(?:[ ](?:for|of|to|der|für|de|del|do|zur?|zum|voor|dla)(?:[ ][\w'’-]{1,20}){1,4})?"
+    r"(?:[ ]?(?:[:=]|is|lautet|ist|est|es|é|è|to|is now)[ ]{0,3}|[ ])[\"'`*]{0,2}(?P<value>\d{4,8})(?![\w.-]*\w)",
+    re.IGNORECASE,
+)
+
+
+def find_pin(text: str, at: int) -> Found | None:
+    """Return the figures that a sentence or a setting gives for the PIN at `at`."""
+    found = _PIN.match(text, at)
+    return (*found.span("value"), "password") if found and len(set(found["value"])) > 1 else None
 
 
 def _is_hexadecimal(value: str) -> bool:
