@@ -45,7 +45,7 @@ _AFTER_NAME = re.compile(
     r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
-    r"(?:[bBrRuUfF@]{1,2}(?=[\"']))?"
+    r"(?:[bBrRuUfFN@]{1,2}(?=[\"']))?"
     r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
     r"|(?P<plain>(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
     re.IGNORECASE,
@@ -92,7 +92,32 @@ def _assigned(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, s
     if not found:
         return None
     start, end = _value(text, found)
+    if found["quoted"] is None:
+        end = _end_of_argument(text, at, found, start, end)
+        if "phrase" in text[at:name_end].lower() and found["sep"].strip() in ("=", ":"):
+            words = _PHRASE.match(text, start)
+            if words and (_is_variable(text, at) or not _INSTRUCTION.search(words[0])):
+                return start, words.end(), rule
     return (start, end, rule) if _fits(text, at, found, _joined(text, start, end), rule) else None
+
+
+_PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
+_INSTRUCTION = re.compile(
+    r"\b(?:must|should|may|can|will|not|enter|please|use|used|your|this|same|required|is|are|if|for|when|to|of|with|from)\b"
+)
+"""What a form says about a passphrase."""
+
+
+def _end_of_argument(text: str, at: int, found: re.Match[str], start: int, end: int) -> int:
+    """Where a value ends that a shell hands over as one word: an option's or an environment variable's."""
+    is_option = text[max(0, _name_start(text, at))] == "-"
+    if not (is_option or (found["sep"] == "=" and _is_variable(text, at))):
+        return end
+    rest = _ARGUMENT.match(text, start)
+    return max(end, rest.end()) if rest else end
+
+
+_ARGUMENT = re.compile(r"(?![$|-]|[\w.]+[(\[])(?:[^\s\"'`;&|,<>]|[;&|,](?=[^\s;&|,\"'`]*\w)(?!\w+=|amp;))+(?<![)\]},.:])")
 
 
 def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
@@ -163,8 +188,8 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
 
 
 _ENGLISH_PASS = re.compile(
-    r"(?:by|com|tres|sur|over|under|en|im|multi|single|two|three|one|first|second|high|low|band|all|re|un|by-|out|back"
-    r"|forward|encom|render|shader|fail|[a-z]m|[a-z]te|t|n)\Z",
+    r"(?<![a-z])(?:by|com|tres|sur|over|under|en|im|multi|single|two|three|one|first|second|high|low|band|all|re|un|out|back"
+    r"|forward|encom|render|shader|ex|mono|get)\Z",
     re.IGNORECASE,
 )
 """What makes another word of `pass`: a compass, a render pass."""
@@ -185,18 +210,42 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
     if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
         return rule == "secret" and len(value) > 24 and _is_phrase(value) and _is_variable(text, at)
     if len(value.split(None, 1)) > 1:
-        return False
+        return found["quoted"] is not None and (_steps(value) + _specials(value)) * 3 >= len(value) > 24
     quoted = found["quoted"] is not None
     if _WORDS.fullmatch(value):
-        if rule == "secret" and (_is_phrase(value) or len(value) >= 8) and _is_variable(text, at):
+        if (rule == "secret" or (rule == "key" and len(value) >= 12)) and _is_variable(text, at):
+            return not is_stand_in(value) and (len(value) >= 8 or _is_phrase(value))
+        if _is_header(text, at, found) or (quoted and _is_held_by_client(text, at, found)):
             return not is_stand_in(value)
         return len(value) >= 20 and value.isalpha() and _random(value)
     if not quoted and _CALL_OR_MEMBER.match(value) and not _JOIN_TOKEN.fullmatch(value):
         return False
-    if not _stands_where_values_do(text, at, found, value) or not _is_token(value):
+    if not _stands_where_values_do(text, at, found, value):
         return False
+    if not _is_token(value):
+        return _is_header(text, at, found) and not is_stand_in(value)
     return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
 
+
+def _is_header(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether name and value are a header of HTTP: `-H "X-Api-Key: X"`."""
+    if found["sep"] != ": ":
+        return False
+    start = _name_start(text, at)
+    is_named = _HEADER.match(text, start) is not None
+    return is_named and text[max(0, start - 1) : start] in ("", "\n", "'", '"') and len(found["plain"] or "") >= 8
+
+
+_HEADER = re.compile(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.IGNORECASE)
+
+
+def _is_held_by_client(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether a secret is one that two programs share, of which no name is kept: `client_secret`."""
+    name = text[max(0, at - 12) : found.start("close")].lower().replace("-", "_")
+    return found["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
+
+
+_SHARED_SECRET = re.compile(r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z")
 
 _JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 _PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE)
@@ -205,6 +254,8 @@ _PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|
 
 def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value follows a mark of assignment, a flag, or is by itself no word of a sentence."""
+    if found["sep"] == " :" and found["quoted"]:
+        return False  # a variable of psql
     if not (found["said"] or found["space"] or found["call"]):
         return True
     if _is_flag(text, at):
@@ -296,9 +347,13 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
     quoted = found["quoted"] is not None
     end = found.end("quoted" if quoted else "plain")
     sep, glue = found["sep"].strip(), found["sep"]
+    if glue == " :" and quoted:
+        return False  # a variable of psql
     if before.endswith("${") or (name.startswith("$") and not sep):
         return False
     if found["call"]:
+        if name == "PASSWORD" and glue == "(":
+            return quoted and text.startswith(")", found.end())
         return quoted and _is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, found))
     if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
         return sep in ("=", "") or (sep == ":" and not name.startswith("--"))

@@ -11,7 +11,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from palazzo.security.command_passwords import find_command_password
+from palazzo.security.command_passwords import find_command_password, find_piped_password
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
 from palazzo.security.stated_passwords import find_pin, is_strong, looks_chosen
@@ -140,7 +140,7 @@ _AUTH = re.compile(
     r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
     r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
     r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
-    r"|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
+    r"|(?<=_auth)=(?P<variable>(?=[a-z+/_-]{0,40}\d)[A-Za-z0-9+/_-]{20,100}={0,2})(?![\w.-])|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
     re.IGNORECASE,
 )
 
@@ -176,7 +176,10 @@ def _log_in(text: str, at: int) -> Found | None:
 
 def _connection(text: str, at: int) -> Found | None:
     """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
-    return _strong(_CALL_OF_TWO.match(text, at) or _CONNECT.match(text, at))
+    found = _CALL_OF_TWO.match(text, at)
+    if found and "://" in text[at : found.start("value")] and not is_stand_in(found["value"]):
+        return (*found.span("value"), "password")
+    return _strong(found or _CONNECT.match(text, at))
 
 
 def _at_host(text: str, at: int) -> Found | None:
@@ -241,12 +244,65 @@ def _log_in_or_identified(text: str, at: int) -> Found | None:
     return _identified(text, at) or _log_in(text, at)
 
 
+def _pair(text: str, at: int) -> Found | None:
+    """`admin:X` in a sentence or an argument."""
+    found = _PAIR.match(text, at)
+    return (*found.span("value"), "password") if found and _is_pair(found["value"]) else None
+
+
+def _is_pair(value: str) -> bool:
+    return is_strong(value) and not is_stand_in(value) and not value.isalnum()
+
+
+_PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
+
+
+def _windows_option(text: str, at: int) -> Found | None:
+    """`/p:X` of Windows' programs."""
+    found = _WINDOWS_OPTION.match(text, at)
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+_WINDOWS_OPTION = re.compile(r"(?<=\s)/p:(?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
+
+
+def _net_use(text: str, at: int) -> Found | None:
+    """`net use Z: \\\\srv\\share /user:D\\u X` and `net user u X /add`."""
+    found = _NET_USE.match(text, at)
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+_NET_USE = re.compile(
+    r"net user? (?:[^\n]{1,120}?/user:\S{1,60} |(?!/)[\w.-]{1,40} (?=[^\n]{3,60}/add))(?P<value>[^\s/*\"'][^\s\"']{3,60})(?=\s|\Z)",
+    re.IGNORECASE,
+)
+
+
+def _acl(text: str, at: int) -> Found | None:
+    """`user a on >X` of Redis."""
+    found = _ACL.match(text, at)
+    return (*found.span("value"), "password") if found and "user" in text[max(0, at - 60) : at].lower() else None
+
+
+_ACL = re.compile(r" on >(?P<value>[^\s\"']{4,100}) [~+&a-z]")
+
+RARE_PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
+    b"admin:": _pair,
+    b"root:": _pair,
+    b"/p:": _windows_option,
+    b"net use": _net_use,
+    b" on >": _acl,
+}
+"""Phrases that hardly any text has: each is looked for by itself, which costs least."""
+
 PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "://": _credentials,
     "auth": _auth,
     "bearer": _bearer,
     "q~": _azure,
     " -": find_command_password,
+    "echo ": find_piped_password,
+    "printf ": find_piped_password,
     "kennwort": _kennwort,
     "wachtwoord": _kennwort,
     "contrase": _kennwort,

@@ -22,7 +22,7 @@ from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, Found, find_private_key
+from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, RARE_PHRASES, Found, find_private_key
 from palazzo.security.stand_ins import is_public_example
 from palazzo.security.stated_passwords import (
     find_in_other_script,
@@ -282,6 +282,13 @@ def _at_words(text: str, lowered: bytes) -> list[Found]:
                 resume_at[anchor.word] = span[1]
             if anchor.look_for_list:
                 spans += anchor.look_for_list(text, at)
+    for phrase, look in RARE_PHRASES.items():
+        at = lowered.find(phrase)
+        while at >= 0:
+            found = look(text, at)
+            if found:
+                spans.append(found)
+            at = lowered.find(phrase, at + len(phrase))
     return spans
 
 
@@ -329,9 +336,9 @@ _LOOKS: dict[str, _Look] = {
 """Words that announce a secret, in lower case, and who looks behind each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
     "k": ("key", "token", "kennwort", "cookie", "psk"),
-    "p": ("pass", "pw", "pin", "parola", "mdp"),
+    "p": ("pass", "pw", "pin", "parola", "mdp", "printf "),
     "c": ("secret", "creds", "connect", "contrase", "community", "wachtwoord", "clave"),
-    "h": ("auth", "senha"),
+    "h": ("auth", "senha", "echo "),
     "b": ("bearer",),
     "g": ("login", "inlog", "zugangsd"),
     "f": ("identif",),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 REFERENCE = re.compile(
-    r"[$<%({@\[]|\{\{|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|op://|ssm:|arn:|secrets?\.|vars?\."
+    r"[$<%({@\[]|\{\{|&(?:lt|#x3c);|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|op://|ssm:|arn:|secrets?\.|vars?\."
     r"|local\.|data\.|file:|https?:|[~.]{0,2}/|[a-z]:\\|projects/|std::|ref\+|kms:|encrypted:|ENC\[|AQICAH|gAAAAA"
     r"|Ag[ABC][A-Za-z0-9+/]{80})",
     re.IGNORECASE,

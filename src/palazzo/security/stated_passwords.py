@@ -19,6 +19,8 @@ _FIELD = re.compile(
     r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
     r"|>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
     r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
+    r"|[\"'] \{[^{}]{0,200}?\bdefault\s{1,8}=\s{1,4}[\"'](?P<default>[^\"'\n]{3,200})"
+    r"|[^|\n]{0,40}<<<[ ]?[\"']?(?P<here>[^\s\"'$]{4,100})"
     r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
     r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
     r")",
@@ -64,7 +66,7 @@ _MIXED = re.compile(
 )
 """How a chosen password is spelled that has no figure: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
 _NEXT_LINE = re.compile(
-    r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,64})[ ]{0,3}(?:\r?\n|\Z)"
+    r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,56})[ ]{0,3}(?:\r?\n|\Z)"
 )
 _PROTOCOL_BEFORE = re.compile(r"USER |331 |---> ?$|\[P\.\]|C: ?$|>> ?$|RCPT|AUTH|ftp|pop3", re.IGNORECASE)
 _PROTOCOL = re.compile(r"PASS (?P<value>[!-~]{3,100})(?=\r?\n|\\r|\"|'|$)")
@@ -207,7 +209,8 @@ def _in_sentence(text: str, start: int, end: int) -> Found | None:
     found = _BEFORE.search(text, max(0, start - 110), start) if as_words else None
     if found:
         group = "quoted" if found["quoted"] else "plain"
-        if looks_chosen(found[group]) and not is_stand_in(found[group]):
+        is_constant = found[group].isupper() and found[group].isidentifier()
+        if looks_chosen(found[group]) and not is_constant and not is_stand_in(found[group]):
             return (*found.span(group), "password")
     return None
 
