@@ -71,6 +71,7 @@ _GLUED_VALUE = re.compile(
     r" -(?P<name>hp|[phP])(?:(?P<quote>[\"'])(?P<quoted>[^\n\"']{1,200})(?P=quote)|(?P<plain>[^\s\"'|;&`)]{3,200}))"
 )
 _LOGIN = re.compile(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", re.DOTALL)
+_USER_AND_PASSWORD = re.compile(r"[A-Za-z]\w{1,30}:(?=[^\s:]*[\d!#$%&*+@^~-])[^\s:/]*[A-Za-z][^\s:/]*")
 _SEGMENT = re.compile(r"[|;&`\n(]|\$\(|\\n")
 _NAME = re.compile(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
 _STDIN = re.compile(
@@ -81,6 +82,8 @@ _PIPED = re.compile(
     r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|"
     r"(?:[^|\n]{0,80}\|)? ?(?:sudo (?!-S)(?:-\w+ )?)?(?P<command>[^|\n;&]{1,120})"
 )
+_PASSWORD_COMMAND = re.compile(r"pass(?:word)?-(?:file|command)[= ][\"'<(]{0,2}\Z")
+_PRINTED = re.compile(r"(?:echo|printf)(?: -n)? [\"']?([^\s\"')]{3,200})")
 _READER = re.compile(
     r"(?:sudo -S|su\b|kinit|cryptsetup|passwd|smbpasswd|p4 |vncpasswd|(?:\S{1,40} ){1,3}login|[^|]{0,100}(?:-stdin|-with-token|passphrase-fd|pass-stdin"
     r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
@@ -146,7 +149,8 @@ def _option(text: str, at: int, before: str) -> Found | None:
         return start, end, "password"
     if _takes(_PASSWORDS, found["name"], segment, names) and _is_given(text[start:end]):
         return start, end, "password"
-    if _takes(_LOGINS, found["name"], segment, names) or ("auth" in found["name"] and "jenkins-cli" in segment):
+    is_login = _takes(_LOGINS, found["name"], segment, names) or ("auth" in found["name"] and "jenkins-cli" in segment)
+    if is_login or (found["name"] == "-user" and _USER_AND_PASSWORD.fullmatch(text, start, end)):
         login = _LOGIN.fullmatch(text[start:end])
         if login and login["user"] != login["password"] and _is_given(login["password"]) and "://" not in login[0]:
             return start + login.start("password"), end, "password"
@@ -186,6 +190,9 @@ def _glued(text: str, at: int, before: str) -> Found | None:
 
 def find_piped_password(text: str, at: int) -> Found | None:
     """Return what the `echo` or `printf` at `at` gives to a command that reads a password."""
+    if _PASSWORD_COMMAND.search(text, max(0, at - 40), at):
+        printed = _PRINTED.match(text, at)
+        return (*printed.span(1), "password") if printed and _is_given(printed[1]) else None
     piped = _PIPED.match(text, at)
     if not piped or not _READER.match(piped["command"].strip()):
         return None

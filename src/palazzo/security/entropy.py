@@ -20,7 +20,7 @@ _SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|
 _NO_SECRET = tuple(
     """
     sha1 sha224 sha256 sha384 sha512 sha md5 h1 blake2b blake2s integrity checksum digest etag hash id nonce version
-    cursor fingerprint signature page_token pagetoken next_token nexttoken continuation_token continuationtoken
+    cursor fingerprint signature verification page_token pagetoken next_token nexttoken continuation_token continuationtoken
     code_challenge state accept sitekey site_key site-key encrypted secure publickey public_key public-key pubkey
     tenant kid x5c x5t x5t#s256 pin-sha256 cert certificate recipient address commit rev revision base64 known_hosts
     document folder folders challenge hmac serverkey vault:v1 vault:v2 vault:v3

@@ -47,7 +47,8 @@ _AFTER_NAME = re.compile(
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
     r"(?:[bBrRuUfFN@]{1,2}(?=[\"']))?"
     r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
-    r"|(?P<plain>(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
+    r"|(?P<plain>\{[^{}\s\"'$]{1,80};[^{}\s\"']{0,80}\}(?=[;\s\"']|\Z)"
+    r"|(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!(?:amp;)?\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
@@ -73,6 +74,8 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
         return None
     rule = _rule(text, at, name_end, anchor)
     if not rule:
+        if anchor == "pw":
+            return find_directive(text, at)
         return find_key(text, at) if anchor == "key" else None
     more = (_PASSWORD if rule == "password" else _SECRET_ID).match(text, name_end) if rule != "token" else None
     name_end = more.end() if more else name_end
@@ -332,7 +335,7 @@ _PAIR_BEFORE = re.compile(
     r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
 )
 _PAIR_AFTER = re.compile(
-    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]*(?:\s|\Z)", re.IGNORECASE
+    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]+|\s|\Z", re.IGNORECASE
 )
 _LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
 _SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
@@ -366,12 +369,12 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
             return False
     if name.isupper() and len(name) > 4 and sep == ":":
         return _is_single(value)
-    if before.endswith(("--set ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+    if before.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
         return True
     if found["space"] and before.endswith("ENV "):
         return True
     if not _is_single(value):
-        return False
+        return quoted and glue == "=" and value.count(" ") < 4 and _PAIR_BEFORE.search(before) is not None
     if quoted:
         return _is_literal(text, found, name, value)
     if glue == "=" and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
@@ -408,7 +411,8 @@ def _is_literal(text: str, found: re.Match[str], name: str, value: str) -> bool:
     if found["space"] and not name.isupper():
         start = found.start("close") - len(name)
         return _LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
-    is_label = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
+    is_titled = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
+    is_label = is_titled and found["sep"].strip() != "==" and not _is_beside_sibling(text, *found.span())
     if is_label or found["said"]:
         return False
     is_variable = name[-1:] not in ".$"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from palazzo.security.command_passwords import find_command_password, find_piped_password
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import find_pin, is_strong, looks_chosen
+from palazzo.security.stated_passwords import find_field, find_pgpass_line, find_pin, is_strong, looks_chosen
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 Found = tuple[int, int, str]
@@ -138,7 +138,7 @@ def _login(text: str, at: int) -> Found | None:
 
 _AUTH = re.compile(
     r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
-    r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
+    r"|[ ]{1,3}(?:default )?[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
     r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
     r"|(?<=_auth)=(?P<variable>(?=[a-z+/_-]{0,40}\d)[A-Za-z0-9+/_-]{20,100}={0,2})(?![\w.-])|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
     re.IGNORECASE,
@@ -149,7 +149,7 @@ _AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
 
 
 def _auth(text: str, at: int) -> Found | None:
-    return _authorization(text, at) or _login(text, at)
+    return _authorization(text, at) or _login(text, at) or (find_field(text, at + 4, "secret") if text[at - 1 : at] == "_" else None)
 
 
 def _kennwort(text: str, at: int) -> Found | None:
@@ -177,7 +177,7 @@ def _log_in(text: str, at: int) -> Found | None:
 def _connection(text: str, at: int) -> Found | None:
     """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
     found = _CALL_OF_TWO.match(text, at)
-    if found and "://" in text[at : found.start("value")] and not is_stand_in(found["value"]):
+    if found and (found["named"] or _ADDRESS.search(text, at, found.start("value"))) and not is_stand_in(found["value"]):
         return (*found.span("value"), "password")
     return _strong(found or _CONNECT.match(text, at))
 
@@ -209,8 +209,9 @@ _LOGIN_SAID = re.compile(
     re.IGNORECASE,
 )
 _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+_ADDRESS = re.compile(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
 _CALL_OF_TWO = re.compile(
-    r"\w{0,20}s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
+    r"(?:(?P<named>credential|superuser)|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
     re.IGNORECASE,
 )
 _CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
@@ -240,6 +241,10 @@ def _community(text: str, at: int) -> Found | None:
 _COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
+def _log_in_or_connect(text: str, at: int) -> Found | None:
+    return _connection(text, at) or _log_in(text, at)
+
+
 def _log_in_or_identified(text: str, at: int) -> Found | None:
     return _identified(text, at) or _log_in(text, at)
 
@@ -263,7 +268,7 @@ def _windows_option(text: str, at: int) -> Found | None:
     return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
 
 
-_WINDOWS_OPTION = re.compile(r"(?<=\s)/p:(?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
+_WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
 
 
 def _net_use(text: str, at: int) -> Found | None:
@@ -286,10 +291,57 @@ def _acl(text: str, at: int) -> Found | None:
 
 _ACL = re.compile(r" on >(?P<value>[^\s\"']{4,100}) [~+&a-z]")
 
+def _first_value(pattern: re.Pattern[str], text: str, at: int) -> Found | None:
+    found = pattern.match(text, at)
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+def _short_label(text: str, at: int) -> Found | None:
+    """`u: operator p: X`."""
+    return _first_value(_SHORT_LABEL, text, at) if _USER_LABEL.search(text, max(0, at - 50), at) else None
+
+
+_SHORT_LABEL = re.compile(r" p: [\"'`]?(?P<value>[^\s\"'`,;]{4,80})", re.IGNORECASE)
+_USER_LABEL = re.compile(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
+
+
+def _answer_to_prompt(text: str, at: int) -> Found | None:
+    """What a script for `expect` sends when it is asked for a password."""
+    return _first_value(_ANSWER, text, at) if _PROMPT.search(text, max(0, at - 60), at) else None
+
+
+_ANSWER = re.compile(r"send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"")
+_PROMPT = re.compile(r"asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}\Z")
+
+
+def _added_user(text: str, at: int) -> Found | None:
+    return _first_value(_ADDED_USER, text, at)
+
+
+_ADDED_USER = re.compile(r"(?<=rabbitmqctl )add_user [\"']?[\w.-]{1,60}[\"']? [\"']?(?P<value>[^\s\"']{4,100})")
+
+
+def _signing_key(text: str, at: int) -> Found | None:
+    """The literal that a call signs or verifies with: `jwt.sign(payload, 'X')`."""
+    return _first_value(_SIGNING_KEY, text, at)
+
+
+_SIGNING_KEY = re.compile(
+    r"jwt\.(?:sign|verify|encode|decode)\([^()\n\"']{0,80},\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)", re.IGNORECASE
+)
+
 RARE_PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
     b"admin:": _pair,
     b"root:": _pair,
     b"/p:": _windows_option,
+    b"/rp ": _windows_option,
+    b" p: ": _short_label,
+    b'send "': _answer_to_prompt,
+    b":5432:": find_pgpass_line,
+    b"add_user ": _added_user,
+    b"jwt.": _signing_key,
+    b"superuser(": _connection,
+    b" pdo(": lambda text, at: _connection(text, at + 1),
     b"net use": _net_use,
     b" on >": _acl,
 }
@@ -317,6 +369,7 @@ PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "zugangsd": _log_in,
     "login": _log_in,
     "creds": _log_in,
+    "credential": _log_in_or_connect,
     "connect": _connection,
     "@": _at_host,
     "community": _community,

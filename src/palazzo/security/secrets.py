@@ -192,10 +192,10 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:
-    """Whether a run is a sentence in base64."""
+    """Whether a run is a sentence or an address in base64."""
     run = text[start:end]
     decoded = base64_text(run, 0, len(run))
-    return decoded is not None and decoded[0].count(" ") > 1
+    return decoded is not None and (decoded[0].count(" ") > 1 or decoded[0].startswith(("http://", "https://")))
 
 
 _SHAPED = (
@@ -337,7 +337,7 @@ _LOOKS: dict[str, _Look] = {
 _BY_LETTER: dict[str, tuple[str, ...]] = {
     "k": ("key", "token", "kennwort", "cookie", "psk"),
     "p": ("pass", "pw", "pin", "parola", "mdp", "printf "),
-    "c": ("secret", "creds", "connect", "contrase", "community", "wachtwoord", "clave"),
+    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave"),
     "h": ("auth", "senha", "echo "),
     "b": ("bearer",),
     "g": ("login", "inlog", "zugangsd"),

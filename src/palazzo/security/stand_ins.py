@@ -24,13 +24,13 @@ PLACEHOLDER = re.compile(
 """What a value has that a person is to replace. For places where most values are words of a program."""
 _SURE_PLACEHOLDER = re.compile(
     r"\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
-    r"|<[^>]*>|\{[\w.]+\}|%\w+%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
+    r"|<[^>]*>|\{[A-Za-z_][\w.]*\}|\A%\w+%|%[A-Z_]{4,40}%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
     re.IGNORECASE,
 )
 _WORD_FOR_ONE = re.compile(
     r"(?:(?:super|the|your|my|some|new|old|db|user|admin|root|test|default|current|strong|good|bad|invalid|wrong)[-_ ]?){0,3}"
     r"(?:pass(?:word|wd|phrase|code)?|passwort|kennwort|pwd?|secret|token|key|credentials?|value|string|text|contrase\wa"
-    r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?",
+    r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?|tests?\d{0,4}(?:tests?\d{0,4})?",
     re.IGNORECASE,
 )
 _STATE = re.compile(
@@ -55,7 +55,7 @@ _WORDS_OF_PROGRAMS = frozenset(
     kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
     supabase directus strapi docker dev demo local development database data api app laravel symfony django word
     words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
-    no salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
+    no foobared salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(
@@ -86,6 +86,7 @@ def is_stand_in(value: str) -> bool:
     bare = value.strip("\"'`.,;:!?()[]")
     return (
         not bare
+        or value.rstrip().endswith(":")  # a prompt
         or _TAG.fullmatch(value) is not None
         or REFERENCE.match(value) is not None
         or _SURE_PLACEHOLDER.search(value, 0, 80) is not None

@@ -54,7 +54,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What a label says of a password that it names, and what stands behind it: `Passwort für den Server: X`."""
-_ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]*(?:\r?\n|\\n|\Z))")
+_LABEL_ITSELF = re.compile(r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[].*)(?=\s|\Z))[^\s\"'`«»“”„<>;,(]{5,80})(?=[ ]*(?:\r?\n|\Z|[|*]|\())")
+"""The value behind the word itself, at the end of a line that begins with other words."""
+_ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
 _STATEMENT = re.compile(
     rf"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\w.'’/@-]{{1,30}}){{0,4}}?|[ ](?:wifi|wlan|root|admin|\w{{2,9}}-?code))?"
     r"(?P<verb>[ ](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set to|jetzt|again|ahora|just))?)?"
@@ -78,7 +80,7 @@ _DIRECTIVE = re.compile(
     r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
     r"|key-password|rw(?:-|_)?password|psksecret|pre-shared-key(?: ascii-text| local| remote)?|wpa-psk ascii \d|wpa_passphrase \S{1,40}"
     r"|enable (?:password|secret)(?: \d)?|username (?!and |or |und |et )\S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
-    r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d)"
+    r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d|openssl passwd(?: -[a-z0-9]{1,8}){1,3})"
     r"[ ]{0,4}(?:--?(?:plaintext|iscrypted)[ ]{1,3})?[\"']?(?P<value>[^\s\"']{3,200})",
     re.IGNORECASE,
 )
@@ -168,10 +170,11 @@ _DIRECTIVE_WORDS = (
         "passwd/",
         "neighbor ",
         "defaultpassword",
+        "openssl passwd",
     ),
 )
 _DIRECTIVE_WORDS_OF_SECRET = ("psksecret", "enable ", "username ")
-_DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?[ :]", re.IGNORECASE)
+_DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?(?:[ ]-\w+)?[ :]", re.IGNORECASE)
 """What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
 
 
@@ -198,7 +201,7 @@ _PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}
 
 def _in_sentence(text: str, start: int, end: int) -> Found | None:
     if text[start:end].lower() != "pass":  # mostly the verb
-        stated = _behind_label(text, end) or _said_of(text, end)
+        stated = _behind_label(text, start, end) or _said_of(text, end)
         if stated:
             return stated
     if _TELLING.search(text, end, end + 200):
@@ -215,9 +218,11 @@ def _in_sentence(text: str, start: int, end: int) -> Found | None:
     return None
 
 
-def _behind_label(text: str, end: int) -> Found | None:
+def _behind_label(text: str, start: int, end: int) -> Found | None:
     """What a label's mark is followed by, up to the end of its line."""
     found = _LABEL.match(text, end, end + 280)
+    if not found and text[start - 1 : start] == " " and text[start - 2 : start - 1] not in ("", " ", "\n"):
+        found = _LABEL_ITSELF.match(text, end, end + 120)
     if not found:
         return None
     first, last = _trimmed(text, *found.span("value"))
@@ -237,9 +242,37 @@ def _said_of(text: str, end: int) -> Found | None:
     first, last = _trimmed(text, *found.span("value"))
     value = text[first:last]
     is_quoted = (found["verb"] or found["open"] in ("« ", "«", "„", "“")) and found["open"] and text[last : last + 2].strip()[:1] in ("»", "“", "”", '"', "'", "`", "*")
-    if is_stand_in(value) or not (looks_chosen(value) or (is_quoted and len(value) > 4)):
+    if is_stand_in(value):
+        return None
+    if not (looks_chosen(value) or (is_quoted and len(value) > 4) or _is_handed_over(text, end, found, first, last)):
         return None
     return first, last, "password"
+
+
+def _is_handed_over(text: str, end: int, found: re.Match[str], first: int, last: int) -> bool:
+    """Whether a word ends a sentence about a user and a password: `log in as bob with password pebblebeach.`"""
+    value = text[first:last]
+    if found["verb"] or found["open"] or first > end + 1 or len(value) < 8 or _ABSTRACT.search(value):
+        return False
+    return _ENDS_LABEL.match(text, last) is not None and _USER_NAMED.search(text, max(0, end - 90), end) is not None
+
+
+_ABSTRACT = re.compile(r"(?:tion|ing|ment|ed|ly|ity|ung|keit|ción|zione|ção|s|managers?|wall)\Z|[-_]", re.IGNORECASE)
+_USER_NAMED = re.compile(
+    r"\b(?:as|als|user(?:name)?|usuario|utilisateur|benutzer|utente|usu[áa]rio|gebruiker|jako|com)[ ][\w.@-]{2,40},?[ ](?:and|with|y|et|e|und|mit|avec|con|com|met|i|z)[ ]",
+    re.IGNORECASE,
+)
+
+
+def find_pgpass_line(text: str, at: int) -> Found | None:
+    """Return the password of the line of `.pgpass` whose port stands at `at`."""
+    line = text.rfind("\n", max(0, at - 120), at)
+    found = _PGPASS_LINE.match(text, max(line, 0)) if line >= 0 or at < 120 else None
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+_CHANGED = re.compile(r"[\w ]{0,20} (?:from|von|de|da|van) [\"'`]?(?P<old>[^\s\"'`]{5,60})[\"'`]? (?:to|auf|zu|à|a|para|naar) [\"'`]?(?P<new>[^\s\"'`]{5,60})")
+_COLUMN_GAP = re.compile(r"[ ]{2,}")
 
 
 def find_listed(text: str, start: int) -> list[Found]:
@@ -255,6 +288,8 @@ def find_listed(text: str, start: int) -> list[Found]:
         )
     if inserted := _INSERT.search(text, max(0, start - 200), start):
         return _inserted(text, start, text.count(",", inserted.end(), start))
+    if (changed := _CHANGED.match(text, start + 8, start + 200)) and any(map(looks_chosen, changed.groups())):
+        return [(*_trimmed(text, *changed.span(group)), "password") for group in ("old", "new")]
     line = text.rfind("\n", max(0, start - 200), start) + 1
     stop = text.find("\n", start, start + 200)
     if stop < 0 or "passw" in text[line:start].lower():
@@ -392,11 +427,15 @@ def find_in_other_script(text: str, end: int) -> Found | None:
     """Return the password behind a word for one in a script other than Latin that ends at `end`."""
     found = _SAID_BESIDE.match(text, end, end + 140)
     if not found:
-        return None
+        word = _WORD_END.match(text, end)
+        return _said_of(text, word.end()) if word else None
     first, last = _trimmed(text, *found.span("value"))
     value = text[first:last]
     is_value = is_strong(value) or _is_rest_of_line(text, found.start("value"), last)
     return (first, last, "password") if is_value and not is_stand_in(value) else None
+
+
+_WORD_END = re.compile(r"[^\W\d_]{0,4}")
 
 
 def _is_rest_of_line(text: str, start: int, end: int) -> bool:
@@ -412,8 +451,8 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 _NO_PASSWORD = re.compile(
     r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
-    r"|[A-Za-z][\w]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
-    r"|\S+@\S+\.\w{2,6}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
+    r"|[A-Za-z][\w.]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
+    r"|\S+@\S+\.\w{2,10}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
     re.IGNORECASE,
 )
 

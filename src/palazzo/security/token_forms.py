@@ -206,7 +206,7 @@ LED: tuple[tuple[str, str], ...] = (
 """Keys whose long part follows a `.`, a `~` or a `:`."""
 LED_BY = frozenset(
     """
-    SG. pt. st. ct. sa. scim. audit. hvs. hvb. hvr. s. dt0c01. dt0s01. dt0s02. dt0s03. dt0a01. atlasv1. sha256~ pat.
+    SG. prd. dev. stg. pt. st. ct. sa. scim. audit. hvs. hvb. hvr. s. dt0c01. dt0s01. dt0s02. dt0s03. dt0a01. atlasv1. sha256~ pat.
     sat. ya29. v1. xoxe. sl. u. AQ. mlsn. 0. sk. 1000. AP1. o.
     """.split()
 )
