@@ -296,10 +296,11 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if len(value) < 4 or (REFERENCE.match(value) and not _HASH.match(value) and not _BRACED.match(value)):
+    is_hash = _HASH.match(value) is not None
+    if len(value) < 4 or (is_stand_in(value.strip("{}") if _BRACED.match(value) else value) and not is_hash):
         return False
     if _is_assigned_for_sure(text, at, found, value):
-        return not is_stand_in(value) or _HASH.match(value) is not None
+        return True
     quoted = found["quoted"] is not None
     if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
         return False

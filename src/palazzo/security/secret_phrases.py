@@ -204,14 +204,14 @@ def _strong(found: re.Match[str] | None) -> Found | None:
 
 _LOGIN_SAID = re.compile(
     r"(?:login|log in|cred(?:ential)?|inlog\w*|zalog\w*|identifi\w*|zugangsdaten|anmeld\w*|acces\w*)s?\b[^\n:=(]{0,40}?(?:[ ]?[:=]| is| are| with| als| as| met| mit| avec| con| com| jako)[ ]{1,2}"
-    r"(?:user(?:name)? )?[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:|,][ ]?|[ ](?:and|und|et|y|e|i|en)[ ](?:password |pw )?)"
+    r"(?:user(?:name)? )?[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:,][ ]?|[ ](?:and|und|et|y|e|i|en)[ ](?:password |pw )?)"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{6,60})",
     re.IGNORECASE,
 )
 _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
 _ADDRESS = re.compile(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
 _CALL_OF_TWO = re.compile(
-    r"(?:(?P<named>credential|superuser)|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
+    r"(?:(?P<named>superuser)|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
     re.IGNORECASE,
 )
 _CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
@@ -242,7 +242,15 @@ _COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})",
 
 
 def _log_in_or_connect(text: str, at: int) -> Found | None:
-    return _connection(text, at) or _log_in(text, at)
+    found = _NETWORK_CREDENTIAL.match(text, at)
+    if found and not is_stand_in(found["value"]):
+        return (*found.span("value"), "password")
+    return _log_in(text, at)
+
+
+_NETWORK_CREDENTIAL = re.compile(
+    r"(?<=network)credential\(\s{0,4}\"[^\"\n]{1,60}\",\s{0,4}\"(?P<value>[^\"\n]{3,100})\"", re.IGNORECASE
+)
 
 
 def _log_in_or_identified(text: str, at: int) -> Found | None:
@@ -327,7 +335,7 @@ def _signing_key(text: str, at: int) -> Found | None:
 
 
 _SIGNING_KEY = re.compile(
-    r"jwt\.(?:sign|verify|encode|decode)\([^()\n\"']{0,80},\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)", re.IGNORECASE
+    r"jwt\.(?:sign|verify|encode|decode)\((?:[^()\n\"']{0,80}|\{[^{}\n]{0,200}\}),\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)", re.IGNORECASE
 )
 
 RARE_PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
@@ -386,6 +394,7 @@ OTHER_SCRIPTS = (
         ("밀", "비밀번호"),
         ("호", "암호"),
     ),
-    *(("ł", "hasł"), ("ö", "lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
+    *(("ł", "hasł"), ("ł", "Hasł"), ("ö", "lösenord"), ("ö", "Lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
+    *(("П", "Парол"), ("ü", "WLAN-Schlüssel"), ("ü", "Netzwerkschlüssel")),
 )
 """Words for a password that the text in ASCII does not show, each with a letter that is found faster."""

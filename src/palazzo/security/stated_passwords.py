@@ -300,7 +300,26 @@ def find_listed(text: str, start: int) -> list[Found]:
         count = heading.count(mark)
         if count > 1 and above.count(mark) != count and not _SENTENCE.search(heading):
             return _column(text, stop, mark, count, heading.count(mark, 0, start - line))
-    return []
+    return _aligned(text, heading, line, start, stop)
+
+
+def _aligned(text: str, heading: str, line: int, start: int, stop: int) -> list[Found]:
+    """The cells that are aligned below a heading of words with gaps between them."""
+    if len(_COLUMN_GAP.findall(heading.strip())) < 1 or any(len(cell.split()) > 2 for cell in _COLUMN_GAP.split(heading)):
+        return []
+    cells: list[Found] = []
+    for _ in range(_ROWS):
+        begin, stop = stop + 1, text.find("\n", stop + 1, stop + 400)
+        stop = stop if stop >= 0 else min(len(text), begin + 400)
+        cell = _CELL.match(text, begin + start - line, stop)
+        if not cell or text[begin + start - line - 1 : begin + start - line].strip():
+            break
+        if not is_stand_in(cell[0]):
+            cells.append((*cell.span(), "password"))
+    return cells
+
+
+_CELL = re.compile(r"(?=\S*\d|\S*[A-Z]\S*[a-z])[^\s]{4,80}")
 
 
 _INSERT = re.compile(r"insert into [^\s(]{1,60} ?\((?=[^()]{0,200}\Z)", re.IGNORECASE)

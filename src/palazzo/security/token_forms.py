@@ -70,7 +70,7 @@ FORMS: tuple[Form, ...] = (
     *_forms("notion-token", _A + "{40,60}", "ntn_", "secret_"),
     *_forms("atlassian-token", r"[A-Za-z0-9_=-]{60,300}", "ATATT3", "ATCTT3", "ATBB"),
     *_forms("fly-token", r"[A-Za-z0-9+/=_-]{40,900}", "fo1_", "fm1a_", "fm1r_", "fm2_"),
-    *_forms("age-key", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}", "AGE-SECRET-KEY-1"),
+    *_forms("age-key", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{50,60}", "AGE-SECRET-KEY-1"),
     *_forms("grafana-token", r"[A-Za-z0-9+/=_]{32,400}", "glc_", "glsa_"),
     *_forms("planetscale-token", r"[\w=.-]{32,64}", "pscale_tkn_", "pscale_oauth_", "pscale_pw_"),
     *_forms("postman-key", r"[a-f0-9]{24}-[a-f0-9]{34}", "PMAK-"),
