@@ -74,9 +74,6 @@ _LOGIN = re.compile(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", r
 _USER_AND_PASSWORD = re.compile(r"[A-Za-z]\w{1,30}:(?=[^\s:]*[\d!#$%&*+@^~-])[^\s:/]*[A-Za-z][^\s:/]*")
 _SEGMENT = re.compile(r"[|;&`\n(]|\$\(|\\n")
 _NAME = re.compile(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
-_STDIN = re.compile(
-    r" -(?:S\b|-password-stdin|-stdin\b|-with-token|-passphrase-fd|-pass-stdin|pass(?:in|out)? stdin|(?=\s|$))"
-)
 _PIPED = re.compile(
     r"(?:echo|printf)(?: -[neE]{1,3})?(?: [\"']%s(?:\\n)?[\"'])? {1,3}"
     r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|"
@@ -89,8 +86,8 @@ _READER = re.compile(
     r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
 )
 """The program that reads a password from what stands before the pipe."""
-_HERE = re.compile(r" {0,3}[^|\n]{0,80}<<< {0,2}[\"']?([^\s\"']{3,200})")
-_HTPASSWD = re.compile(r"htpasswd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
+_HERE = re.compile(r"<<< {0,2}[\"']?(?P<value>[^\s\"']{3,200})")
+_HTPASSWD = re.compile(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
 _SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
 
 
@@ -108,7 +105,6 @@ def find_command_password(text: str, at: int) -> Found | None:
     return (
         _option(text, at, before)
         or _glued(text, at, before)
-        or _here(text, at)
         or _htpasswd(text, at, letter, line)
         or _secure_string(text, at, letter, before, line)
     )
@@ -200,17 +196,22 @@ def find_piped_password(text: str, at: int) -> Found | None:
     return (start, end, "password") if _is_given(text[start:end]) else None
 
 
-def _here(text: str, at: int) -> Found | None:
-    """What `<<<` gives to a command that reads a password."""
-    here = _HERE.match(text, at + 3) if _STDIN.match(text, at) else None
-    return (*here.span(1), "password") if here and _is_given(here[1]) else None
+def find_here_string(text: str, at: int) -> Found | None:
+    """Return what the `<<<` at `at` gives to a command that reads a password."""
+    before = text[max(0, at - 120) : at]
+    command = _LAST_COMMAND.search(before)
+    here = _HERE.match(text, at) if command and _READER.match(command[1]) else None
+    return (*here.span("value"), "password") if here and _is_given(here["value"]) else None
+
+
+_LAST_COMMAND = re.compile(r"(?:\A|[\n;&|$] ?)(?:sudo (?!-S))?([^\n;&|]{1,100}) \Z")
 
 
 def _htpasswd(text: str, at: int, letter: str, line: int) -> Found | None:
     if letter not in "bn":
         return None
-    start = text.rfind("htpasswd", line, at + 1)
-    found = _HTPASSWD.match(text, start) if start >= 0 else None
+    start = text.rfind("passwd", line, at + 1)
+    found = _HTPASSWD.search(text, start - 2) if start >= 2 else None
     return (*found.span(1), "password") if found and found.start(1) > at and _is_given(found[1]) else None
 
 

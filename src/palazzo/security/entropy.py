@@ -91,6 +91,9 @@ def _is_named_id(run: str) -> bool:
     )
 
 
+_ENCRYPTED = re.compile(r"ENC[(\[][^\n]{0,36}\Z")
+
+
 def _is_known(text: str, start: int, end: int, run: str) -> bool:
     if (
         _is_named_id(run)
@@ -99,7 +102,7 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
         or "authDomain" in text[end : end + 30]
     ):
         return True
-    if text.rfind("ENC[", max(0, start - 40), start) >= 0 or _is_in_armor(text, start):
+    if _ENCRYPTED.search(text, max(0, start - 40), start) or _is_in_armor(text, start):
         return True
     before, after = text[start - 1 : start], text[end : end + 1]
     if before == "\\" or after == "(":

@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 
 from palazzo.security.stand_ins import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import find_directive, find_field, find_key, find_stated_password, is_strong
+from palazzo.security.stated_passwords import (
+    find_directive,
+    find_field,
+    find_key,
+    find_labelled_token,
+    find_stated_password,
+    is_strong,
+    looks_chosen,
+)
 
 NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
 """What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
@@ -45,7 +53,7 @@ _AFTER_NAME = re.compile(
     r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
-    r"(?:[bBrRuUfFN@]{1,2}(?=[\"']))?"
+    r"(?:(?:[bBrRuUfFN@]{1,2}|(?:String::from|SecretString::new|new String|String|Some)\()(?=[\"']))?"
     r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
     r"|(?P<plain>\{[^{}\s\"'$]{1,80};[^{}\s\"']{0,80}\}(?=[;\s\"']|\Z)"
     r"|(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!(?:amp;)?\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
@@ -81,7 +89,7 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
     name_end = more.end() if more else name_end
     found = _assigned(text, at, name_end, rule)
     if found or rule != "password":
-        return found or find_field(text, name_end, rule) or (find_directive(text, at) if rule == "secret" else None)
+        return found or find_labelled_token(text, name_end, rule) or find_field(text, name_end, rule) or (find_directive(text, at) if rule == "secret" else None)
     return find_stated_password(text, at, name_end)
 
 
@@ -223,10 +231,11 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
         return len(value) >= 20 and value.isalpha() and _random(value)
     if not quoted and _CALL_OR_MEMBER.match(value) and not _JOIN_TOKEN.fullmatch(value):
         return False
-    if not _stands_where_values_do(text, at, found, value):
-        return False
-    if not _is_token(value):
-        return _is_header(text, at, found) and not is_stand_in(value)
+    if not _is_token(value) or not _stands_where_values_do(text, at, found, value):
+        start = _name_start(text, at)
+        is_alone = rule == "secret" and (_is_setting(text, start, found, found.end()) or _is_indented(text, start, found))
+        is_chosen = _is_header(text, at, found) or (is_alone and looks_chosen(value))
+        return is_chosen and not is_stand_in(value)
     return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
 
 
@@ -249,6 +258,12 @@ def _is_held_by_client(text: str, at: int, found: re.Match[str]) -> bool:
 
 
 _SHARED_SECRET = re.compile(r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z")
+
+def _is_indented(text: str, start: int, found: re.Match[str]) -> bool:
+    """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
+    begins = text[max(0, start - 3) : start] in ("   ", "\n ", "\n  ", "\n\t", "\t")
+    return begins and found["space"] is not None and _LINE_AFTER.match(text, found.end()) is not None
+
 
 _JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 _PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE)
@@ -296,6 +311,8 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
+    if found["space"] and value.endswith("="):
+        return False  # the next attribute of an element
     is_hash = _HASH.match(value) is not None
     if len(value) < 4 or (is_stand_in(value.strip("{}") if _BRACED.match(value) else value) and not is_hash):
         return False
@@ -338,6 +355,7 @@ _PAIR_BEFORE = re.compile(
 _PAIR_AFTER = re.compile(
     r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]+|\s|\Z", re.IGNORECASE
 )
+_COMMAND_SETS = re.compile(r"\b(?:set|modify|config|configure|put)\b[ ][^\n.,;]{0,60}\Z")
 _LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
 _SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
 
@@ -380,6 +398,10 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
         return _is_literal(text, found, name, value)
     if glue == "=" and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
         return True
+    if glue == "=" and before[-1:] in ("'", '"', "[") and text[end : end + 1] in ("'", '"', "]"):
+        return True
+    if found["space"] and not name.isalpha() and _COMMAND_SETS.search(before) and _LINE_AFTER.match(text, end):
+        return True
     if found["xml"]:
         return text.startswith("</", end)
     return _is_setting(text, start, found, end) or (
@@ -413,11 +435,12 @@ def _is_literal(text: str, found: re.Match[str], name: str, value: str) -> bool:
         start = found.start("close") - len(name)
         return _LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
     is_titled = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
-    is_label = is_titled and found["sep"].strip() != "==" and not _is_beside_sibling(text, *found.span())
+    is_label = is_titled and found["sep"].strip() == ":" and not _is_beside_sibling(text, *found.span())
     if is_label or found["said"]:
         return False
     is_variable = name[-1:] not in ".$"
-    return is_variable and (len(value) >= 8 or not value.isalpha() or _is_beside_sibling(text, *found.span()))
+    is_long = len(value) >= (6 if found["sep"].strip() in ("=", ":=") else 8)
+    return is_variable and (is_long or not value.isalpha() or _is_beside_sibling(text, *found.span()))
 
 
 _BARE_NAMES = frozenset(["password", "pass", "passwd", "passphrase", "pwd", "pw", "passcode"])
@@ -439,16 +462,19 @@ def _is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
     if glue == "=" and not _CODE_AFTER.match(text, end):
         return True
     value = text[found.start("plain") : end]
-    if (sep == "=" and _NAME_OF_CODE.fullmatch(value)) or (sep == ":" and _TYPE.fullmatch(value)):
+    line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
+    if sep == "=" and _NAME_OF_CODE.fullmatch(value):
+        return _SECTION.search(text, max(0, line - 400), line) is not None
+    if sep == ":" and _TYPE.fullmatch(value):
         return False
     if _is_beside_sibling(text, start, end):
         return True
-    line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
     above, below = _SETTING_ABOVE.search(text, max(0, line - 200), line), _SETTING_BELOW.match(text, end, end + 200)
     is_alone = not text[max(0, line - 2) : line].strip() and not text[end : end + 40].strip(" \r\n.\"'")
-    return above is not None or below is not None or (is_alone and (sep == ":" or "." in text[start : found.start()]))
+    return above is not None or below is not None or is_alone
 
 
+_SECTION = re.compile(r"(?:\A|\n)[ ]?\[[\w .:\"-]{1,40}\]\r?\n(?:[^\n\[\](){}]*\n)*\Z")
 _NAME_OF_CODE = re.compile(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
 _TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}")
 _CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")

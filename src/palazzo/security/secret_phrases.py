@@ -11,7 +11,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from palazzo.security.command_passwords import find_command_password, find_piped_password
+from palazzo.security.command_passwords import find_command_password, find_here_string, find_piped_password
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
 from palazzo.security.stated_passwords import find_field, find_pgpass_line, find_pin, is_strong, looks_chosen
@@ -131,7 +131,7 @@ def _login(text: str, at: int) -> Found | None:
         return None
     if group == "master" and not _AUTH_BEFORE.search(text, max(0, at - 20), at + 4):
         return None
-    if group == "pair" and not is_strong(value):
+    if group == "pair" and not (looks_chosen(value) or text.startswith("=(", at + 4)):
         return None
     return (*found.span(group), "password")
 
@@ -168,7 +168,7 @@ _LATIN_WORD = re.compile(
 
 def _log_in(text: str, at: int) -> Found | None:
     """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
-    found = _LOGIN_SAID.match(text, at) or _CALL_OF_TWO.match(text, at)
+    found = _LOGIN_SAID.match(text, at) or _CALL_OF_TWO.match(text, at) or _ADDED_LOGIN.match(text, at)
     if not found and text.startswith("LOGIN ", at):
         found = _LOGIN_OF_IMAP.match(text, at)
     return _strong(found)
@@ -177,7 +177,7 @@ def _log_in(text: str, at: int) -> Found | None:
 def _connection(text: str, at: int) -> Found | None:
     """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
     found = _CALL_OF_TWO.match(text, at)
-    if found and (found["named"] or _ADDRESS.search(text, at, found.start("value"))) and not is_stand_in(found["value"]):
+    if found and (found["named"] or _ADDRESS.search(text, at, found.start("value")) or _is_third(text, at, found)) and not is_stand_in(found["value"]):
         return (*found.span("value"), "password")
     return _strong(found or _CONNECT.match(text, at))
 
@@ -209,9 +209,15 @@ _LOGIN_SAID = re.compile(
     re.IGNORECASE,
 )
 _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+def _is_third(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether a host and a user stand before a literal: `mysql_connect("localhost", "shop", "X")`."""
+    return _THREE_LITERALS.match(text, at, found.end()) is not None
+
+
+_THREE_LITERALS = re.compile(r"connect\((?:\s{0,8}[\"'][^\"'\n]{1,60}[\"'],){2}\s{0,8}[\"'][^\"'\n]{5,100}[\"']\Z", re.IGNORECASE)
 _ADDRESS = re.compile(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
 _CALL_OF_TWO = re.compile(
-    r"(?:(?P<named>superuser)|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
+    r"(?:(?P<named>superuser|wifi\.begin|ftp(?=\([^()\n]{1,100},[^()\n]{1,100},))|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
     re.IGNORECASE,
 )
 _CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
@@ -248,8 +254,9 @@ def _log_in_or_connect(text: str, at: int) -> Found | None:
     return _log_in(text, at)
 
 
+_ADDED_LOGIN = re.compile(r"(?<=sp_add)login N?'[^'\n]{1,60}', ?N?'(?P<value>[^'\n]{4,100})'", re.IGNORECASE)
 _NETWORK_CREDENTIAL = re.compile(
-    r"(?<=network)credential\(\s{0,4}\"[^\"\n]{1,60}\",\s{0,4}\"(?P<value>[^\"\n]{3,100})\"", re.IGNORECASE
+    r"(?<=[a-z])Credentials?\(\s{0,4}([\"'])[^\"'\n]{1,60}\1,\s{0,4}\1(?P<value>[^\"'\n]{3,100})\1"
 )
 
 
@@ -306,7 +313,7 @@ def _first_value(pattern: re.Pattern[str], text: str, at: int) -> Found | None:
 
 def _short_label(text: str, at: int) -> Found | None:
     """`u: operator p: X`."""
-    return _first_value(_SHORT_LABEL, text, at) if _USER_LABEL.search(text, max(0, at - 50), at) else None
+    return _strong(_SHORT_LABEL.match(text, at)) if _USER_LABEL.search(text, max(0, at - 50), at) else None
 
 
 _SHORT_LABEL = re.compile(r" p: [\"'`]?(?P<value>[^\s\"'`,;]{4,80})", re.IGNORECASE)
@@ -348,6 +355,9 @@ RARE_PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
     b":5432:": find_pgpass_line,
     b"add_user ": _added_user,
     b"jwt.": _signing_key,
+    b"<<<": find_here_string,
+    b"wifi.begin(": _connection,
+    b"ftp(": _connection,
     b"superuser(": _connection,
     b" pdo(": lambda text, at: _connection(text, at + 1),
     b"net use": _net_use,

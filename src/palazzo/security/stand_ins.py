@@ -30,7 +30,7 @@ _SURE_PLACEHOLDER = re.compile(
 _WORD_FOR_ONE = re.compile(
     r"(?:(?:super|an?|the|your|my|some|new|old|db|user|admin|root|test|default|current|strong|good|bad|invalid|wrong)[-_ ]?){0,3}"
     r"(?:pass(?:word|wd|phrase|code)?|passwort|kennwort|pwd?|secret|token|key|credentials?|value|string|text|contrase\wa"
-    r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?|tests?\d{0,4}(?:tests?\d{0,4})?",
+    r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|парол\w?|密码|密碼|パスワード|비밀번호|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?|tests?\d{0,4}(?:tests?\d{0,4})?",
     re.IGNORECASE,
 )
 _STATE = re.compile(

@@ -17,10 +17,10 @@ _FIELD = re.compile(
     r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
     r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
     r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
-    r"|>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
+    r"|(?:[\"'](?:[ ]\w{1,20}=[\"'][^\"'\n]{0,40}[\"']){0,3})?>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
     r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
     r"|[\"'] \{[^{}]{0,200}?\bdefault\s{1,8}=\s{1,4}[\"'](?P<default>[^\"'\n]{3,200})"
-    r"|[^|\n]{0,40}<<<[ ]?[\"']?(?P<here>[^\s\"'$]{4,100})"
+    r"|\]\\?[\"'],\s?[\"'](?P<filled>[^\"'\n]{3,100})[\"']\)"
     r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
     r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
     r")",
@@ -49,7 +49,7 @@ _PREPOSITION = (
     r"|na|dla|w|po|para|pour|per|sur|à|al|til|för)"
 )
 _LABEL = re.compile(
-    rf"(?:[ ]\([^()\n]{{1,30}}\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\w{{1,9}}-?code)|[ ]{_PREPOSITION}(?:[ '’][\w.'’/@-]{{1,30}}){{1,5}})"
+    rf"(?:[ ]\([^()\n]{{1,30}}\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\w{{1,9}}-?code)|[ ](?:lautet|is now|is|ist|est|es|now|jest|to)|[ ]{_PREPOSITION}(?:[ '’][\w.'’/@-]{{1,30}}){{1,5}})"
     r"\*{0,2}[ ]?(?:[:：]|→|->|=>|[–—])\*{0,2}[ ]{1,3}(?P<open>[\"'`«“„][ ]?|\*\*|<code>)?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
     re.IGNORECASE,
 )
@@ -59,8 +59,8 @@ _LABEL_ITSELF = re.compile(r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[
 _ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
 _STATEMENT = re.compile(
     rf"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\w.'’/@-]{{1,30}}){{0,4}}?|[ ](?:wifi|wlan|root|admin|\w{{2,9}}-?code))?"
-    r"(?P<verb>[ ](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set to|jetzt|again|ahora|just))?)?"
-    r"[ ](?P<open>[\"'`«“„][ ]?|\*\*)?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    r"(?P<verb>'s(?=[ ])|[ ](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set to|jetzt|again|ahora|just))?)?"
+    r"[ ](?P<open>[\"'`«“„][ ]?|\*\*|\()?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
     re.IGNORECASE,
 )
 _MIXED = re.compile(
@@ -191,9 +191,9 @@ def find_key(text: str, at: int) -> Found | None:
     return (*found.span("value"), "password")
 
 
-_KEY = re.compile(r"key(?:[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+_KEY = re.compile(r"key(?:(?<=pragma key)[ ]=(?=[ ][\"'])|[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
 _KEY_BEFORE = re.compile(
-    r"isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
+    r"pragma |attach [^\n]{0,34} as \w{1,20} |isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
     re.IGNORECASE,
 )
 _PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
@@ -232,6 +232,17 @@ def _behind_label(text: str, start: int, end: int) -> Found | None:
     if is_strong(value) or (_ENDS_LABEL.match(text, last) and not _NO_PASSWORD.fullmatch(value)):
         return first, last, "password"
     return None
+
+
+def find_labelled_token(text: str, end: int, rule: str) -> Found | None:
+    """Return the token that a label names: `Token for the bot: X`."""
+    found = _LABEL.match(text, end, end + 280) if text[end : end + 1] == " " else None
+    if not found or not _LABELLED_TOKEN.fullmatch(found["value"]) or is_stand_in(found["value"]):
+        return None
+    return (*found.span("value"), rule)
+
+
+_LABELLED_TOKEN = re.compile(r"(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[A-Za-z]\w*\d\w*[A-Za-z])[\w-]{12,200}")
 
 
 def _said_of(text: str, end: int) -> Found | None:
@@ -470,7 +481,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 _NO_PASSWORD = re.compile(
     r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
-    r"|[A-Za-z][\w.]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
+    r"|[A-Za-z][\w.]*\(.*|#\d+|(?-i:[A-Z]{2,10}|[a-z]{2,10})-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
     r"|\S+@\S+\.\w{2,10}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
     re.IGNORECASE,
 )
