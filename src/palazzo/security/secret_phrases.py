@@ -345,25 +345,28 @@ _SIGNING_KEY = re.compile(
     r"jwt\.(?:sign|verify|encode|decode)\((?:[^()\n\"']{0,80}|\{[^{}\n]{0,200}\}),\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)", re.IGNORECASE
 )
 
+def _at_colon(text: str, at: int) -> Found | None:
+    """What follows the colon of `admin:X`, `/p:X`, `/user:u X` or ` p: X`, or has it before a port."""
+    if text.startswith(":5432:", at):
+        return find_pgpass_line(text, at)
+    before = text[max(0, at - 5) : at].lower()
+    if before == "/user":
+        line = max(0, at - 160) + text[max(0, at - 160) : at].lower().rfind("net use")
+        return _net_use(text, line) if line >= max(0, at - 160) else None
+    if before.endswith("/p"):
+        return _windows_option(text, at - 2)
+    return _short_label(text, at - 2) if before.endswith(" p") else _pair(text, at - len("admin" if before == "admin" else "root"))
+
+
+BEFORE_COLON = r"(?:(?<=[nptr]:)(?:(?<=admin:)|(?<=root:)|(?<=/p:)|(?<= p:)(?= )|(?<=/user:))|(?=5432:))"
+
 RARE_PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
-    b"admin:": _pair,
-    b"root:": _pair,
-    b"/p:": _windows_option,
-    b"/rp ": _windows_option,
-    b" p: ": _short_label,
-    b'send "': _answer_to_prompt,
-    b":5432:": find_pgpass_line,
-    b"add_user ": _added_user,
-    b"jwt.": _signing_key,
-    b"<<<": find_here_string,
-    b"wifi.begin(": _connection,
-    b"ftp(": _connection,
-    b"superuser(": _connection,
-    b" pdo(": lambda text, at: _connection(text, at + 1),
-    b"net use": _net_use,
+    b"net user": _net_use,
     b" on >": _acl,
+    b'send "': _answer_to_prompt,
+    b"<<<": find_here_string,
 }
-"""Phrases that hardly any text has: each is looked for by itself, which costs least."""
+"""Phrases that hardly any text has and that share no letter: each is looked for by itself."""
 
 PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "://": _credentials,
@@ -371,6 +374,17 @@ PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "bearer": _bearer,
     "q~": _azure,
     " -": find_command_password,
+    ":": _at_colon,
+    "/rp ": _windows_option,
+    "rabbitmqctl add_user ": lambda text, at: _added_user(text, at + len("rabbitmqctl ")),
+    "jwt.sign(": _signing_key,
+    "jwt.verify(": _signing_key,
+    "jwt.encode(": _signing_key,
+    "jwt.decode(": _signing_key,
+    "wifi.begin(": _connection,
+    "ftp(": _connection,
+    "superuser(": _connection,
+    " pdo(": lambda text, at: _connection(text, at + 1),
     "echo ": find_piped_password,
     "printf ": find_piped_password,
     "kennwort": _kennwort,
@@ -381,7 +395,7 @@ PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "parola": _kennwort,
     "mdp": _kennwort,
     "psk": _kennwort,
-    "pin": lambda text, at: find_pin(text, at),
+    "pin": find_pin,
     "identif": _log_in_or_identified,
     "inlog": _log_in,
     "zugangsd": _log_in,

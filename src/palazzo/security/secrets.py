@@ -22,7 +22,7 @@ from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, RARE_PHRASES, Found, find_private_key
+from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, RARE_PHRASES, Found, find_private_key
 from palazzo.security.stand_ins import is_public_example
 from palazzo.security.stated_passwords import (
     find_in_other_script,
@@ -336,13 +336,13 @@ _LOOKS: dict[str, _Look] = {
 """Words that announce a secret, in lower case, and who looks behind each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
     "k": ("key", "token", "kennwort", "cookie", "psk"),
-    "p": ("pass", "pw", "pin", "parola", "mdp", "printf "),
-    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave"),
+    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "/rp ", "superuser(", " pdo("),
+    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave", "jwt.encode(", "jwt.decode("),
     "h": ("auth", "senha", "echo "),
-    "b": ("bearer",),
-    "g": ("login", "inlog", "zugangsd"),
-    "f": ("identif",),
-    ":": ("://",),
+    "b": ("bearer", "rabbitmqctl add_user "),
+    "g": ("login", "inlog", "zugangsd", "jwt.sign("),
+    "f": ("identif", "wifi.begin(", "ftp(", "jwt.verify("),
+    ":": ("://", ":"),
     "-": (" -",),
     "~": ("q~",),
     "@": ("@",),
@@ -354,6 +354,7 @@ _FOLLOWED_BY = {
     " -": f"(?={OPTION_LETTERS})",
     "pin": r"(?<![a-z0-9]pin)(?=[ :=-])",
     "psk": r"(?![a-z])",
+    ":": BEFORE_COLON,
     "@": r"(?<![\s\"'/@]@)",
 }
 """What follows a word, or stands before it, wherever its look finds anything."""
