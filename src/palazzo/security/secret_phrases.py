@@ -277,6 +277,15 @@ def _is_pair(value: str) -> bool:
 _PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
 
 
+def _at_slash(text: str, at: int) -> Found | None:
+    """What a program of Windows is given: `/p:X`, `net use Z: \\\\srv\\share /user:u X`, `net user u X /add`."""
+    if text[at + 1 : at + 2] in ("p", "P", "r", "R"):
+        return _windows_option(text, at)
+    begin = max(0, at - 160)
+    line = text[begin:at].lower().rfind("net use")
+    return _net_use(text, begin + line) if line >= 0 else None
+
+
 def _windows_option(text: str, at: int) -> Found | None:
     """`/p:X` of Windows' programs."""
     found = _WINDOWS_OPTION.match(text, at)
@@ -322,11 +331,12 @@ _USER_LABEL = re.compile(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
 
 def _answer_to_prompt(text: str, at: int) -> Found | None:
     """What a script for `expect` sends when it is asked for a password."""
-    return _first_value(_ANSWER, text, at) if _PROMPT.search(text, max(0, at - 60), at) else None
+    return _first_value(_ANSWER, text, at)
 
 
-_ANSWER = re.compile(r"send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"")
-_PROMPT = re.compile(r"asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}\Z")
+_ANSWER = re.compile(
+    r"asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"", re.IGNORECASE
+)
 
 
 def _added_user(text: str, at: int) -> Found | None:
@@ -346,21 +356,16 @@ _SIGNING_KEY = re.compile(
 )
 
 def _at_colon(text: str, at: int) -> Found | None:
-    """What follows the colon of `admin:X`, `/p:X`, `/user:u X` or ` p: X`, or has it before a port."""
+    """What follows the colon of `admin:X` or ` p: X`, or has it before a port."""
     if text.startswith(":5432:", at):
         return find_pgpass_line(text, at)
     before = text[max(0, at - 5) : at].lower()
-    if before == "/user":
-        line = max(0, at - 160) + text[max(0, at - 160) : at].lower().rfind("net use")
-        return _net_use(text, line) if line >= max(0, at - 160) else None
-    if before.endswith("/p"):
-        return _windows_option(text, at - 2)
     return _short_label(text, at - 2) if before.endswith(" p") else _pair(text, at - len("admin" if before == "admin" else "root"))
 
 
-BEFORE_COLON = r"(?:(?<=[nptr]:)(?:(?<=admin:)|(?<=root:)|(?<=/p:)|(?<= p:)(?= )|(?<=/user:))|(?=5432:))"
+BEFORE_COLON = r"(?:(?<=[nt]:)(?:(?<=admin:)|(?<=root:))|(?<= p:)(?= )|(?=5432:))"
 
-RARE_PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
+PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
     b"net user": _net_use,
     b" on >": _acl,
     b'send "': _answer_to_prompt,
@@ -375,7 +380,10 @@ PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "q~": _azure,
     " -": find_command_password,
     ":": _at_colon,
-    "/rp ": _windows_option,
+    **dict.fromkeys(("/p:", "/rp ", "/user:", "/add"), _at_slash),
+    "<<<": find_here_string,
+    " on >": _acl,
+    "assword": _answer_to_prompt,
     "rabbitmqctl add_user ": lambda text, at: _added_user(text, at + len("rabbitmqctl ")),
     "jwt.sign(": _signing_key,
     "jwt.verify(": _signing_key,

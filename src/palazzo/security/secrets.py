@@ -22,7 +22,7 @@ from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, RARE_PHRASES, Found, find_private_key
+from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, Found, find_private_key
 from palazzo.security.stand_ins import is_public_example
 from palazzo.security.stated_passwords import (
     find_in_other_script,
@@ -266,30 +266,31 @@ def _led(text: str, start: int) -> list[Found]:
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
     for letter, search, anchors in _SEARCHES:
-        if letter not in lowered:
-            continue
-        hit = search(lowered)  # in most short texts there is none, which costs half of an iterator's making
-        resume_at: dict[str, int] = {}
-        while hit:
-            anchor = anchors[hit[0]]
-            at = hit.start() - anchor.offset
-            hit = search(lowered, hit.end())
-            if at < resume_at.get(anchor.word, 0):
-                continue
-            span = anchor.look(text, at)
-            if span:
-                spans.append(span)
-                resume_at[anchor.word] = span[1]
-            if anchor.look_for_list:
-                spans += anchor.look_for_list(text, at)
-    for phrase, look in RARE_PHRASES.items():
-        at = lowered.find(phrase)
-        while at >= 0:
-            found = look(text, at)
-            if found:
-                spans.append(found)
-            at = lowered.find(phrase, at + len(phrase))
+        # in most short texts there is no hit: this costs half of an iterator's making
+        if letter in lowered and (hit := search(lowered)):
+            _look_at_hits(text, lowered, hit, anchors, spans)
     return spans
+
+
+def _look_at_hits(
+    text: str, lowered: bytes, first: re.Match[bytes], anchors: dict[bytes, _Anchor], spans: list[Found]
+) -> None:
+    """Look around each hit of a search, from the first on; add what is there to `spans`."""
+    search = first.re.search
+    hit: re.Match[bytes] | None = first
+    resume_at: dict[str, int] = {}
+    while hit:
+        anchor = anchors[hit[0]]
+        at = hit.start() - anchor.offset
+        hit = search(lowered, hit.end())
+        if at < resume_at.get(anchor.word, 0):
+            continue
+        span = anchor.look(text, at)
+        if span:
+            spans.append(span)
+            resume_at[anchor.word] = span[1]
+        if anchor.look_for_list:
+            spans += anchor.look_for_list(text, at)
 
 
 def _at_other_scripts(text: str) -> list[Found]:
@@ -336,13 +337,17 @@ _LOOKS: dict[str, _Look] = {
 """Words that announce a secret, in lower case, and who looks behind each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
     "k": ("key", "token", "kennwort", "cookie", "psk"),
-    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "/rp ", "superuser(", " pdo("),
-    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave", "jwt.encode(", "jwt.decode("),
+    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "superuser(", " pdo(", "ftp("),
+    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave", "rabbitmqctl add_user "),
     "h": ("auth", "senha", "echo "),
-    "b": ("bearer", "rabbitmqctl add_user "),
-    "g": ("login", "inlog", "zugangsd", "jwt.sign("),
-    "f": ("identif", "wifi.begin(", "ftp(", "jwt.verify("),
+    "b": ("bearer",),
+    "g": ("login", "inlog", "zugangsd", "wifi.begin("),
+    "f": ("identif",),
     ":": ("://", ":"),
+    "/": ("/p:", "/rp ", "/user:", "/add"),
+    "<": ("<<<",),
+    ">": (" on >",),
+    "w": ("assword", "jwt.sign(", "jwt.verify(", "jwt.encode(", "jwt.decode("),
     "-": (" -",),
     "~": ("q~",),
     "@": ("@",),
@@ -355,6 +360,7 @@ _FOLLOWED_BY = {
     "pin": r"(?<![a-z0-9]pin)(?=[ :=-])",
     "psk": r"(?![a-z])",
     ":": BEFORE_COLON,
+    "assword": r"(?=[^\w\n])(?<![p]assword)",
     "@": r"(?<![\s\"'/@]@)",
 }
 """What follows a word, or stands before it, wherever its look finds anything."""

@@ -297,9 +297,11 @@ def find_listed(text: str, start: int) -> list[Found]:
         return _matches(_PIPED_LOGIN, text, max(0, start - 120), start + 6) or _matches(
             _LISTED_LOGIN, text, start + 6, start + 400
         )
-    if inserted := _INSERT.search(text, max(0, start - 200), start):
+    head = text[max(0, start - 200) : start].lower()
+    if "insert" in head and (inserted := _INSERT.search(text, max(0, start - 200), start)):
         return _inserted(text, start, text.count(",", inserted.end(), start))
-    if (changed := _CHANGED.match(text, start + 8, start + 200)) and any(map(looks_chosen, changed.groups())):
+    is_told = text[start + 8 : start + 9] == " "
+    if is_told and (changed := _CHANGED.match(text, start + 8, start + 200)) and any(map(looks_chosen, changed.groups())):
         return [(*_trimmed(text, *changed.span(group)), "password") for group in ("old", "new")]
     line = text.rfind("\n", max(0, start - 200), start) + 1
     stop = text.find("\n", start, start + 200)
@@ -316,7 +318,7 @@ def find_listed(text: str, start: int) -> list[Found]:
 
 def _aligned(text: str, heading: str, line: int, start: int, stop: int) -> list[Found]:
     """The cells that are aligned below a heading of words with gaps between them."""
-    if len(_COLUMN_GAP.findall(heading.strip())) < 1 or any(len(cell.split()) > 2 for cell in _COLUMN_GAP.split(heading)):
+    if "  " not in heading.strip() or any(len(cell.split()) > 2 for cell in _COLUMN_GAP.split(heading)):
         return []
     cells: list[Found] = []
     for _ in range(_ROWS):
