@@ -265,8 +265,12 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
+    if len(lowered) < _SHORT_TEXT:
+        if hit := _SEARCH_FOR_ALL(lowered):
+            _look_at_hits(text, lowered, hit, _ALL_ANCHORS, spans)
+        return spans
     for letter, search, anchors in _SEARCHES:
-        # in most short texts there is no hit: this costs half of an iterator's making
+        # a search finds nothing in most texts: this costs half of an iterator's making
         if letter in lowered and (hit := search(lowered)):
             _look_at_hits(text, lowered, hit, anchors, spans)
     return spans
@@ -376,20 +380,32 @@ class _Anchor:
     look_for_list: _LookForList | None
 
 
-def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
-    """The letter, a search for its words from that letter on, and the word of each match."""
-    branches, anchors = [], {}
+def _pattern_for(letter: str) -> bytes:
+    """An expression for the words of a letter, from that letter on."""
+    branches = []
     for word in _BY_LETTER[letter]:
         offset = word.index(letter)
-        rest = word[offset + 1 :]
         before = f"(?<={re.escape(word)})" if offset else ""
-        branches.append(re.escape(rest) + before + _FOLLOWED_BY.get(word, ""))
-        anchors[word[offset:].encode()] = _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
-    pattern = re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode())
-    return letter.encode(), pattern.search, anchors
+        branches.append(re.escape(word[offset + 1 :]) + before + _FOLLOWED_BY.get(word, ""))
+    return f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()
+
+
+def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
+    """The letter, a search for its words from that letter on, and the word of each match."""
+    offsets = {word: word.index(letter) for word in _BY_LETTER[letter]}
+    anchors = {
+        word[offset:].encode(): _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
+        for word, offset in offsets.items()
+    }
+    return letter.encode(), re.compile(_pattern_for(letter)).search, anchors
 
 
 _SEARCHES = tuple(map(_search_for, _BY_LETTER))
+_SHORT_TEXT = 1024
+"""Below this one search for all words is the faster one: 17 ms a MB in messages of 300 bytes, where fifteen searches
+take 43; in long texts it is 13 against 10 (this machine, CPython 3.11)."""
+_SEARCH_FOR_ALL = re.compile(b"|".join(_pattern_for(letter) for letter in _BY_LETTER)).search
+_ALL_ANCHORS = {word: anchor for _, _, anchors in _SEARCHES for word, anchor in anchors.items()}
 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 
