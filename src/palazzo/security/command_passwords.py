@@ -86,7 +86,6 @@ _READER = re.compile(
     r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
 )
 """The program that reads a password from what stands before the pipe."""
-_HERE = re.compile(r"<<< {0,2}[\"']?(?P<value>[^\s\"']{3,200})")
 _HTPASSWD = re.compile(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
 _SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
 
@@ -194,17 +193,6 @@ def find_piped_password(text: str, at: int) -> Found | None:
         return None
     start, end = _value(piped)
     return (start, end, "password") if _is_given(text[start:end]) else None
-
-
-def find_here_string(text: str, at: int) -> Found | None:
-    """Return what the `<<<` at `at` gives to a command that reads a password."""
-    before = text[max(0, at - 120) : at]
-    command = _LAST_COMMAND.search(before)
-    here = _HERE.match(text, at) if command and _READER.match(command[1]) else None
-    return (*here.span("value"), "password") if here and _is_given(here["value"]) else None
-
-
-_LAST_COMMAND = re.compile(r"(?:\A|[\n;&|$] ?)(?:sudo (?!-S))?([^\n;&|]{1,100}) \Z")
 
 
 def _htpasswd(text: str, at: int, letter: str, line: int) -> Found | None:

@@ -11,7 +11,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from palazzo.security.command_passwords import find_command_password, find_here_string, find_piped_password
+from palazzo.security.command_passwords import find_command_password, find_piped_password
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
 from palazzo.security.stated_passwords import find_field, find_pgpass_line, find_pin, is_strong, looks_chosen
@@ -277,15 +277,6 @@ def _is_pair(value: str) -> bool:
 _PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
 
 
-def _at_slash(text: str, at: int) -> Found | None:
-    """What a program of Windows is given: `/p:X`, `net use Z: \\\\srv\\share /user:u X`, `net user u X /add`."""
-    if text[at + 1 : at + 2] in ("p", "P", "r", "R"):
-        return _windows_option(text, at)
-    begin = max(0, at - 160)
-    line = text[begin:at].lower().rfind("net use")
-    return _net_use(text, begin + line) if line >= 0 else None
-
-
 def _windows_option(text: str, at: int) -> Found | None:
     """`/p:X` of Windows' programs."""
     found = _WINDOWS_OPTION.match(text, at)
@@ -296,28 +287,22 @@ _WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s
 
 
 def _net_use(text: str, at: int) -> Found | None:
-    """`net use Z: \\\\srv\\share /user:D\\u X` and `net user u X /add`."""
+    """`net use Z: \\\\srv\\share /user:D\\u X`."""
     found = _NET_USE.match(text, at)
     return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
 
 
 _NET_USE = re.compile(
-    r"net user? (?:[^\n]{1,120}?/user:\S{1,60} |(?!/)[\w.-]{1,40} (?=[^\n]{3,60}/add))(?P<value>[^\s/*\"'][^\s\"']{3,60})(?=\s|\Z)",
-    re.IGNORECASE,
+    r"net use [^\n]{1,120}?/user:\S{1,60} (?P<value>[^\s/*\"'][^\s\"']{3,60})(?=\s|\Z)", re.IGNORECASE
 )
 
 
 def _acl(text: str, at: int) -> Found | None:
-    """`user a on >X` of Redis."""
-    found = _ACL.match(text, at)
-    return (*found.span("value"), "password") if found and "user" in text[max(0, at - 60) : at].lower() else None
+    """`ACL SETUSER a on >X` of Redis."""
+    return _first_value(_ACL, text, at)
 
 
-_ACL = re.compile(r" on >(?P<value>[^\s\"']{4,100}) [~+&a-z]")
-
-def _first_value(pattern: re.Pattern[str], text: str, at: int) -> Found | None:
-    found = pattern.match(text, at)
-    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+_ACL = re.compile(r"acl setuser [^\n>]{1,60} >(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
 
 
 def _short_label(text: str, at: int) -> Found | None:
@@ -335,7 +320,8 @@ def _answer_to_prompt(text: str, at: int) -> Found | None:
 
 
 _ANSWER = re.compile(
-    r"asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"", re.IGNORECASE
+    r"spawn [^\n]{1,160}?[\n;][^\n]{0,60}?asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"",
+    re.IGNORECASE,
 )
 
 
@@ -356,22 +342,18 @@ _SIGNING_KEY = re.compile(
 )
 
 def _at_colon(text: str, at: int) -> Found | None:
-    """What follows the colon of `admin:X` or ` p: X`, or has it before a port."""
+    """What follows the colon of `admin:X`, `net use … /user:u X` or ` p: X`, or has it before a port."""
     if text.startswith(":5432:", at):
         return find_pgpass_line(text, at)
     before = text[max(0, at - 5) : at].lower()
+    if before == "/user":
+        begin = max(0, at - 160)
+        line = text[begin:at].lower().rfind("net use")
+        return _net_use(text, begin + line) if line >= 0 else None
     return _short_label(text, at - 2) if before.endswith(" p") else _pair(text, at - len("admin" if before == "admin" else "root"))
 
 
-BEFORE_COLON = r"(?:(?<=[nt]:)(?:(?<=admin:)|(?<=root:))|(?<= p:)(?= )|(?=5432:))"
-
-PHRASES: dict[bytes, Callable[[str, int], Found | None]] = {
-    b"net user": _net_use,
-    b" on >": _acl,
-    b'send "': _answer_to_prompt,
-    b"<<<": find_here_string,
-}
-"""Phrases that hardly any text has and that share no letter: each is looked for by itself."""
+BEFORE_COLON = r"(?:(?<=[ntr]:)(?:(?<=admin:)|(?<=root:)|(?<=/user:))|(?<= p:)(?= )|(?=5432:))"
 
 PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "://": _credentials,
@@ -380,10 +362,9 @@ PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "q~": _azure,
     " -": find_command_password,
     ":": _at_colon,
-    **dict.fromkeys(("/p:", "/rp ", "/user:", "/add"), _at_slash),
-    "<<<": find_here_string,
-    " on >": _acl,
-    "assword": _answer_to_prompt,
+    **dict.fromkeys(("/p:", "/rp "), _windows_option),
+    "acl setuser ": _acl,
+    "spawn ": _answer_to_prompt,
     "rabbitmqctl add_user ": lambda text, at: _added_user(text, at + len("rabbitmqctl ")),
     "jwt.sign(": _signing_key,
     "jwt.verify(": _signing_key,

@@ -341,20 +341,13 @@ _LOOKS: dict[str, _Look] = {
 """Words that announce a secret, in lower case, and who looks behind each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
     "k": ("key", "token", "kennwort", "cookie", "psk"),
-    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "superuser(", " pdo(", "ftp("),
-    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave", "rabbitmqctl add_user "),
-    "h": ("auth", "senha", "echo "),
+    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "superuser(", " pdo(", "ftp(", "/p:", "/rp ", "spawn "),
+    "c": ("secret", "creds", "credential", "connect", "contrase", "community", "wachtwoord", "clave", "echo ", "rabbitmqctl add_user ", "acl setuser ", "jwt.encode(", "jwt.decode("),
+    "h": ("auth", "senha"),
     "b": ("bearer",),
-    "g": ("login", "inlog", "zugangsd", "wifi.begin("),
-    "f": ("identif",),
+    "g": ("login", "inlog", "zugangsd", "wifi.begin(", "jwt.sign("),
+    "f": ("identif", "jwt.verify("),
     ":": ("://", ":"),
-    "/": ("/p:", "/rp ", "/user:", "/add"),
-    "<": ("<<<",),
-    ">": (" on >",),
-    "w": ("assword", "jwt.sign(", "jwt.verify(", "jwt.encode(", "jwt.decode("),
-    "-": (" -",),
-    "~": ("q~",),
-    "@": ("@",),
 }
 """Words by a letter that they share: a pattern that begins with one letter is searched for as fast as a single word,
 0.4 to 0.8 ms a MB, and so seventeen words cost what eight did. Rare letters cost least."""
@@ -364,7 +357,7 @@ _FOLLOWED_BY = {
     "pin": r"(?<![a-z0-9]pin)(?=[ :=-])",
     "psk": r"(?![a-z])",
     ":": BEFORE_COLON,
-    "assword": r"(?=[^\w\n])(?<![p]assword)",
+
     "@": r"(?<![\s\"'/@]@)",
 }
 """What follows a word, or stands before it, wherever its look finds anything."""

@@ -20,12 +20,13 @@ _FIELD = re.compile(
     r"|(?:[\"'](?:[ ]\w{1,20}=[\"'][^\"'\n]{0,40}[\"']){0,3})?>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
     r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
     r"|[\"'] \{[^{}]{0,200}?\bdefault\s{1,8}=\s{1,4}[\"'](?P<default>[^\"'\n]{3,200})"
+    r"|[^|\n]{0,40}<<<[ ]?[\"']?(?P<here>[^\s\"'$]{4,100})"
     r"|\]\\?[\"'],\s?[\"'](?P<filled>[^\"'\n]{3,100})[\"']\)"
-    r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
     r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
     r")",
     re.IGNORECASE,
 )
+_RESULT = re.compile(r"[\w.-]{0,40}+[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})")
 _WORD = re.compile(r"[^\s\"'`<>»”’“]{6,80}")
 _CONNECTS = re.compile(
     r"(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|becomes?|remains|changed|set)[ ]{1,3}"
@@ -104,6 +105,8 @@ def find_field(text: str, end: int, rule: str) -> Found | None:
 
 def _in_field(text: str, end: int, rule: str = "password") -> Found | None:
     found = _FIELD.match(text, end)
+    if not found and text.find("result", end, end + 170) >= 0:
+        found = _RESULT.match(text, end)
     if not found:
         return None
     group = found.lastgroup or ""
