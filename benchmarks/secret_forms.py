@@ -4,8 +4,10 @@
                                       [--detect-secrets DIR] [--trufflehog DIR] [--json]
 
 The labels stand in benchmarks/secrets/forms.yaml. They were committed before the rules, and their author had not read
-the rules. A second set by another author, benchmarks/secrets/fresh.yaml, was committed before it was measured. A hash of the id holds one half of them out: `--missed` lists errors of the other half only. An entry counts
-as found if every occurrence of each of its secrets is redacted, and as false if anything of a look-alike is.
+the rules. The labels of a second set by another author, benchmarks/secrets/fresh.yaml, were committed before each was
+measured; the rules are tuned on all of it. A hash of the id holds one half of the first set out: `--missed` lists
+errors of the other half only. An entry counts as found if every occurrence of each of its secrets is redacted, and as
+false if anything of a look-alike is.
 
 `--before DIR` measures a checkout of another commit too, in processes of its own. Speeds are the best of rounds that
 alternate between both, in processor time. `--gitleaks` reads gitleaks' rules (config/gitleaks.toml), `--trufflehog` the

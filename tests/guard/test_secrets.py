@@ -24,7 +24,7 @@ def found(text: str) -> list[str]:
 
 def share_right(kind: str, held_out: bool) -> float:
     """Apart, so that a failure shows no text that is held out."""
-    forms = [form for form in read_forms() if form.kind == kind and form.is_held_out is held_out]
+    forms = [form for form in read_forms("forms") if form.kind == kind and form.is_held_out is held_out]
     right = sum(form.is_right([(edit.start, edit.end) for edit in redact(form.text, b"key").edits]) for form in forms)
     return right / len(forms)
 

@@ -62,7 +62,8 @@ _AFTER_NAME = re.compile(
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
 """After a word that is none of a secret's name, or the end of a clause."""
 _PASSWORD = re.compile(
-    r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)", re.IGNORECASE
+    r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)",
+    re.IGNORECASE,
 )
 _SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
 _PIECES = re.compile(
@@ -89,7 +90,12 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
     name_end = more.end() if more else name_end
     found = _assigned(text, at, name_end, rule)
     if found or rule != "password":
-        return found or find_labelled_token(text, name_end, rule) or find_field(text, name_end, rule) or (find_directive(text, at) if rule == "secret" else None)
+        return (
+            found
+            or find_labelled_token(text, name_end, rule)
+            or find_field(text, name_end, rule)
+            or (find_directive(text, at) if rule == "secret" else None)
+        )
     return find_stated_password(text, at, name_end)
 
 
@@ -128,7 +134,9 @@ def _end_of_argument(text: str, at: int, found: re.Match[str], start: int, end: 
     return max(end, rest.end()) if rest else end
 
 
-_ARGUMENT = re.compile(r"(?![$|-]|[\w.]+[(\[])(?:[^\s\"'`;&|,<>]|[;&|,](?=[^\s;&|,\"'`]*\w)(?!\w+=|amp;))+(?<![)\]},.:])")
+_ARGUMENT = re.compile(
+    r"(?![$|-]|[\w.]+[(\[])(?:[^\s\"'`;&|,<>]|[;&|,](?=[^\s;&|,\"'`]*\w)(?!\w+=|amp;))+(?<![)\]},.:])"
+)
 
 
 def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
@@ -233,7 +241,9 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
         return False
     if not _is_token(value) or not _stands_where_values_do(text, at, found, value):
         start = _name_start(text, at)
-        is_alone = rule == "secret" and (_is_setting(text, start, found, found.end()) or _is_indented(text, start, found))
+        is_alone = rule == "secret" and (
+            _is_setting(text, start, found, found.end()) or _is_indented(text, start, found)
+        )
         is_chosen = _is_header(text, at, found) or (is_alone and looks_chosen(value))
         return is_chosen and not is_stand_in(value)
     return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
@@ -257,7 +267,10 @@ def _is_held_by_client(text: str, at: int, found: re.Match[str]) -> bool:
     return found["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
 
 
-_SHARED_SECRET = re.compile(r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z")
+_SHARED_SECRET = re.compile(
+    r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z"
+)
+
 
 def _is_indented(text: str, start: int, found: re.Match[str]) -> bool:
     """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
@@ -383,9 +396,9 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
         return True
     if name.isupper() and len(name) > 4 and glue == "=" and not _is_called(text, end, value):
         return True
-    if not quoted and not found["xml"] and (_CALL.match(value) or _CODE.fullmatch(value)):
-        if _CALL.match(value) or PLACEHOLDER.search(value) or not _is_setting(text, start, found, end):
-            return False
+    is_name = not quoted and not found["xml"] and (_CALL.match(value) or _CODE.fullmatch(value))
+    if is_name and (_CALL.match(value) or PLACEHOLDER.search(value) or not _is_setting(text, start, found, end)):
+        return False
     if name.isupper() and len(name) > 4 and sep == ":":
         return _is_single(value)
     if before.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
@@ -405,9 +418,7 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
     if found["xml"]:
         return text.startswith("</", end)
     return _is_setting(text, start, found, end) or (
-        found["space"] is not None
-        and _LOGIN_BEFORE.search(before) is not None
-        and _is_beside_sibling(text, start, end)
+        found["space"] is not None and _LOGIN_BEFORE.search(before) is not None and _is_beside_sibling(text, start, end)
     )
 
 

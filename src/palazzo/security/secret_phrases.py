@@ -149,7 +149,11 @@ _AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
 
 
 def _auth(text: str, at: int) -> Found | None:
-    return _authorization(text, at) or _login(text, at) or (find_field(text, at + 4, "secret") if text[at - 1 : at] == "_" else None)
+    return (
+        _authorization(text, at)
+        or _login(text, at)
+        or (find_field(text, at + 4, "secret") if text[at - 1 : at] == "_" else None)
+    )
 
 
 def _kennwort(text: str, at: int) -> Found | None:
@@ -177,7 +181,11 @@ def _log_in(text: str, at: int) -> Found | None:
 def _connection(text: str, at: int) -> Found | None:
     """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
     found = _CALL_OF_TWO.match(text, at)
-    if found and (found["named"] or _ADDRESS.search(text, at, found.start("value")) or _is_third(text, at, found)) and not is_stand_in(found["value"]):
+    if (
+        found
+        and (found["named"] or _ADDRESS.search(text, at, found.start("value")) or _is_third(text, at, found))
+        and not is_stand_in(found["value"])
+    ):
         return (*found.span("value"), "password")
     return _strong(found or _CONNECT.match(text, at))
 
@@ -209,12 +217,16 @@ _LOGIN_SAID = re.compile(
     re.IGNORECASE,
 )
 _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+
+
 def _is_third(text: str, at: int, found: re.Match[str]) -> bool:
     """Whether a host and a user stand before a literal: `mysql_connect("localhost", "shop", "X")`."""
     return _THREE_LITERALS.match(text, at, found.end()) is not None
 
 
-_THREE_LITERALS = re.compile(r"connect\((?:\s{0,8}[\"'][^\"'\n]{1,60}[\"'],){2}\s{0,8}[\"'][^\"'\n]{5,100}[\"']\Z", re.IGNORECASE)
+_THREE_LITERALS = re.compile(
+    r"connect\((?:\s{0,8}[\"'][^\"'\n]{1,60}[\"'],){2}\s{0,8}[\"'][^\"'\n]{5,100}[\"']\Z", re.IGNORECASE
+)
 _ADDRESS = re.compile(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
 _CALL_OF_TWO = re.compile(
     r"(?:(?P<named>superuser|wifi\.begin|ftp(?=\([^()\n]{1,100},[^()\n]{1,100},))|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
@@ -279,8 +291,7 @@ _PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(
 
 def _windows_option(text: str, at: int) -> Found | None:
     """`/p:X` of Windows' programs."""
-    found = _WINDOWS_OPTION.match(text, at)
-    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+    return _first_value(_WINDOWS_OPTION, text, at)
 
 
 _WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
@@ -288,13 +299,17 @@ _WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s
 
 def _net_use(text: str, at: int) -> Found | None:
     """`net use Z: \\\\srv\\share /user:D\\u X`."""
-    found = _NET_USE.match(text, at)
-    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+    return _first_value(_NET_USE, text, at)
 
 
 _NET_USE = re.compile(
     r"net use [^\n]{1,120}?/user:\S{1,60} (?P<value>[^\s/*\"'][^\s\"']{3,60})(?=\s|\Z)", re.IGNORECASE
 )
+
+
+def _first_value(pattern: re.Pattern[str], text: str, at: int) -> Found | None:
+    found = pattern.match(text, at)
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
 
 
 def _acl(text: str, at: int) -> Found | None:
@@ -338,8 +353,10 @@ def _signing_key(text: str, at: int) -> Found | None:
 
 
 _SIGNING_KEY = re.compile(
-    r"jwt\.(?:sign|verify|encode|decode)\((?:[^()\n\"']{0,80}|\{[^{}\n]{0,200}\}),\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)", re.IGNORECASE
+    r"jwt\.(?:sign|verify|encode|decode)\((?:[^()\n\"']{0,80}|\{[^{}\n]{0,200}\}),\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)",
+    re.IGNORECASE,
 )
+
 
 def _at_colon(text: str, at: int) -> Found | None:
     """What follows the colon of `admin:X`, `net use … /user:u X` or ` p: X`, or has it before a port."""
@@ -350,7 +367,11 @@ def _at_colon(text: str, at: int) -> Found | None:
         begin = max(0, at - 160)
         line = text[begin:at].lower().rfind("net use")
         return _net_use(text, begin + line) if line >= 0 else None
-    return _short_label(text, at - 2) if before.endswith(" p") else _pair(text, at - len("admin" if before == "admin" else "root"))
+    return (
+        _short_label(text, at - 2)
+        if before.endswith(" p")
+        else _pair(text, at - len("admin" if before == "admin" else "root"))
+    )
 
 
 BEFORE_COLON = r"(?:(?<=[ntr]:)(?:(?<=admin:)|(?<=root:)|(?<=/user:))|(?<= p:)(?= )|(?=5432:))"

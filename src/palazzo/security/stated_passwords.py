@@ -55,7 +55,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What a label says of a password that it names, and what stands behind it: `Passwort für den Server: X`."""
-_LABEL_ITSELF = re.compile(r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[].*)(?=\s|\Z))[^\s\"'`«»“”„<>;,(]{5,80})(?=[ ]*(?:\r?\n|\Z|[|*]|\())")
+_LABEL_ITSELF = re.compile(
+    r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[].*)(?=\s|\Z))[^\s\"'`«»“”„<>;,(]{5,80})(?=[ ]*(?:\r?\n|\Z|[|*]|\())"
+)
 """The value behind the word itself, at the end of a line that begins with other words."""
 _ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
 _STATEMENT = re.compile(
@@ -177,7 +179,9 @@ _DIRECTIVE_WORDS = (
     ),
 )
 _DIRECTIVE_WORDS_OF_SECRET = ("psksecret", "enable ", "username ")
-_DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?(?:[ ]-\w+)?[ :]", re.IGNORECASE)
+_DIRECTIVE_GOES_ON = re.compile(
+    r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?(?:[ ]-\w+)?[ :]", re.IGNORECASE
+)
 """What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
 
 
@@ -194,7 +198,10 @@ def find_key(text: str, at: int) -> Found | None:
     return (*found.span("value"), "password")
 
 
-_KEY = re.compile(r"key(?:(?<=pragma key)[ ]=(?=[ ][\"'])|[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+_KEY = re.compile(
+    r"key(?:(?<=pragma key)[ ]=(?=[ ][\"'])|[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,100})",
+    re.IGNORECASE,
+)
 _KEY_BEFORE = re.compile(
     r"pragma |attach [^\n]{0,34} as \w{1,20} |isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
     re.IGNORECASE,
@@ -255,7 +262,11 @@ def _said_of(text: str, end: int) -> Found | None:
         return None
     first, last = _trimmed(text, *found.span("value"))
     value = text[first:last]
-    is_quoted = (found["verb"] or found["open"] in ("« ", "«", "„", "“")) and found["open"] and text[last : last + 2].strip()[:1] in ("»", "“", "”", '"', "'", "`", "*")
+    is_quoted = (
+        (found["verb"] or found["open"] in ("« ", "«", "„", "“"))
+        and found["open"]
+        and text[last : last + 2].strip()[:1] in ("»", "“", "”", '"', "'", "`", "*")
+    )
     if is_stand_in(value):
         return None
     if not (looks_chosen(value) or (is_quoted and len(value) > 4) or _is_handed_over(text, end, found, first, last)):
@@ -285,7 +296,9 @@ def find_pgpass_line(text: str, at: int) -> Found | None:
     return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
 
 
-_CHANGED = re.compile(r"[\w ]{0,20} (?:from|von|de|da|van) [\"'`]?(?P<old>[^\s\"'`]{5,60})[\"'`]? (?:to|auf|zu|à|a|para|naar) [\"'`]?(?P<new>[^\s\"'`]{5,60})")
+_CHANGED = re.compile(
+    r"[\w ]{0,20} (?:from|von|de|da|van) [\"'`]?(?P<old>[^\s\"'`]{5,60})[\"'`]? (?:to|auf|zu|à|a|para|naar) [\"'`]?(?P<new>[^\s\"'`]{5,60})"
+)
 _COLUMN_GAP = re.compile(r"[ ]{2,}")
 
 
@@ -304,7 +317,11 @@ def find_listed(text: str, start: int) -> list[Found]:
     if "insert" in head and (inserted := _INSERT.search(text, max(0, start - 200), start)):
         return _inserted(text, start, text.count(",", inserted.end(), start))
     is_told = text[start + 8 : start + 9] == " "
-    if is_told and (changed := _CHANGED.match(text, start + 8, start + 200)) and any(map(looks_chosen, changed.groups())):
+    if (
+        is_told
+        and (changed := _CHANGED.match(text, start + 8, start + 200))
+        and any(map(looks_chosen, changed.groups()))
+    ):
         return [(*_trimmed(text, *changed.span(group)), "password") for group in ("old", "new")]
     line = text.rfind("\n", max(0, start - 200), start) + 1
     stop = text.find("\n", start, start + 200)
