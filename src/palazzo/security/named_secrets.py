@@ -324,8 +324,8 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if found["space"] and value.endswith("="):
-        return False  # the next attribute of an element
+    if found["space"] and (value.endswith("=") or _is_in_prose(text, at, found, value)):
+        return False  # the next attribute of an element, or the next word
     is_hash = _HASH.match(value) is not None
     if len(value) < 4 or (is_stand_in(value.strip("{}") if _BRACED.match(value) else value) and not is_hash):
         return False
@@ -341,6 +341,14 @@ def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> 
     if not quoted and _CALL_OR_MEMBER.match(value):
         return False
     return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+
+
+def _is_in_prose(text: str, at: int, found: re.Match[str], value: str) -> bool:
+    """Whether a word follows the name as in a sentence that goes on: most mentions of passwords."""
+    if not (value.isalpha() and value.islower()) or text[found.end() : found.end() + 1] != " ":
+        return False
+    before = text[max(0, at - 90) : at]
+    return not found["quoted"] and "-" not in before[-20:] and "login" not in before and "ENV " not in before
 
 
 _HASH = re.compile(

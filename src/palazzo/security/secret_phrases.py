@@ -240,12 +240,16 @@ _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 
 def _identified(text: str, at: int) -> Found | None:
     found = _IDENTIFIED.match(text, at)
-    return (*found.span(2), "password") if found and not is_stand_in(found[2]) else None
+    if not found or is_stand_in(found[2]):
+        return None
+    is_sql = found[1] is not None or _USER_OF_SQL.search(text, max(0, at - 80), at) is not None
+    return (*found.span(2), "password") if is_sql else None
 
 
 _IDENTIFIED = re.compile(
     r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
 )
+_USER_OF_SQL = re.compile(r"\b(?:user|role|to|link)\s\S{1,60}\s{1,4}\Z", re.IGNORECASE)
 
 
 def _community(text: str, at: int) -> Found | None:

@@ -55,7 +55,7 @@ _WORDS_OF_PROGRAMS = frozenset(
     kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
     supabase directus strapi docker dev demo local development database data api app laravel symfony django word
     words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
-    no foobared salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
+    no anonymous anonymous@ foobared salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(

@@ -190,7 +190,8 @@ def find_key(text: str, at: int) -> Found | None:
     found = _KEY.match(text, at)
     if not found and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
         return None
-    if not found or not _KEY_BEFORE.search(text, max(0, at - 40), at) or is_stand_in(found["value"]):
+    is_key = found is not None and _KEY_BEFORE.search(text, max(0, at - 40), at) is not None
+    if not found or not is_key or found["value"].islower() or is_stand_in(found["value"]):
         if not text.startswith("-File", at + 3):
             return None
         lines = _PUTTY.search(text, at, at + 6000)
@@ -219,7 +220,8 @@ def _in_sentence(text: str, start: int, end: int) -> Found | None:
         if stated:
             return stated
     as_words = not _AS.isdisjoint(text[max(0, start - 40) : start].lower().split()[-4:])
-    found = _BEFORE.search(text, max(0, start - 110), start) if as_words else None
+    may_stand_before = as_words and _TELLING_BEFORE.search(text, max(0, start - 110), start)
+    found = _BEFORE.search(text, max(0, start - 110), start) if may_stand_before else None
     if found:
         group = "quoted" if found["quoted"] else "plain"
         is_constant = found[group].isupper() and found[group].isidentifier()
@@ -462,6 +464,8 @@ _FARTHEST = 80
 
 
 def _on_next_line(text: str, end: int) -> Found | None:
+    if text.find("\n", end, end + 126) < 0:
+        return None
     found = _NEXT_LINE.match(text, end, min(len(text), end + 260))
     if not found:
         return None
@@ -472,6 +476,7 @@ def _on_next_line(text: str, end: int) -> Found | None:
 
 _TELLING = re.compile(r"[0-9!#$&*+@^~]")
 """What each password of a sentence has that stands far behind the word for one."""
+_TELLING_BEFORE = re.compile(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
 _AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
