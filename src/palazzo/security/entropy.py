@@ -26,7 +26,7 @@ _NO_SECRET = tuple(
     document folder folders challenge hmac serverkey vault:v1 vault:v2 vault:v3
     """.split()
 )
-_NAMED_ALIKE = ("tokenid", "public key", "server_key")
+_NAMED_ALIKE = ("etag: w", "-id-2", "tokenid", "public key", "server_key")
 _OF_JWK = re.compile(r"[\"'][nxye][\"']:\s?[\"']\Z")
 _KNOWN_HOST = re.compile(r"\|1\|(?:[\w+/]{20,40}=?\|)?\Z")
 _MARKS = " \t\r\n\"'`=:>({[|,;-+/&?<*\\"

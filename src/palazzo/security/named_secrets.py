@@ -324,9 +324,11 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if found["space"] and (value.endswith("=") or _is_in_prose(text, at, found, value)):
+    if found["sep"].strip() == "|" and not _is_in_table(text, at, found.end()):
+        return False  # a pipe, or a filter of a template
+    if found["space"] and (value.endswith("=") or value.startswith("--") or _is_in_prose(text, at, found, value)):
         return False  # the next attribute of an element, or the next word
-    is_hash = _HASH.match(value) is not None
+    is_hash = len(value) > 12 and _HASH.match(value) is not None
     if len(value) < 4 or (is_stand_in(value.strip("{}") if _BRACED.match(value) else value) and not is_hash):
         return False
     if _is_assigned_for_sure(text, at, found, value):
@@ -341,6 +343,12 @@ def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> 
     if not quoted and _CALL_OR_MEMBER.match(value):
         return False
     return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+
+
+def _is_in_table(text: str, at: int, end: int) -> bool:
+    """Whether the `|` before a value parts the cells of a row: another one is beside it."""
+    row = text[max(0, at - 80) : at].rsplit("\n", 1)[-1]
+    return "{{" not in row and ("|" in row or text[end : end + 2].strip().startswith("|"))
 
 
 def _is_in_prose(text: str, at: int, found: re.Match[str], value: str) -> bool:

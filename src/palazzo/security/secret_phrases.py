@@ -78,7 +78,7 @@ _SIGNED = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]i
 
 def _authorization(text: str, at: int) -> Found | None:
     found = _AUTHORIZATION.match(text, at)
-    if found and any(map(str.isdigit, found[1])):
+    if found and _is_whole_token(found[1]):
         return (*found.span(1), "authorization")
     basic = _BASIC.match(text, at)
     if not basic or not _is_user_and_password(basic[1]) or is_public_example(basic[1] + "=" * (-len(basic[1]) % 4)):
@@ -91,12 +91,17 @@ def _is_user_and_password(body: str) -> bool:
         name, colon, word = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode().partition(":")
     except (binascii.Error, ValueError):
         return False
-    return bool(name and colon and word) and (name + word).isprintable()
+    return bool(name and colon and word) and (name + word).isprintable() and not is_stand_in(word)
 
 
 def _bearer(text: str, at: int) -> Found | None:
     found = _BEARER.match(text, at)
-    return (*found.span(1), "authorization") if found and any(map(str.isdigit, found[1])) else None
+    return (*found.span(1), "authorization") if found and _is_whole_token(found[1]) else None
+
+
+def _is_whole_token(token: str) -> bool:
+    """Whether something is left of a token: manuals print its first letters and three dots."""
+    return any(map(str.isdigit, token)) and not (token.endswith("...") and len(token) < 40)
 
 
 def find_private_key(text: str, at: int) -> Found | None:
@@ -172,7 +177,10 @@ _LATIN_WORD = re.compile(
 
 def _log_in(text: str, at: int) -> Found | None:
     """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
-    found = _LOGIN_SAID.match(text, at) or _CALL_OF_TWO.match(text, at) or _ADDED_LOGIN.match(text, at)
+    found = _LOGIN_SAID.match(text, at)
+    if found and found["value"].isalpha():
+        return None
+    found = found or _CALL_OF_TWO.match(text, at) or _ADDED_LOGIN.match(text, at)
     if not found and text.startswith("LOGIN ", at):
         found = _LOGIN_OF_IMAP.match(text, at)
     return _strong(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 REFERENCE = re.compile(
-    r"[$<%({@\[]|\{\{|&(?:lt|#x3c);|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|op://|ssm:|arn:|secrets?\.|vars?\."
+    r"[$<%({@\[]|\{\{|&(?:lt|#x3c);|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|sops:|op://|ssm:|arn:|secrets?\.|vars?\."
     r"|local\.|data\.|file:|https?:|[~.]{0,2}/|[a-z]:\\|projects/|std::|ref\+|kms:|encrypted:|ENC\[|AQICAH|gAAAAA"
     r"|Ag[ABC][A-Za-z0-9+/]{80})",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ PLACEHOLDER = re.compile(
 )
 """What a value has that a person is to replace. For places where most values are words of a program."""
 _SURE_PLACEHOLDER = re.compile(
-    r"\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
+    r"\A(?:required|nullable|sometimes|string|present|bail)[|:]|\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
     r"|<[^>]*>|\{[A-Za-z_][\w.]*\}|\A%\w+%|%[A-Z_]{4,40}%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
     re.IGNORECASE,
 )
@@ -55,7 +55,7 @@ _WORDS_OF_PROGRAMS = frozenset(
     kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
     supabase directus strapi docker dev demo local development database data api app laravel symfony django word
     words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
-    no anonymous anonymous@ foobared salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
+    no bitnami anonymous anonymous@ foobared salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(

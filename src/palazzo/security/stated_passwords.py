@@ -508,7 +508,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 _NO_PASSWORD = re.compile(
     r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
-    r"|[A-Za-z][\w.]*\(.*|#\d+|(?-i:[A-Z]{2,10}|[a-z]{2,10})-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
+    r"|[A-Za-z][\w.]*\(.*|#\d+|(?-i:[A-Z]{2,10}|[a-z]{2,10})-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}(?:-?[a-z]{1,10})?"
     r"|\S+@\S+\.\w{2,10}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
     re.IGNORECASE,
 )
