@@ -1,11 +1,13 @@
 """Measure the secret filter on short texts as sessions hold them: what is found, what is marked by mistake, how fast.
 
-    python benchmarks/secret_forms.py [--before DIR] [--missed] [--gitleaks TOML] [--detect-secrets DIR]
-                                      [--trufflehog DIR] [--json]
+    python benchmarks/secret_forms.py [--labels forms|fresh] [--before DIR] [--missed] [--gitleaks TOML]
+                                      [--detect-secrets DIR] [--trufflehog DIR] [--json]
 
 The labels stand in benchmarks/secrets/forms.yaml. They were committed before the rules, and their author had not read
-the rules. A hash of the id holds one half of them out: `--missed` lists errors of the other half only. An entry counts
-as found if every occurrence of each of its secrets is redacted, and as false if anything of a look-alike is.
+the rules. The labels of a second set by another author, benchmarks/secrets/fresh.yaml, were committed before each was
+measured; the rules are tuned on all of it. A hash of the id holds one half of the first set out: `--missed` lists
+errors of the other half only. An entry counts as found if every occurrence of each of its secrets is redacted, and as
+false if anything of a look-alike is.
 
 `--before DIR` measures a checkout of another commit too, in processes of its own. Speeds are the best of rounds that
 alternate between both, in processor time. `--gitleaks` reads gitleaks' rules (config/gitleaks.toml), `--trufflehog` the
@@ -36,7 +38,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, report
 
 ROOT = Path(__file__).resolve().parents[1]
-LABELS = ROOT / "benchmarks/secrets/forms.yaml"
+LABELS = ROOT / "benchmarks/secrets"
+LABEL_SETS = ("forms", "fresh")
 HALVES = (("tuned on", False), ("held out", True))
 ROUNDS = 3
 Spans = Sequence[tuple[int, int]]
@@ -69,6 +72,7 @@ def main() -> None:
     """Print every figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="a checkout of the commit to compare with")
+    parser.add_argument("--labels", choices=LABEL_SETS, default="forms", help="the set of labelled texts")
     parser.add_argument("--missed", action="store_true", help="list errors on the half that rules are tuned on")
     parser.add_argument("--gitleaks", type=Path, help="gitleaks' config/gitleaks.toml")
     parser.add_argument("--detect-secrets", type=Path, help="where detect-secrets is installed")
@@ -79,7 +83,7 @@ def main() -> None:
     if arguments.child:
         print(json.dumps(measure(*map(Path, arguments.child))))
         return
-    forms = list(read_forms())
+    forms = list(read_forms(arguments.labels))
     codes = {"before": arguments.before, "now": ROOT} if arguments.before else {"now": ROOT}
     measured = measure_codes(codes, forms)
     rows = [row for name in codes for row in quality(forms, _spans_of(measured[name]), name)]
@@ -92,9 +96,9 @@ def main() -> None:
         report("Other rule sets on the same texts, in percent", peers, arguments.json)
 
 
-def read_forms() -> Iterator[Form]:
-    """Yield the labelled texts."""
-    for entry in yaml.safe_load(LABELS.read_text("utf-8")):
+def read_forms(label_set: str) -> Iterator[Form]:
+    """Yield the labelled texts of one of the sets."""
+    for entry in yaml.safe_load((LABELS / f"{label_set}.yaml").read_text("utf-8")):
         secrets = tuple(secret.replace("~~", "") for secret in entry["secrets"])
         yield Form(entry["id"], entry["kind"], entry["family"], entry["text"].replace("~~", ""), secrets)
 

@@ -22,9 +22,9 @@ def found(text: str) -> list[str]:
     return [text[span.start : span.end] for span in find_secrets(text)]
 
 
-def share_right(kind: str, held_out: bool) -> float:
+def share_right(kind: str, label_set: str, held_out: bool) -> float:
     """Apart, so that a failure shows no text that is held out."""
-    forms = [form for form in read_forms() if form.kind == kind and form.is_held_out is held_out]
+    forms = [form for form in read_forms(label_set) if form.kind == kind and form.is_held_out is held_out]
     right = sum(form.is_right([(edit.start, edit.end) for edit in redact(form.text, b"key").edits]) for form in forms)
     return right / len(forms)
 
@@ -41,10 +41,17 @@ def test_secrets_are_found(structured: bool, goal: float, held_out: bool) -> Non
     assert len(missed) <= (1 - goal) * len(labelled), missed
 
 
-@pytest.mark.parametrize(("kind", "least"), [("structured", 0.93), ("generic", 0.65), ("none", 0.91)])
+@pytest.mark.parametrize(("kind", "least"), [("structured", 0.93), ("generic", 0.74), ("none", 0.92)])
 @pytest.mark.parametrize("held_out", [False, True], ids=["tuned on", "held out"])
 def test_short_texts_of_sessions(kind: str, least: float, held_out: bool) -> None:
-    share = share_right(kind, held_out)
+    share = share_right(kind, "forms", held_out)
+    assert share >= least
+
+
+@pytest.mark.parametrize(("kind", "least"), [("structured", 0.97), ("generic", 0.9), ("none", 0.99)])
+@pytest.mark.parametrize("half", [False, True])
+def test_short_texts_that_the_rules_are_tuned_on(kind: str, least: float, half: bool) -> None:
+    share = share_right(kind, "fresh", half)
     assert share >= least
 
 

@@ -62,7 +62,7 @@ def _programs(table: dict[str, str]) -> dict[str, frozenset[str]]:
 
 _PASSWORDS, _GLUED, _LOGINS = map(_programs, (_PASSWORD_OPTIONS, _GLUED_OPTIONS, _LOGIN_OPTIONS))
 _LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _GLUED) for option in table) | {"S", "b", "n"}
-OPTION_LETTERS = f"(?:[{''.join(sorted({letter.lower() for letter in _LETTERS - {'-'}}))}]|-[upasw])"
+OPTION_LETTERS = f"(?:[{''.join(sorted({letter.lower() for letter in _LETTERS - {'-'}}))}]|-[upaswb])"
 """What follows the ` -` of each of these options, in lower case, as a regular expression."""
 _OPTION = re.compile(
     r" -(?P<name>-?[A-Za-z][\w-]{0,24})(?P<glue>[ =]{1,3})(?:(?P<quote>\\?[\"'])(?P<quoted>[^\n\"']{1,200}?)(?P=quote)|(?P<plain>[^\s\"'|;`]{1,200}))"
@@ -71,18 +71,22 @@ _GLUED_VALUE = re.compile(
     r" -(?P<name>hp|[phP])(?:(?P<quote>[\"'])(?P<quoted>[^\n\"']{1,200})(?P=quote)|(?P<plain>[^\s\"'|;&`)]{3,200}))"
 )
 _LOGIN = re.compile(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", re.DOTALL)
+_USER_AND_PASSWORD = re.compile(r"[A-Za-z]\w{1,30}:(?=[^\s:]*[\d!#$%&*+@^~-])[^\s:/]*[A-Za-z][^\s:/]*")
 _SEGMENT = re.compile(r"[|;&`\n(]|\$\(|\\n")
 _NAME = re.compile(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
-_STDIN = re.compile(
-    r" -(?:S\b|-password-stdin|-stdin\b|-with-token|-passphrase-fd|-pass-stdin|pass(?:in|out)? stdin|(?=\s|$))"
-)
 _PIPED = re.compile(
     r"(?:echo|printf)(?: -[neE]{1,3})?(?: [\"']%s(?:\\n)?[\"'])? {1,3}"
-    r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|[^|\n]{0,80}(?:\|[^|\n]{0,80})?\Z"
+    r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|"
+    r"(?:[^|\n]{0,80}\|)? ?(?:sudo (?!-S)(?:-\w+ )?)?(?P<command>[^|\n;&]{1,120})"
 )
-_HERE = re.compile(r" {0,3}[^|\n]{0,80}<<< {0,2}[\"']?([^\s\"']{3,200})")
-_READS_PASSWORD = re.compile(r"sudo|login|passw|cryptsetup|gpg|openssl|auth|kinit|su\b|p4|vault|token")
-_HTPASSWD = re.compile(r"htpasswd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
+_PASSWORD_COMMAND = re.compile(r"pass(?:word)?-(?:file|command)[= ][\"'<(]{0,2}\Z")
+_PRINTED = re.compile(r"(?:echo|printf)(?: -n)? [\"']?([^\s\"')]{3,200})")
+_READER = re.compile(
+    r"(?:sudo -S|su\b|kinit|cryptsetup|passwd|smbpasswd|p4 |vncpasswd|(?:\S{1,40} ){1,3}login|[^|]{0,100}(?:-stdin|-with-token|passphrase-fd|pass-stdin"
+    r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
+)
+"""The program that reads a password from what stands before the pipe."""
+_HTPASSWD = re.compile(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
 _SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
 
 
@@ -91,7 +95,7 @@ def find_command_password(text: str, at: int) -> Found | None:
     letter = text[at + 2 : at + 3]
     if letter == "-":
         letter = text[at + 2 : at + 4]
-        if letter not in ("-u", "-p", "-a", "-s", "-w"):
+        if letter not in ("-u", "-p", "-a", "-s", "-w", "-b"):
             return None
     elif letter not in _LETTERS:
         return None
@@ -100,7 +104,6 @@ def find_command_password(text: str, at: int) -> Found | None:
     return (
         _option(text, at, before)
         or _glued(text, at, before)
-        or _piped(text, at, before, line)
         or _htpasswd(text, at, letter, line)
         or _secure_string(text, at, letter, before, line)
     )
@@ -128,17 +131,45 @@ def _value(found: re.Match[str]) -> tuple[int, int]:
 
 def _option(text: str, at: int, before: str) -> Found | None:
     found = _OPTION.match(text, at)
-    if not found or (found["name"] not in _PASSWORDS and found["name"] not in _LOGINS):
+    if not found:
         return None
     start, end = _value(found)
+    if found["name"] == "-body":
+        is_secret = " secret set " in before[-120:]
+        return (start, end, "secret") if is_secret and _is_given(text[start:end]) else None
+    if found["name"] not in _PASSWORDS and found["name"] not in _LOGINS:
+        return None
     segment, names = _programs_before(before)
+    if found["name"] in "pPw" and _is_beside_user(text, segment, names, end) and _is_login_password(text[start:end]):
+        return start, end, "password"
     if _takes(_PASSWORDS, found["name"], segment, names) and _is_given(text[start:end]):
         return start, end, "password"
-    if _takes(_LOGINS, found["name"], segment, names) or ("auth" in found["name"] and "jenkins-cli" in segment):
+    is_login = _takes(_LOGINS, found["name"], segment, names) or ("auth" in found["name"] and "jenkins-cli" in segment)
+    if is_login or (found["name"] == "-user" and _USER_AND_PASSWORD.fullmatch(text, start, end)):
         login = _LOGIN.fullmatch(text[start:end])
         if login and login["user"] != login["password"] and _is_given(login["password"]) and "://" not in login[0]:
             return start + login.start("password"), end, "password"
     return None
+
+
+def _is_beside_user(text: str, segment: str, names: list[str], end: int) -> bool:
+    """Whether the command is also given a user, so that its `-p` is no port, path or pattern."""
+    user = _USER_OPTION.search(segment) or _USER_OPTION.match(text, end)
+    return user is not None and not _NO_LOGIN.intersection(names)
+
+
+_USER_OPTION = re.compile(r" --?(?:u|U|l|user|username|login)[ =][\"']?[A-Za-z][\w.@\\-]{1,60}[\"']?(?=\s|\Z)")
+_NO_LOGIN = frozenset(
+    """
+    psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb sudo su journalctl git mkdir cp rsync pytest python ssh
+    scp sftp patch perl read ps top install mysql mysqldump mysqladmin mysqlimport mariadb mycli useradd run exec
+    """.split()
+)
+"""Programs whose `-p` is something else though they take a user."""
+
+
+def _is_login_password(value: str) -> bool:
+    return _is_given(value) and len(value) >= 4 and not value.isdigit() and value[:1] not in "-/." and ":" not in value
 
 
 def _glued(text: str, at: int, before: str) -> Found | None:
@@ -152,23 +183,23 @@ def _glued(text: str, at: int, before: str) -> Found | None:
     return (start, end, "password") if _is_given(text[start:end]) and text[start] not in "-=" else None
 
 
-def _piped(text: str, at: int, before: str, line: int) -> Found | None:
-    """What `echo` gives to a command that reads a password."""
-    if not _STDIN.match(text, at):
+def find_piped_password(text: str, at: int) -> Found | None:
+    """Return what the `echo` or `printf` at `at` gives to a command that reads a password."""
+    if _PASSWORD_COMMAND.search(text, max(0, at - 40), at):
+        printed = _PRINTED.match(text, at)
+        return (*printed.span(1), "password") if printed and _is_given(printed[1]) else None
+    piped = _PIPED.match(text, at)
+    if not piped or not _READER.match(piped["command"].strip()):
         return None
-    piped = _PIPED.search(before)
-    if piped and _READS_PASSWORD.search(before, piped.end("quoted" if piped["quoted"] else "plain")):
-        start, end = _value(piped)
-        return (line + start, line + end, "password") if _is_given(text[line + start : line + end]) else None
-    here = _HERE.match(text, at + 3)
-    return (*here.span(1), "password") if here and _is_given(here[1]) else None
+    start, end = _value(piped)
+    return (start, end, "password") if _is_given(text[start:end]) else None
 
 
 def _htpasswd(text: str, at: int, letter: str, line: int) -> Found | None:
     if letter not in "bn":
         return None
-    start = text.rfind("htpasswd", line, at + 1)
-    found = _HTPASSWD.match(text, start) if start >= 0 else None
+    start = text.rfind("passwd", line, at + 1)
+    found = _HTPASSWD.search(text, start - 2) if start >= 2 else None
     return (*found.span(1), "password") if found and found.start(1) > at and _is_given(found[1]) else None
 
 

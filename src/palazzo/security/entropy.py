@@ -20,13 +20,13 @@ _SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|
 _NO_SECRET = tuple(
     """
     sha1 sha224 sha256 sha384 sha512 sha md5 h1 blake2b blake2s integrity checksum digest etag hash id nonce version
-    cursor fingerprint signature page_token pagetoken next_token nexttoken continuation_token continuationtoken
+    cursor fingerprint signature verification page_token pagetoken next_token nexttoken continuation_token continuationtoken
     code_challenge state accept sitekey site_key site-key encrypted secure publickey public_key public-key pubkey
     tenant kid x5c x5t x5t#s256 pin-sha256 cert certificate recipient address commit rev revision base64 known_hosts
     document folder folders challenge hmac serverkey vault:v1 vault:v2 vault:v3
     """.split()
 )
-_NAMED_ALIKE = ("tokenid", "public key", "server_key")
+_NAMED_ALIKE = ("etag: w", "-id-2", "tokenid", "public key", "server_key")
 _OF_JWK = re.compile(r"[\"'][nxye][\"']:\s?[\"']\Z")
 _KNOWN_HOST = re.compile(r"\|1\|(?:[\w+/]{20,40}=?\|)?\Z")
 _MARKS = " \t\r\n\"'`=:>({[|,;-+/&?<*\\"
@@ -91,6 +91,9 @@ def _is_named_id(run: str) -> bool:
     )
 
 
+_ENCRYPTED = re.compile(r"ENC[(\[][^\n]{0,36}\Z")
+
+
 def _is_known(text: str, start: int, end: int, run: str) -> bool:
     if (
         _is_named_id(run)
@@ -99,7 +102,7 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
         or "authDomain" in text[end : end + 30]
     ):
         return True
-    if text.rfind("ENC[", max(0, start - 40), start) >= 0 or _is_in_armor(text, start):
+    if _ENCRYPTED.search(text, max(0, start - 40), start) or _is_in_armor(text, start):
         return True
     before, after = text[start - 1 : start], text[end : end + 1]
     if before == "\\" or after == "(":

@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 
 from palazzo.security.stand_ins import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import find_directive, find_field, find_key, find_stated_password, is_strong
+from palazzo.security.stated_passwords import (
+    find_directive,
+    find_field,
+    find_key,
+    find_labelled_token,
+    find_stated_password,
+    is_strong,
+    looks_chosen,
+)
 
 NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
 """What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
@@ -45,14 +53,18 @@ _AFTER_NAME = re.compile(
     r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
     r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
-    r"(?:[bBrRuUfF@]{1,2}(?=[\"']))?"
+    r"(?:(?:[bBrRuUfFN@]{1,2}|(?:String::from|SecretString::new|new String|String|Some)\()(?=[\"']))?"
     r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
-    r"|(?P<plain>(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!\w{1,60}=|amp;)){1,4}))",
+    r"|(?P<plain>\{[^{}\s\"'$]{1,80};[^{}\s\"']{0,80}\}(?=[;\s\"']|\Z)"
+    r"|(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!(?:amp;)?\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
 """After a word that is none of a secret's name, or the end of a clause."""
-_PASSWORD = re.compile(r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])", re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)",
+    re.IGNORECASE,
+)
 _SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
 _PIECES = re.compile(
     r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
@@ -71,12 +83,19 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
         return None
     rule = _rule(text, at, name_end, anchor)
     if not rule:
+        if anchor == "pw":
+            return find_directive(text, at)
         return find_key(text, at) if anchor == "key" else None
     more = (_PASSWORD if rule == "password" else _SECRET_ID).match(text, name_end) if rule != "token" else None
     name_end = more.end() if more else name_end
     found = _assigned(text, at, name_end, rule)
     if found or rule != "password":
-        return found or find_field(text, name_end, rule) or (find_directive(text, at) if rule == "secret" else None)
+        return (
+            found
+            or find_labelled_token(text, name_end, rule)
+            or find_field(text, name_end, rule)
+            or (find_directive(text, at) if rule == "secret" else None)
+        )
     return find_stated_password(text, at, name_end)
 
 
@@ -90,7 +109,34 @@ def _assigned(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, s
     if not found:
         return None
     start, end = _value(text, found)
+    if found["quoted"] is None:
+        end = _end_of_argument(text, at, found, start, end)
+        if "phrase" in text[at:name_end].lower() and found["sep"].strip() in ("=", ":"):
+            words = _PHRASE.match(text, start)
+            if words and (_is_variable(text, at) or not _INSTRUCTION.search(words[0])):
+                return start, words.end(), rule
     return (start, end, rule) if _fits(text, at, found, _joined(text, start, end), rule) else None
+
+
+_PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
+_INSTRUCTION = re.compile(
+    r"\b(?:must|should|may|can|will|not|enter|please|use|used|your|this|same|required|is|are|if|for|when|to|of|with|from)\b"
+)
+"""What a form says about a passphrase."""
+
+
+def _end_of_argument(text: str, at: int, found: re.Match[str], start: int, end: int) -> int:
+    """Where a value ends that a shell hands over as one word: an option's or an environment variable's."""
+    is_option = text[max(0, _name_start(text, at))] == "-"
+    if not (is_option or (found["sep"] == "=" and _is_variable(text, at))):
+        return end
+    rest = _ARGUMENT.match(text, start)
+    return max(end, rest.end()) if rest else end
+
+
+_ARGUMENT = re.compile(
+    r"(?![$|-]|[\w.]+[(\[])(?:[^\s\"'`;&|,<>]|[;&|,](?=[^\s;&|,\"'`]*\w)(?!\w+=|amp;))+(?<![)\]},.:])"
+)
 
 
 def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
@@ -152,12 +198,20 @@ _PW_STATES = re.compile(
 
 
 def _stands_alone(text: str, at: int, end: int) -> bool:
-    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `userpwd` or `DB_PASS`."""
-    before, after = text[max(0, at - 4) : at], text[end : end + 1]
-    glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
-    return (
-        not glued or before.lower().endswith(("db", "user", "root", "bind", "dap", "min", "uire", "tore", "key"))
-    ) and not after.isalpha()
+    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `smbpass` or `DB_PASS`."""
+    if text[end : end + 1].isalpha():
+        return False
+    before = text[max(0, at - 8) : at]
+    is_glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
+    return not is_glued or _ENGLISH_PASS.search(before) is None
+
+
+_ENGLISH_PASS = re.compile(
+    r"(?<![a-z])(?:by|com|tres|sur|over|under|en|im|multi|single|two|three|one|first|second|high|low|band|all|re|un|out|back"
+    r"|forward|encom|render|shader|ex|mono|get)\Z",
+    re.IGNORECASE,
+)
+"""What makes another word of `pass`: a compass, a render pass."""
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
@@ -175,17 +229,53 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
     if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
         return rule == "secret" and len(value) > 24 and _is_phrase(value) and _is_variable(text, at)
     if len(value.split(None, 1)) > 1:
-        return False
+        return found["quoted"] is not None and (_steps(value) + _specials(value)) * 3 >= len(value) > 24
     quoted = found["quoted"] is not None
     if _WORDS.fullmatch(value):
-        if rule == "secret" and (_is_phrase(value) or len(value) >= 8) and _is_variable(text, at):
+        if (rule == "secret" or (rule == "key" and len(value) >= 12)) and _is_variable(text, at):
+            return not is_stand_in(value) and (len(value) >= 8 or _is_phrase(value))
+        if _is_header(text, at, found) or (quoted and _is_held_by_client(text, at, found)):
             return not is_stand_in(value)
         return len(value) >= 20 and value.isalpha() and _random(value)
     if not quoted and _CALL_OR_MEMBER.match(value) and not _JOIN_TOKEN.fullmatch(value):
         return False
-    if not _stands_where_values_do(text, at, found, value) or not _is_token(value):
-        return False
+    if not _is_token(value) or not _stands_where_values_do(text, at, found, value):
+        start = _name_start(text, at)
+        is_alone = rule == "secret" and (
+            _is_setting(text, start, found, found.end()) or _is_indented(text, start, found)
+        )
+        is_chosen = _is_header(text, at, found) or (is_alone and looks_chosen(value))
+        return is_chosen and not is_stand_in(value)
     return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
+
+
+def _is_header(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether name and value are a header of HTTP: `-H "X-Api-Key: X"`."""
+    if found["sep"] != ": ":
+        return False
+    start = _name_start(text, at)
+    is_named = _HEADER.match(text, start) is not None
+    return is_named and text[max(0, start - 1) : start] in ("", "\n", "'", '"') and len(found["plain"] or "") >= 8
+
+
+_HEADER = re.compile(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.IGNORECASE)
+
+
+def _is_held_by_client(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether a secret is one that two programs share, of which no name is kept: `client_secret`."""
+    name = text[max(0, at - 12) : found.start("close")].lower().replace("-", "_")
+    return found["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
+
+
+_SHARED_SECRET = re.compile(
+    r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z"
+)
+
+
+def _is_indented(text: str, start: int, found: re.Match[str]) -> bool:
+    """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
+    begins = text[max(0, start - 3) : start] in ("   ", "\n ", "\n  ", "\n\t", "\t")
+    return begins and found["space"] is not None and _LINE_AFTER.match(text, found.end()) is not None
 
 
 _JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
@@ -195,6 +285,8 @@ _PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|
 
 def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value follows a mark of assignment, a flag, or is by itself no word of a sentence."""
+    if found["sep"] == " :" and found["quoted"]:
+        return False  # a variable of psql
     if not (found["said"] or found["space"] or found["call"]):
         return True
     if _is_flag(text, at):
@@ -232,10 +324,15 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if len(value) < 4 or (REFERENCE.match(value) and not _HASH.match(value) and not _BRACED.match(value)):
+    if found["sep"].strip() == "|" and not _is_in_table(text, at, found.end()):
+        return False  # a pipe, or a filter of a template
+    if found["space"] and (value.endswith("=") or value.startswith("--") or _is_in_prose(text, at, found, value)):
+        return False  # the next attribute of an element, or the next word
+    is_hash = len(value) > 12 and _HASH.match(value) is not None
+    if len(value) < 4 or (is_stand_in(value.strip("{}") if _BRACED.match(value) else value) and not is_hash):
         return False
     if _is_assigned_for_sure(text, at, found, value):
-        return not is_stand_in(value) or _HASH.match(value) is not None
+        return True
     quoted = found["quoted"] is not None
     if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
         return False
@@ -246,6 +343,20 @@ def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> 
     if not quoted and _CALL_OR_MEMBER.match(value):
         return False
     return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+
+
+def _is_in_table(text: str, at: int, end: int) -> bool:
+    """Whether the `|` before a value parts the cells of a row: another one is beside it."""
+    row = text[max(0, at - 80) : at].rsplit("\n", 1)[-1]
+    return "{{" not in row and ("|" in row or text[end : end + 2].strip().startswith("|"))
+
+
+def _is_in_prose(text: str, at: int, found: re.Match[str], value: str) -> bool:
+    """Whether a word follows the name as in a sentence that goes on: most mentions of passwords."""
+    if not (value.isalpha() and value.islower()) or text[found.end() : found.end() + 1] != " ":
+        return False
+    before = text[max(0, at - 90) : at]
+    return not found["quoted"] and "-" not in before[-20:] and "login" not in before and "ENV " not in before
 
 
 _HASH = re.compile(
@@ -271,73 +382,133 @@ _PAIR_BEFORE = re.compile(
     r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
 )
 _PAIR_AFTER = re.compile(
-    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]*(?:\s|\Z)", re.IGNORECASE
+    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]+|\s|\Z", re.IGNORECASE
 )
+_COMMAND_SETS = re.compile(r"\b(?:set|modify|config|configure|put)\b[ ][^\n.,;]{0,60}\Z")
 _LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
-_SERVICE = re.compile(
-    r"(?:ansible|become|db|database|my|mysql|maria|pg|postgres|redis|mongo|root|sudo|ssh|s?ftp|smtp|mail|imap|ldap|admin|proxy|key_?store"
-    r"|trust_?store|vault|wifi|service|rabbit|mq|broker|api|grafana|sonar|nexus|jenkins|backup|vpn|registry|bind|master|repl)\w{0,40}\Z",
-    re.IGNORECASE,
-)
-"""How a setting is named that holds a service's password, and no label of a form."""
 _SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
 
 
 def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether what follows the name is a value and no word of a program: where shells, environments, connection
-    strings, files of settings and calls of setters assign."""
+    strings, files of settings, literals and calls of setters assign."""
     start = _name_start(text, at)
     name = text[start : found.start("close")]
     before = text[max(0, start - 90) : start]
     quoted = found["quoted"] is not None
     end = found.end("quoted" if quoted else "plain")
     sep, glue = found["sep"].strip(), found["sep"]
+    if glue == " :" and quoted:
+        return False  # a variable of psql
     if before.endswith("${") or (name.startswith("$") and not sep):
         return False
     if found["call"]:
-        return quoted and glue.startswith("(") and _SETTER.search(name[: at - start]) is not None and _is_single(value)
+        if name == "PASSWORD" and glue == "(":
+            return quoted and text.startswith(")", found.end())
+        return quoted and _is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, found))
     if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
         return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
-    if before[-1:] == "/" and sep == ":" and glue == ":" and before[-2:-1] in (" ", '"'):
+    if before[-1:] == "/" and glue == ":" and before[-2:-1] in (" ", '"'):
         return True
-    if not quoted and (_CALL.match(value) or _CODE.fullmatch(value)):
-        is_directive = found["space"] and _LINE_AFTER.match(text, end) and _has_sibling(text, start - 90, start)
-        if not is_directive:
-            return False
-    if name.isupper() and len(name) > 4 and (glue == "=" or sep == ":"):
-        return _is_single(value) or (quoted and glue == "=")
-    if glue.strip(" ") == "" and found["space"] and before.endswith("ENV "):
+    if name.isupper() and len(name) > 4 and glue == "=" and not _is_called(text, end, value):
         return True
-    if before.endswith(("--set ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+    is_name = not quoted and not found["xml"] and (_CALL.match(value) or _CODE.fullmatch(value))
+    if is_name and (_CALL.match(value) or PLACEHOLDER.search(value) or not _is_setting(text, start, found, end)):
+        return False
+    if name.isupper() and len(name) > 4 and sep == ":":
+        return _is_single(value)
+    if before.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+        return True
+    if found["space"] and before.endswith("ENV "):
         return True
     if not _is_single(value):
-        return False
-    if glue == "=" and not quoted and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
+        return quoted and glue == "=" and value.count(" ") < 4 and _PAIR_BEFORE.search(before) is not None
+    if quoted:
+        return _is_literal(text, found, name, value)
+    if glue == "=" and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
         return True
-    whole = _LINE_BEFORE.search(before) is not None and _LINE_AFTER.match(text, end) is not None
-    if whole and glue == "=" and "." in name and not quoted:
+    if glue == "=" and before[-1:] in ("'", '"', "[") and text[end : end + 1] in ("'", '"', "]"):
         return True
-    if sep in ("=", ":", "=>"):
-        if not quoted and not whole:
-            return False
-        if _is_beside_sibling(text, start, end):
-            return True
-    elif (
-        found["space"] and (whole or _LOGIN_BEFORE.search(before) is not None) and _is_beside_sibling(text, start, end)
-    ):
+    if found["space"] and not name.isalpha() and _COMMAND_SETS.search(before) and _LINE_AFTER.match(text, end):
         return True
-    if found["space"] and quoted and (name.isupper() or (whole and len(name) > 8)):
-        return True
-    if whole and sep == ":" and not quoted and _SERVICE.match(name):
-        return True
-    return (
-        quoted
-        and sep in ("=", ":=")
-        and whole
-        and len(value) >= 8
-        and name[-1:] not in ".$"
-        and not value[:1].isupper()
+    if found["xml"]:
+        return text.startswith("</", end)
+    return _is_setting(text, start, found, end) or (
+        found["space"] is not None and _LOGIN_BEFORE.search(before) is not None and _is_beside_sibling(text, start, end)
     )
+
+
+def _is_called(text: str, end: int, value: str) -> bool:
+    """Whether a value without quotes is a call or a member of a program's objects: `os.environ[`."""
+    return _CALL.match(value) is not None or text.startswith(("(", "["), end)
+
+
+def _is_setter(before_name: str, glue: str) -> bool:
+    return glue.startswith("(") and _SETTER.search(before_name) is not None
+
+
+def _is_property(text: str, found: re.Match[str]) -> bool:
+    """Whether name and value are the two literals of a call: `setProperty("a.password", "X")`."""
+    is_pair = found["call"] == "," and found["close"][-1:] in ("'", '"') and text.startswith(")", found.end())
+    return is_pair and _CALLEE.search(text, max(0, found.start() - 60), found.start()) is not None
+
+
+_CALLEE = re.compile(r"\w\(\s?[\"'][\w.-]*\Z")
+
+
+def _is_literal(text: str, found: re.Match[str], name: str, value: str) -> bool:
+    """Whether a string in quotes is what a program or a document assigns, and no label that people read."""
+    if found["space"] and not name.isupper():
+        start = found.start("close") - len(name)
+        return _LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
+    is_titled = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
+    is_label = is_titled and found["sep"].strip() == ":" and not _is_beside_sibling(text, *found.span())
+    if is_label or found["said"]:
+        return False
+    is_variable = name[-1:] not in ".$"
+    is_long = len(value) >= (6 if found["sep"].strip() in ("=", ":=") else 8)
+    return is_variable and (is_long or not value.isalpha() or _is_beside_sibling(text, *found.span()))
+
+
+_BARE_NAMES = frozenset(["password", "pass", "passwd", "passphrase", "pwd", "pw", "passcode"])
+
+
+def _is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
+    """Whether a name and a value without quotes are a line of their own among settings, and not of a program.
+
+    What a program would write otherwise tells: it ends a line with a mark, indents by its blocks, and names values that
+    are spelled as its names are. Settings stand beside settings, or alone in what somebody says.
+    """
+    if not _LINE_BEFORE.search(text[max(0, start - 90) : start]) or not _LINE_AFTER.match(text, end):
+        return False
+    if found["space"]:
+        return _is_beside_sibling(text, start, end)
+    sep, glue = found["sep"].strip(), found["sep"]
+    if sep not in ("=", ":", "=>"):
+        return False
+    if glue == "=" and not _CODE_AFTER.match(text, end):
+        return True
+    value = text[found.start("plain") : end]
+    line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
+    if sep == "=" and _NAME_OF_CODE.fullmatch(value):
+        return _SECTION.search(text, max(0, line - 400), line) is not None
+    if sep == ":" and _TYPE.fullmatch(value):
+        return False
+    if _is_beside_sibling(text, start, end):
+        return True
+    above, below = _SETTING_ABOVE.search(text, max(0, line - 200), line), _SETTING_BELOW.match(text, end, end + 200)
+    is_alone = not text[max(0, line - 2) : line].strip() and not text[end : end + 40].strip(" \r\n.\"'")
+    return above is not None or below is not None or is_alone
+
+
+_SECTION = re.compile(r"(?:\A|\n)[ ]?\[[\w .:\"-]{1,40}\]\r?\n(?:[^\n\[\](){}]*\n)*\Z")
+_NAME_OF_CODE = re.compile(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
+_TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}")
+_CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
+_SETTING = r"[ \t]*(?:- )?[\w.-]{2,40}[ ]?[:=](?:[ ][^\n{}()\[\];,]{0,80}[^\n{}()\[\];, :])?"
+_SETTING_ABOVE = re.compile(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
+_SETTING_BELOW = re.compile(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
+"""A line beside: a setting, or the heading of some."""
 
 
 def _is_beside_sibling(text: str, start: int, end: int) -> bool:

@@ -11,10 +11,10 @@ import binascii
 import re
 from collections.abc import Callable
 
-from palazzo.security.command_passwords import find_command_password
+from palazzo.security.command_passwords import find_command_password, find_piped_password
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import is_strong
+from palazzo.security.stated_passwords import find_field, find_pgpass_line, find_pin, is_strong, looks_chosen
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 Found = tuple[int, int, str]
@@ -78,7 +78,7 @@ _SIGNED = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]i
 
 def _authorization(text: str, at: int) -> Found | None:
     found = _AUTHORIZATION.match(text, at)
-    if found and any(map(str.isdigit, found[1])):
+    if found and _is_whole_token(found[1]):
         return (*found.span(1), "authorization")
     basic = _BASIC.match(text, at)
     if not basic or not _is_user_and_password(basic[1]) or is_public_example(basic[1] + "=" * (-len(basic[1]) % 4)):
@@ -91,12 +91,17 @@ def _is_user_and_password(body: str) -> bool:
         name, colon, word = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode().partition(":")
     except (binascii.Error, ValueError):
         return False
-    return bool(name and colon and word) and (name + word).isprintable()
+    return bool(name and colon and word) and (name + word).isprintable() and not is_stand_in(word)
 
 
 def _bearer(text: str, at: int) -> Found | None:
     found = _BEARER.match(text, at)
-    return (*found.span(1), "authorization") if found and any(map(str.isdigit, found[1])) else None
+    return (*found.span(1), "authorization") if found and _is_whole_token(found[1]) else None
+
+
+def _is_whole_token(token: str) -> bool:
+    """Whether something is left of a token: manuals print its first letters and three dots."""
+    return any(map(str.isdigit, token)) and not (token.endswith("...") and len(token) < 40)
 
 
 def find_private_key(text: str, at: int) -> Found | None:
@@ -131,16 +136,16 @@ def _login(text: str, at: int) -> Found | None:
         return None
     if group == "master" and not _AUTH_BEFORE.search(text, max(0, at - 20), at + 4):
         return None
-    if group == "pair" and not is_strong(value):
+    if group == "pair" and not (looks_chosen(value) or text.startswith("=(", at + 4)):
         return None
     return (*found.span(group), "password")
 
 
 _AUTH = re.compile(
     r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
-    r"|[ ]{1,3}[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
+    r"|[ ]{1,3}(?:default )?[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
     r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
-    r"|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
+    r"|(?<=_auth)=(?P<variable>(?=[a-z+/_-]{0,40}\d)[A-Za-z0-9+/_-]{20,100}={0,2})(?![\w.-])|tok(?:en)?[ ]{0,4}=[ ]{0,4}(?P<token>[^\s\"']{6,200}))",
     re.IGNORECASE,
 )
 
@@ -149,7 +154,11 @@ _AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
 
 
 def _auth(text: str, at: int) -> Found | None:
-    return _authorization(text, at) or _login(text, at)
+    return (
+        _authorization(text, at)
+        or _login(text, at)
+        or (find_field(text, at + 4, "secret") if text[at - 1 : at] == "_" else None)
+    )
 
 
 def _kennwort(text: str, at: int) -> Found | None:
@@ -161,14 +170,17 @@ def _kennwort(text: str, at: int) -> Found | None:
 
 
 _LATIN_WORD = re.compile(
-    r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|clave(?:s|(?= (?:de|del|es|para)))",
+    r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|claves?(?= ?(?:de|del|es|para|:))|mdp|psk|parola(?: d['’]ordine)?",
     re.IGNORECASE,
 )
 
 
 def _log_in(text: str, at: int) -> Found | None:
     """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
-    found = _LOGIN_SAID.match(text, at) or _CALL_OF_TWO.match(text, at)
+    found = _LOGIN_SAID.match(text, at)
+    if found and found["value"].isalpha():
+        return None
+    found = found or _CALL_OF_TWO.match(text, at) or _ADDED_LOGIN.match(text, at)
     if not found and text.startswith("LOGIN ", at):
         found = _LOGIN_OF_IMAP.match(text, at)
     return _strong(found)
@@ -176,7 +188,14 @@ def _log_in(text: str, at: int) -> Found | None:
 
 def _connection(text: str, at: int) -> Found | None:
     """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
-    return _strong(_CALL_OF_TWO.match(text, at) or _CONNECT.match(text, at))
+    found = _CALL_OF_TWO.match(text, at)
+    if (
+        found
+        and (found["named"] or _ADDRESS.search(text, at, found.start("value")) or _is_third(text, at, found))
+        and not is_stand_in(found["value"])
+    ):
+        return (*found.span("value"), "password")
+    return _strong(found or _CONNECT.match(text, at))
 
 
 def _at_host(text: str, at: int) -> Found | None:
@@ -193,23 +212,32 @@ def _strong(found: re.Match[str] | None) -> Found | None:
     if (
         not found
         or is_stand_in(found["value"])
-        or not (is_strong(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
+        or not (looks_chosen(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
     ):
-        return None
-    value = found["value"]
-    if value.isidentifier() and sum(map(str.isdigit, value)) < 2:  # a function's name
         return None
     return (*found.span("value"), "password")
 
 
 _LOGIN_SAID = re.compile(
-    r"(?:login|cred(?:ential)?)s?\b[^\n:=(]{0,40}?(?::|=| is| are| with|with)[ ]{1,2}[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:|,][ ]?|[ ](?:and|und|et|y|e)[ ](?:password |pw )?)"
+    r"(?:login|log in|cred(?:ential)?|inlog\w*|zalog\w*|identifi\w*|zugangsdaten|anmeld\w*|acces\w*)s?\b[^\n:=(]{0,40}?(?:[ ]?[:=]| is| are| with| als| as| met| mit| avec| con| com| jako)[ ]{1,2}"
+    r"(?:user(?:name)? )?[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:,][ ]?|[ ](?:and|und|et|y|e|i|en)[ ](?:password |pw )?)"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{6,60})",
     re.IGNORECASE,
 )
 _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+
+
+def _is_third(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether a host and a user stand before a literal: `mysql_connect("localhost", "shop", "X")`."""
+    return _THREE_LITERALS.match(text, at, found.end()) is not None
+
+
+_THREE_LITERALS = re.compile(
+    r"connect\((?:\s{0,8}[\"'][^\"'\n]{1,60}[\"'],){2}\s{0,8}[\"'][^\"'\n]{5,100}[\"']\Z", re.IGNORECASE
+)
+_ADDRESS = re.compile(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
 _CALL_OF_TWO = re.compile(
-    r"\w{0,20}s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
+    r"(?:(?P<named>superuser|wifi\.begin|ftp(?=\([^()\n]{1,100},[^()\n]{1,100},))|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
     re.IGNORECASE,
 )
 _CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
@@ -220,12 +248,16 @@ _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 
 def _identified(text: str, at: int) -> Found | None:
     found = _IDENTIFIED.match(text, at)
-    return (*found.span(2), "password") if found and not is_stand_in(found[2]) else None
+    if not found or is_stand_in(found[2]):
+        return None
+    is_sql = found[1] is not None or _USER_OF_SQL.search(text, max(0, at - 80), at) is not None
+    return (*found.span(2), "password") if is_sql else None
 
 
 _IDENTIFIED = re.compile(
     r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
 )
+_USER_OF_SQL = re.compile(r"\b(?:user|role|to|link)\s\S{1,60}\s{1,4}\Z", re.IGNORECASE)
 
 
 def _community(text: str, at: int) -> Found | None:
@@ -239,21 +271,161 @@ def _community(text: str, at: int) -> Found | None:
 _COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
+def _log_in_or_connect(text: str, at: int) -> Found | None:
+    found = _NETWORK_CREDENTIAL.match(text, at)
+    if found and not is_stand_in(found["value"]):
+        return (*found.span("value"), "password")
+    return _log_in(text, at)
+
+
+_ADDED_LOGIN = re.compile(r"(?<=sp_add)login N?'[^'\n]{1,60}', ?N?'(?P<value>[^'\n]{4,100})'", re.IGNORECASE)
+_NETWORK_CREDENTIAL = re.compile(
+    r"(?<=[a-z])Credentials?\(\s{0,4}([\"'])[^\"'\n]{1,60}\1,\s{0,4}\1(?P<value>[^\"'\n]{3,100})\1"
+)
+
+
+def _log_in_or_identified(text: str, at: int) -> Found | None:
+    return _identified(text, at) or _log_in(text, at)
+
+
+def _pair(text: str, at: int) -> Found | None:
+    """`admin:X` in a sentence or an argument."""
+    found = _PAIR.match(text, at)
+    return (*found.span("value"), "password") if found and _is_pair(found["value"]) else None
+
+
+def _is_pair(value: str) -> bool:
+    return is_strong(value) and not is_stand_in(value) and not value.isalnum()
+
+
+_PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
+
+
+def _windows_option(text: str, at: int) -> Found | None:
+    """`/p:X` of Windows' programs."""
+    return _first_value(_WINDOWS_OPTION, text, at)
+
+
+_WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
+
+
+def _net_use(text: str, at: int) -> Found | None:
+    """`net use Z: \\\\srv\\share /user:D\\u X`."""
+    return _first_value(_NET_USE, text, at)
+
+
+_NET_USE = re.compile(
+    r"net use [^\n]{1,120}?/user:\S{1,60} (?P<value>[^\s/*\"'][^\s\"']{3,60})(?=\s|\Z)", re.IGNORECASE
+)
+
+
+def _first_value(pattern: re.Pattern[str], text: str, at: int) -> Found | None:
+    found = pattern.match(text, at)
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+def _acl(text: str, at: int) -> Found | None:
+    """`ACL SETUSER a on >X` of Redis."""
+    return _first_value(_ACL, text, at)
+
+
+_ACL = re.compile(r"acl setuser [^\n>]{1,60} >(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+
+
+def _short_label(text: str, at: int) -> Found | None:
+    """`u: operator p: X`."""
+    return _strong(_SHORT_LABEL.match(text, at)) if _USER_LABEL.search(text, max(0, at - 50), at) else None
+
+
+_SHORT_LABEL = re.compile(r" p: [\"'`]?(?P<value>[^\s\"'`,;]{4,80})", re.IGNORECASE)
+_USER_LABEL = re.compile(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
+
+
+def _answer_to_prompt(text: str, at: int) -> Found | None:
+    """What a script for `expect` sends when it is asked for a password."""
+    return _first_value(_ANSWER, text, at)
+
+
+_ANSWER = re.compile(
+    r"spawn [^\n]{1,160}?[\n;][^\n]{0,60}?asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"",
+    re.IGNORECASE,
+)
+
+
+def _added_user(text: str, at: int) -> Found | None:
+    return _first_value(_ADDED_USER, text, at)
+
+
+_ADDED_USER = re.compile(r"(?<=rabbitmqctl )add_user [\"']?[\w.-]{1,60}[\"']? [\"']?(?P<value>[^\s\"']{4,100})")
+
+
+def _signing_key(text: str, at: int) -> Found | None:
+    """The literal that a call signs or verifies with: `jwt.sign(payload, 'X')`."""
+    return _first_value(_SIGNING_KEY, text, at)
+
+
+_SIGNING_KEY = re.compile(
+    r"jwt\.(?:sign|verify|encode|decode)\((?:[^()\n\"']{0,80}|\{[^{}\n]{0,200}\}),\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)",
+    re.IGNORECASE,
+)
+
+
+def _at_colon(text: str, at: int) -> Found | None:
+    """What follows the colon of `admin:X`, `net use … /user:u X` or ` p: X`, or has it before a port."""
+    if text.startswith(":5432:", at):
+        return find_pgpass_line(text, at)
+    before = text[max(0, at - 5) : at].lower()
+    if before == "/user":
+        begin = max(0, at - 160)
+        line = text[begin:at].lower().rfind("net use")
+        return _net_use(text, begin + line) if line >= 0 else None
+    return (
+        _short_label(text, at - 2)
+        if before.endswith(" p")
+        else _pair(text, at - len("admin" if before == "admin" else "root"))
+    )
+
+
+BEFORE_COLON = r"(?:(?<=[ntr]:)(?:(?<=admin:)|(?<=root:)|(?<=/user:))|(?<= p:)(?= )|(?=5432:))"
+
 PHRASES: dict[str, Callable[[str, int], Found | None]] = {
     "://": _credentials,
     "auth": _auth,
     "bearer": _bearer,
     "q~": _azure,
     " -": find_command_password,
+    ":": _at_colon,
+    **dict.fromkeys(("/p:", "/rp "), _windows_option),
+    "acl setuser ": _acl,
+    "spawn ": _answer_to_prompt,
+    "rabbitmqctl add_user ": lambda text, at: _added_user(text, at + len("rabbitmqctl ")),
+    "jwt.sign(": _signing_key,
+    "jwt.verify(": _signing_key,
+    "jwt.encode(": _signing_key,
+    "jwt.decode(": _signing_key,
+    "wifi.begin(": _connection,
+    "ftp(": _connection,
+    "superuser(": _connection,
+    " pdo(": lambda text, at: _connection(text, at + 1),
+    "echo ": find_piped_password,
+    "printf ": find_piped_password,
     "kennwort": _kennwort,
     "wachtwoord": _kennwort,
     "contrase": _kennwort,
     "senha": _kennwort,
+    "clave": _kennwort,
+    "parola": _kennwort,
+    "mdp": _kennwort,
+    "psk": _kennwort,
+    "pin": find_pin,
+    "identif": _log_in_or_identified,
+    "inlog": _log_in,
+    "zugangsd": _log_in,
     "login": _log_in,
     "creds": _log_in,
+    "credential": _log_in_or_connect,
     "connect": _connection,
     "@": _at_host,
-    "identified ": _identified,
     "community": _community,
 }
 """Each phrase in lower case, and who looks at it."""
@@ -268,6 +440,7 @@ OTHER_SCRIPTS = (
         ("밀", "비밀번호"),
         ("호", "암호"),
     ),
-    *(("ł", "hasł"), ("ö", "lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
+    *(("ł", "hasł"), ("ł", "Hasł"), ("ö", "lösenord"), ("ö", "Lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
+    *(("П", "Парол"), ("ü", "WLAN-Schlüssel"), ("ü", "Netzwerkschlüssel")),
 )
 """Words for a password that the text in ASCII does not show, each with a letter that is found faster."""

@@ -22,7 +22,7 @@ from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import OTHER_SCRIPTS, PHRASES, Found, find_private_key
+from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, Found, find_private_key
 from palazzo.security.stand_ins import is_public_example
 from palazzo.security.stated_passwords import (
     find_in_other_script,
@@ -192,10 +192,10 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:
-    """Whether a run is a sentence in base64."""
+    """Whether a run is a sentence or an address in base64."""
     run = text[start:end]
     decoded = base64_text(run, 0, len(run))
-    return decoded is not None and decoded[0].count(" ") > 1
+    return decoded is not None and (decoded[0].count(" ") > 1 or decoded[0].startswith(("http://", "https://")))
 
 
 _SHAPED = (
@@ -265,24 +265,36 @@ def _led(text: str, start: int) -> list[Found]:
 
 def _at_words(text: str, lowered: bytes) -> list[Found]:
     spans: list[Found] = []
+    if len(lowered) < _SHORT_TEXT:
+        if hit := _SEARCH_FOR_ALL(lowered):
+            _look_at_hits(text, lowered, hit, _ALL_ANCHORS, spans)
+        return spans
     for letter, search, anchors in _SEARCHES:
-        if letter not in lowered:
-            continue
-        hit = search(lowered)  # in most short texts there is none, which costs half of an iterator's making
-        resume_at: dict[str, int] = {}
-        while hit:
-            anchor = anchors[hit[0]]
-            at = hit.start() - anchor.offset
-            hit = search(lowered, hit.end())
-            if at < resume_at.get(anchor.word, 0):
-                continue
-            span = anchor.look(text, at)
-            if span:
-                spans.append(span)
-                resume_at[anchor.word] = span[1]
-            if anchor.look_for_list:
-                spans += anchor.look_for_list(text, at)
+        # a search finds nothing in most texts: this costs half of an iterator's making
+        if letter in lowered and (hit := search(lowered)):
+            _look_at_hits(text, lowered, hit, anchors, spans)
     return spans
+
+
+def _look_at_hits(
+    text: str, lowered: bytes, first: re.Match[bytes], anchors: dict[bytes, _Anchor], spans: list[Found]
+) -> None:
+    """Look around each hit of a search, from the first on; add what is there to `spans`."""
+    search = first.re.search
+    hit: re.Match[bytes] | None = first
+    resume_at: dict[str, int] = {}
+    while hit:
+        anchor = anchors[hit[0]]
+        at = hit.start() - anchor.offset
+        hit = search(lowered, hit.end())
+        if at < resume_at.get(anchor.word, 0):
+            continue
+        span = anchor.look(text, at)
+        if span:
+            spans.append(span)
+            resume_at[anchor.word] = span[1]
+        if anchor.look_for_list:
+            spans += anchor.look_for_list(text, at)
 
 
 def _at_other_scripts(text: str) -> list[Found]:
@@ -328,14 +340,28 @@ _LOOKS: dict[str, _Look] = {
 }
 """Words that announce a secret, in lower case, and who looks behind each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
-    "k": ("key", "token", "kennwort", "cookie"),
-    "p": ("pass", "pw"),
-    "c": ("secret", "creds", "connect", "contrase", "community", "wachtwoord"),
+    "k": ("key", "token", "kennwort", "cookie", "psk"),
+    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "superuser(", " pdo(", "ftp(", "/p:", "/rp ", "spawn "),
+    "c": (
+        "secret",
+        "creds",
+        "credential",
+        "connect",
+        "contrase",
+        "community",
+        "wachtwoord",
+        "clave",
+        "echo ",
+        "rabbitmqctl add_user ",
+        "acl setuser ",
+        "jwt.encode(",
+        "jwt.decode(",
+    ),
     "h": ("auth", "senha"),
     "b": ("bearer",),
-    "g": ("login",),
-    "f": ("identified ",),
-    ":": ("://",),
+    "g": ("login", "inlog", "zugangsd", "wifi.begin(", "jwt.sign("),
+    "f": ("identif", "jwt.verify("),
+    ":": ("://", ":"),
     "-": (" -",),
     "~": ("q~",),
     "@": ("@",),
@@ -345,6 +371,9 @@ _BY_LETTER: dict[str, tuple[str, ...]] = {
 _FOLLOWED_BY = {
     "token": r"(?!s\")",  # counts of tokens, in every row of some hosts
     " -": f"(?={OPTION_LETTERS})",
+    "pin": r"(?<![a-z0-9]pin)(?=[ :=-])",
+    "psk": r"(?![a-z])",
+    ":": BEFORE_COLON,
     "@": r"(?<![\s\"'/@]@)",
 }
 """What follows a word, or stands before it, wherever its look finds anything."""
@@ -360,20 +389,32 @@ class _Anchor:
     look_for_list: _LookForList | None
 
 
-def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
-    """The letter, a search for its words from that letter on, and the word of each match."""
-    branches, anchors = [], {}
+def _pattern_for(letter: str) -> bytes:
+    """An expression for the words of a letter, from that letter on."""
+    branches = []
     for word in _BY_LETTER[letter]:
         offset = word.index(letter)
-        rest = word[offset + 1 :]
         before = f"(?<={re.escape(word)})" if offset else ""
-        branches.append(re.escape(rest) + before + _FOLLOWED_BY.get(word, ""))
-        anchors[word[offset:].encode()] = _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
-    pattern = re.compile(f"{re.escape(letter)}(?:{'|'.join(branches)})".encode())
-    return letter.encode(), pattern.search, anchors
+        branches.append(re.escape(word[offset + 1 :]) + before + _FOLLOWED_BY.get(word, ""))
+    return f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()
+
+
+def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
+    """The letter, a search for its words from that letter on, and the word of each match."""
+    offsets = {word: word.index(letter) for word in _BY_LETTER[letter]}
+    anchors = {
+        word[offset:].encode(): _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
+        for word, offset in offsets.items()
+    }
+    return letter.encode(), re.compile(_pattern_for(letter)).search, anchors
 
 
 _SEARCHES = tuple(map(_search_for, _BY_LETTER))
+_SHORT_TEXT = 1024
+"""Below this one search for all words is the faster one: 17 ms a MB in messages of 300 bytes, where fifteen searches
+take 43; in long texts it is 13 against 10 (this machine, CPython 3.11)."""
+_SEARCH_FOR_ALL = re.compile(b"|".join(_pattern_for(letter) for letter in _BY_LETTER)).search
+_ALL_ANCHORS = {word: anchor for _, _, anchors in _SEARCHES for word, anchor in anchors.items()}
 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 

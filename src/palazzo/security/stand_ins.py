@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 REFERENCE = re.compile(
-    r"[$<%({@\[]|\{\{|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|op://|ssm:|arn:|secrets?\.|vars?\."
+    r"[$<%({@\[]|\{\{|&(?:lt|#x3c);|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|sops:|op://|ssm:|arn:|secrets?\.|vars?\."
     r"|local\.|data\.|file:|https?:|[~.]{0,2}/|[a-z]:\\|projects/|std::|ref\+|kms:|encrypted:|ENC\[|AQICAH|gAAAAA"
     r"|Ag[ABC][A-Za-z0-9+/]{80})",
     re.IGNORECASE,
@@ -23,16 +23,24 @@ PLACEHOLDER = re.compile(
 )
 """What a value has that a person is to replace. For places where most values are words of a program."""
 _SURE_PLACEHOLDER = re.compile(
-    r"\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
-    r"|<[^>]*>|\{[\w.]+\}|%\w+%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
+    r"\A(?:required|nullable|sometimes|string|present|bail)[|:]|\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
+    r"|<[^>]*>|\{[A-Za-z_][\w.]*\}|\A%\w+%|%[A-Z_]{4,40}%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
     re.IGNORECASE,
 )
 _WORD_FOR_ONE = re.compile(
-    r"(?:(?:super|the|your|my|some|new|old|db|user|admin|root|test|default|current|strong|good|bad|invalid|wrong)[-_ ]?){0,3}"
+    r"(?:(?:super|an?|the|your|my|some|new|old|db|user|admin|root|test|default|current|strong|good|bad|invalid|wrong)[-_ ]?){0,3}"
     r"(?:pass(?:word|wd|phrase|code)?|passwort|kennwort|pwd?|secret|token|key|credentials?|value|string|text|contrase\wa"
-    r"|senha|wachtwoord)s?[-_ ]?(?:here|value|string)?",
+    r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|парол\w?|密码|密碼|パスワード|비밀번호|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?|tests?\d{0,4}(?:tests?\d{0,4})?",
     re.IGNORECASE,
 )
+_STATE = re.compile(
+    r"(?:un|in|not|nicht|non|no|im)?[- ]?(?:requ(?:ir|is|er)|obligat|obrigat|mandator|erforder|pflicht|verplicht|wymaga|pov?inn|falsch|wrong|incorr|errat"
+    r"|expir|abgelauf|scadut|verlopen|wygas|vergess|vergeten|forgot|oubli|olvid|esquec|accept|verif|match|missing|fehl|manquant"
+    r"|falta|vide|vac[ií]|vazi|vuot|generat|random|hidden|cach[eé]|ocult|verborg|encrypt|hashed|reset"
+    r"|chang|updat|rotat|enabl|disabl|support|protect|provid|default|valid|ung[uü]ltig|nieprawid|neces|opcional|option)[\w-]{0,12}",
+    re.IGNORECASE,
+)
+"""What a field of a form or a login is said to be, in eight languages, by the stem of the word."""
 _TAG = re.compile(r"![A-Za-z]{2,12}")
 """Of YAML: the value follows, encrypted or by reference."""
 _WORDS_OF_PROGRAMS = frozenset(
@@ -47,7 +55,7 @@ _WORDS_OF_PROGRAMS = frozenset(
     kerberos scram-sha-256 sha256 bcrypt vagrant raspberry odoo wordpress drupal joomla keycloak gitea nextcloud n8n
     supabase directus strapi docker dev demo local development database data api app laravel symfony django word
     words phrase secretstr securestring passwordhash only auth authentication login logout signin sign-in off on yes
-    no
+    no bitnami anonymous anonymous@ foobared salted stored leer leeg puste auto automatic files compat systemd here there everywhere same both them this that these those
     """.split()
 )
 _PUBLIC_EXAMPLES = frozenset(
@@ -78,12 +86,13 @@ def is_stand_in(value: str) -> bool:
     bare = value.strip("\"'`.,;:!?()[]")
     return (
         not bare
+        or value.rstrip().endswith(":")  # a prompt
         or _TAG.fullmatch(value) is not None
         or REFERENCE.match(value) is not None
         or _SURE_PLACEHOLDER.search(value, 0, 80) is not None
         or bare.lower() in _WORDS_OF_PROGRAMS
         or _WORD_FOR_ONE.fullmatch(bare) is not None
-        or _TAG.fullmatch(value) is not None
+        or (bare.isalpha() and _STATE.fullmatch(bare) is not None)
         or len(set(value)) < 3
     )
 

@@ -17,13 +17,16 @@ _FIELD = re.compile(
     r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
     r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
     r"|[\"']?\s{0,4}\n\s{0,16}[\"']?value[\"']?:\s{0,4}[\"']?(?P<line>[^\s\"'{]{1,300})"
-    r"|>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
+    r"|(?:[\"'](?:[ ]\w{1,20}=[\"'][^\"'\n]{0,40}[\"']){0,3})?>\s{0,12}<value>(?P<inner>[^<\n]{1,300})<"
     r"|</(?:key|name)>\s{0,8}<(?:string|value)>(?P<element>[^<\n]{1,300})<"
-    r"|[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})"
+    r"|[\"'] \{[^{}]{0,200}?\bdefault\s{1,8}=\s{1,4}[\"'](?P<default>[^\"'\n]{3,200})"
+    r"|[^|\n]{0,40}<<<[ ]?[\"']?(?P<here>[^\s\"'$]{4,100})"
+    r"|\]\\?[\"'],\s?[\"'](?P<filled>[^\"'\n]{3,100})[\"']\)"
     r"|[\"']?\)?\)?\.(?:send_?keys|type|fill|set_?value)\([\"'](?P<typed>[^\"'\n]{3,100})[\"']"
     r")",
     re.IGNORECASE,
 )
+_RESULT = re.compile(r"[\w.-]{0,40}+[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})")
 _WORD = re.compile(r"[^\s\"'`<>»”’“]{6,80}")
 _CONNECTS = re.compile(
     r"(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|becomes?|remains|changed|set)[ ]{1,3}"
@@ -38,12 +41,37 @@ _SAID_BESIDE = re.compile(
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
 )
 _BEFORE = re.compile(
-    r"(?:[\"'`«“„‘](?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|\b(?:with|avec|mit|con|use|using|enter|try|put|type|set|took)[ ](?P<plain>[^\s\"'`,]{6,60}))"
-    r"[ ]{1,2}(?:as|for|is|comme|als|como|come|jako)(?:[ ](?:the|your|my|a|le|la|el|das|de|o|root|admin|db|\w{1,12})){0,3}[ ]?\Z",
+    r"(?:[\"'`«“„‘][ ]?(?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|(?:\b(?:with|avec|mit|con|com|met|use|using|enter|try|put|type|set|took|now)|:)[ ](?P<plain>[^\s\"'`,]{6,60}?):?)"
+    r"[ ]{1,2}(?:(?:as|for|is|comme|als|como|come|jako)[ ])?(?:(?:the|your|my|a|le|la|el|das|de|o|root|admin|db|mot|\w{1,12})[ ]){0,3}\Z",
     re.IGNORECASE,
 )
+_PREPOSITION = (
+    r"(?:for|on|of|to|at|in|from|de|del|della|dell|do|da|di|du|des|der|dem|die|das|den|f[üu]r|zu|zum|zur|vom|von|auf|im|am|van|voor|naar"
+    r"|na|dla|w|po|para|pour|per|sur|à|al|til|för)"
+)
+_LABEL = re.compile(
+    rf"(?:[ ]\([^()\n]{{1,30}}\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\w{{1,9}}-?code)|[ ](?:lautet|is now|is|ist|est|es|now|jest|to)|[ ]{_PREPOSITION}(?:[ '’][\w.'’/@-]{{1,30}}){{1,5}})"
+    r"\*{0,2}[ ]?(?:[:：]|→|->|=>|[–—])\*{0,2}[ ]{1,3}(?P<open>[\"'`«“„][ ]?|\*\*|<code>)?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    re.IGNORECASE,
+)
+"""What a label says of a password that it names, and what stands behind it: `Passwort für den Server: X`."""
+_LABEL_ITSELF = re.compile(
+    r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[].*)(?=\s|\Z))[^\s\"'`«»“”„<>;,(]{5,80})(?=[ ]*(?:\r?\n|\Z|[|*]|\())"
+)
+"""The value behind the word itself, at the end of a line that begins with other words."""
+_ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
+_STATEMENT = re.compile(
+    rf"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\w.'’/@-]{{1,30}}){{0,4}}?|[ ](?:wifi|wlan|root|admin|\w{{2,9}}-?code))?"
+    r"(?P<verb>'s(?=[ ])|[ ](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set to|jetzt|again|ahora|just))?)?"
+    r"[ ](?P<open>[\"'`«“„][ ]?|\*\*|\()?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    re.IGNORECASE,
+)
+_MIXED = re.compile(
+    r"[A-ZÄÖÜ][\w.+-]*[_+~.-][A-Za-z]\w*|\w*[a-z][A-Z][a-z]\w*|[a-z]{3,}[+~][\w+]{3,}|[A-Z][\w.~+-]*[~][\w~]+"
+)
+"""How a chosen password is spelled that has no figure: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
 _NEXT_LINE = re.compile(
-    r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,64})[ ]{0,3}(?:\r?\n|\Z)"
+    r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,56})[ ]{0,3}(?:\r?\n|\Z)"
 )
 _PROTOCOL_BEFORE = re.compile(r"USER |331 |---> ?$|\[P\.\]|C: ?$|>> ?$|RCPT|AUTH|ftp|pop3", re.IGNORECASE)
 _PROTOCOL = re.compile(r"PASS (?P<value>[!-~]{3,100})(?=\r?\n|\\r|\"|'|$)")
@@ -54,8 +82,8 @@ _DIRECTIVE = re.compile(
     r"(?:requirepass|masterauth|masterpass|rootpw|bindpw|olcrootpw|sentinel auth-pass \S{1,40}|storepass|keypass"
     r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
     r"|key-password|rw(?:-|_)?password|psksecret|pre-shared-key(?: ascii-text| local| remote)?|wpa-psk ascii \d|wpa_passphrase \S{1,40}"
-    r"|enable (?:password|secret)(?: \d)?|username \S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
-    r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d)"
+    r"|enable (?:password|secret)(?: \d)?|username (?!and |or |und |et )\S{1,60} (?:privilege \d{1,2} )?(?:password|secret)(?: \d)?|password [057]"
+    r"|passwd/\S{1,30} password|neighbor \S{1,60} password|DefaultPassword /d|openssl passwd(?: -[a-z0-9]{1,8}){1,3})"
     r"[ ]{0,4}(?:--?(?:plaintext|iscrypted)[ ]{1,3})?[\"']?(?P<value>[^\s\"']{3,200})",
     re.IGNORECASE,
 )
@@ -79,6 +107,8 @@ def find_field(text: str, end: int, rule: str) -> Found | None:
 
 def _in_field(text: str, end: int, rule: str = "password") -> Found | None:
     found = _FIELD.match(text, end)
+    if not found and text.find("result", end, end + 170) >= 0:
+        found = _RESULT.match(text, end)
     if not found:
         return None
     group = found.lastgroup or ""
@@ -145,10 +175,13 @@ _DIRECTIVE_WORDS = (
         "passwd/",
         "neighbor ",
         "defaultpassword",
+        "openssl passwd",
     ),
 )
 _DIRECTIVE_WORDS_OF_SECRET = ("psksecret", "enable ", "username ")
-_DIRECTIVE_GOES_ON = re.compile(r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?[ :]", re.IGNORECASE)
+_DIRECTIVE_GOES_ON = re.compile(
+    r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?(?:[ ]-\w+)?[ :]", re.IGNORECASE
+)
 """What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
 
 
@@ -157,7 +190,8 @@ def find_key(text: str, at: int) -> Found | None:
     found = _KEY.match(text, at)
     if not found and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
         return None
-    if not found or not _KEY_BEFORE.search(text, max(0, at - 40), at) or is_stand_in(found["value"]):
+    is_key = found is not None and _KEY_BEFORE.search(text, max(0, at - 40), at) is not None
+    if not found or not is_key or found["value"].islower() or is_stand_in(found["value"]):
         if not text.startswith("-File", at + 3):
             return None
         lines = _PUTTY.search(text, at, at + 6000)
@@ -165,26 +199,109 @@ def find_key(text: str, at: int) -> Found | None:
     return (*found.span("value"), "password")
 
 
-_KEY = re.compile(r"key(?:[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+_KEY = re.compile(
+    r"key(?:(?<=pragma key)[ ]=(?=[ ][\"'])|[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,100})",
+    re.IGNORECASE,
+)
 _KEY_BEFORE = re.compile(
-    r"isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
+    r"pragma |attach [^\n]{0,34} as \w{1,20} |isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
     re.IGNORECASE,
 )
 _PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
 
 
 def _in_sentence(text: str, start: int, end: int) -> Found | None:
+    if text[start:end].lower() != "pass":  # mostly the verb
+        stated = _behind_label(text, start, end) or _said_of(text, end)
+        if stated:
+            return stated
     if _TELLING.search(text, end, end + 200):
         stated = _behind_connector(text, end) or _on_next_line(text, end)
         if stated:
             return stated
     as_words = not _AS.isdisjoint(text[max(0, start - 40) : start].lower().split()[-4:])
-    found = _BEFORE.search(text, max(0, start - 110), start) if as_words else None
+    may_stand_before = as_words and _TELLING_BEFORE.search(text, max(0, start - 110), start)
+    found = _BEFORE.search(text, max(0, start - 110), start) if may_stand_before else None
     if found:
         group = "quoted" if found["quoted"] else "plain"
-        if is_strong(found[group]) and not is_stand_in(found[group]):
+        is_constant = found[group].isupper() and found[group].isidentifier()
+        if looks_chosen(found[group]) and not is_constant and not is_stand_in(found[group]):
             return (*found.span(group), "password")
     return None
+
+
+def _behind_label(text: str, start: int, end: int) -> Found | None:
+    """What a label's mark is followed by, up to the end of its line."""
+    found = _LABEL.match(text, end, end + 280)
+    if not found and text[start - 1 : start] == " " and text[start - 2 : start - 1] not in ("", " ", "\n"):
+        found = _LABEL_ITSELF.match(text, end, end + 120)
+    if not found:
+        return None
+    first, last = _trimmed(text, *found.span("value"))
+    value = text[first:last]
+    if len(value) < 4 or is_stand_in(value):
+        return None
+    if is_strong(value) or (_ENDS_LABEL.match(text, last) and not _NO_PASSWORD.fullmatch(value)):
+        return first, last, "password"
+    return None
+
+
+def find_labelled_token(text: str, end: int, rule: str) -> Found | None:
+    """Return the token that a label names: `Token for the bot: X`."""
+    found = _LABEL.match(text, end, end + 280) if text[end : end + 1] == " " else None
+    if not found or not _LABELLED_TOKEN.fullmatch(found["value"]) or is_stand_in(found["value"]):
+        return None
+    return (*found.span("value"), rule)
+
+
+_LABELLED_TOKEN = re.compile(r"(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[A-Za-z]\w*\d\w*[A-Za-z])[\w-]{12,200}")
+
+
+def _said_of(text: str, end: int) -> Found | None:
+    """What a sentence says that the password is, where it is spelled as no word is, or stands in quotes."""
+    found = _STATEMENT.match(text, end, end + 280)
+    if not found:
+        return None
+    first, last = _trimmed(text, *found.span("value"))
+    value = text[first:last]
+    is_quoted = (
+        (found["verb"] or found["open"] in ("« ", "«", "„", "“"))
+        and found["open"]
+        and text[last : last + 2].strip()[:1] in ("»", "“", "”", '"', "'", "`", "*")
+    )
+    if is_stand_in(value):
+        return None
+    if not (looks_chosen(value) or (is_quoted and len(value) > 4) or _is_handed_over(text, end, found, first, last)):
+        return None
+    return first, last, "password"
+
+
+def _is_handed_over(text: str, end: int, found: re.Match[str], first: int, last: int) -> bool:
+    """Whether a word ends a sentence about a user and a password: `log in as bob with password pebblebeach.`"""
+    value = text[first:last]
+    if found["verb"] or found["open"] or first > end + 1 or len(value) < 8 or _ABSTRACT.search(value):
+        return False
+    return _ENDS_LABEL.match(text, last) is not None and _USER_NAMED.search(text, max(0, end - 90), end) is not None
+
+
+_ABSTRACT = re.compile(r"(?:tion|ing|ment|ed|ly|ity|ung|keit|ción|zione|ção|s|managers?|wall)\Z|[-_]", re.IGNORECASE)
+_USER_NAMED = re.compile(
+    r"\b(?:as|als|user(?:name)?|usuario|utilisateur|benutzer|utente|usu[áa]rio|gebruiker|jako|com)[ ][\w.@-]{2,40},?[ ](?:and|with|y|et|e|und|mit|avec|con|com|met|i|z)[ ]",
+    re.IGNORECASE,
+)
+
+
+def find_pgpass_line(text: str, at: int) -> Found | None:
+    """Return the password of the line of `.pgpass` whose port stands at `at`."""
+    line = text.rfind("\n", max(0, at - 120), at)
+    found = _PGPASS_LINE.match(text, max(line, 0)) if line >= 0 or at < 120 else None
+    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+
+
+_CHANGED = re.compile(
+    r"[\w ]{0,20} (?:from|von|de|da|van) [\"'`]?(?P<old>[^\s\"'`]{5,60})[\"'`]? (?:to|auf|zu|à|a|para|naar) [\"'`]?(?P<new>[^\s\"'`]{5,60})"
+)
+_COLUMN_GAP = re.compile(r"[ ]{2,}")
 
 
 def find_listed(text: str, start: int) -> list[Found]:
@@ -198,8 +315,16 @@ def find_listed(text: str, start: int) -> list[Found]:
         return _matches(_PIPED_LOGIN, text, max(0, start - 120), start + 6) or _matches(
             _LISTED_LOGIN, text, start + 6, start + 400
         )
-    if inserted := _INSERT.search(text, max(0, start - 200), start):
+    head = text[max(0, start - 200) : start].lower()
+    if "insert" in head and (inserted := _INSERT.search(text, max(0, start - 200), start)):
         return _inserted(text, start, text.count(",", inserted.end(), start))
+    is_told = text[start + 8 : start + 9] == " "
+    if (
+        is_told
+        and (changed := _CHANGED.match(text, start + 8, start + 200))
+        and any(map(looks_chosen, changed.groups()))
+    ):
+        return [(*_trimmed(text, *changed.span(group)), "password") for group in ("old", "new")]
     line = text.rfind("\n", max(0, start - 200), start) + 1
     stop = text.find("\n", start, start + 200)
     if stop < 0 or "passw" in text[line:start].lower():
@@ -210,7 +335,26 @@ def find_listed(text: str, start: int) -> list[Found]:
         count = heading.count(mark)
         if count > 1 and above.count(mark) != count and not _SENTENCE.search(heading):
             return _column(text, stop, mark, count, heading.count(mark, 0, start - line))
-    return []
+    return _aligned(text, heading, line, start, stop)
+
+
+def _aligned(text: str, heading: str, line: int, start: int, stop: int) -> list[Found]:
+    """The cells that are aligned below a heading of words with gaps between them."""
+    if "  " not in heading.strip() or any(len(cell.split()) > 2 for cell in _COLUMN_GAP.split(heading)):
+        return []
+    cells: list[Found] = []
+    for _ in range(_ROWS):
+        begin, stop = stop + 1, text.find("\n", stop + 1, stop + 400)
+        stop = stop if stop >= 0 else min(len(text), begin + 400)
+        cell = _CELL.match(text, begin + start - line, stop)
+        if not cell or text[begin + start - line - 1 : begin + start - line].strip():
+            break
+        if not is_stand_in(cell[0]):
+            cells.append((*cell.span(), "password"))
+    return cells
+
+
+_CELL = re.compile(r"(?=\S*\d|\S*[A-Z]\S*[a-z])[^\s]{4,80}")
 
 
 _INSERT = re.compile(r"insert into [^\s(]{1,60} ?\((?=[^()]{0,200}\Z)", re.IGNORECASE)
@@ -320,6 +464,8 @@ _FARTHEST = 80
 
 
 def _on_next_line(text: str, end: int) -> Found | None:
+    if text.find("\n", end, end + 126) < 0:
+        return None
     found = _NEXT_LINE.match(text, end, min(len(text), end + 260))
     if not found:
         return None
@@ -329,7 +475,8 @@ def _on_next_line(text: str, end: int) -> Found | None:
 
 
 _TELLING = re.compile(r"[0-9!#$&*+@^~]")
-"""What each password of a sentence has."""
+"""What each password of a sentence has that stands far behind the word for one."""
+_TELLING_BEFORE = re.compile(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
 _AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
@@ -337,10 +484,20 @@ def find_in_other_script(text: str, end: int) -> Found | None:
     """Return the password behind a word for one in a script other than Latin that ends at `end`."""
     found = _SAID_BESIDE.match(text, end, end + 140)
     if not found:
-        return None
+        word = _WORD_END.match(text, end)
+        return _said_of(text, word.end()) if word else None
     first, last = _trimmed(text, *found.span("value"))
     value = text[first:last]
-    return (first, last, "password") if is_strong(value) and not is_stand_in(value) else None
+    is_value = is_strong(value) or _is_rest_of_line(text, found.start("value"), last)
+    return (first, last, "password") if is_value and not is_stand_in(value) else None
+
+
+_WORD_END = re.compile(r"[^\W\d_]{0,4}")
+
+
+def _is_rest_of_line(text: str, start: int, end: int) -> bool:
+    """Whether a word follows the mark of a label and ends its line."""
+    return text[start - 2 : start].strip("\"'`「『«“ ") == ":" and _ENDS_LABEL.match(text, end) is not None
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -351,8 +508,8 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 _NO_PASSWORD = re.compile(
     r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
-    r"|[A-Za-z][\w]*\(.*|#\d+|[A-Za-z]{2,10}-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}"
-    r"|\S+@\S+\.\w{2,6}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
+    r"|[A-Za-z][\w.]*\(.*|#\d+|(?-i:[A-Z]{2,10}|[a-z]{2,10})-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}(?:-?[a-z]{1,10})?"
+    r"|\S+@\S+\.\w{2,10}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
     re.IGNORECASE,
 )
 
@@ -370,6 +527,26 @@ def is_strong(value: str) -> bool:
     if digits:
         return letters >= 2 and (marks > 0 or special > 0 or len(value) >= 8)
     return marks > 0 and value[-1] not in "?%" and not value.endswith("!") and letters >= 4
+
+
+def looks_chosen(value: str) -> bool:
+    """Whether a word that should be a password is spelled as no word of a sentence is."""
+    return is_strong(value) or (
+        6 <= len(value) <= 80 and _MIXED.fullmatch(value) is not None and not _NO_PASSWORD.fullmatch(value)
+    )
+
+
+_PIN = re.compile(
+    r"pin(?:[ -]?(?:code|nummer|number))?(?:[ ](?:for|of|to|der|für|de|del|do|zur?|zum|voor|dla)(?:[ ][\w'’-]{1,20}){1,4})?"
+    r"(?:[ ]?(?:[:=]|is|lautet|ist|est|es|é|è|to|is now)[ ]{0,3}|[ ])[\"'`*]{0,2}(?P<value>\d{4,8})(?![\w.-]*\w)",
+    re.IGNORECASE,
+)
+
+
+def find_pin(text: str, at: int) -> Found | None:
+    """Return the figures that a sentence or a setting gives for the PIN at `at`."""
+    found = _PIN.match(text, at)
+    return (*found.span("value"), "password") if found and len(set(found["value"])) > 1 else None
 
 
 def _is_hexadecimal(value: str) -> bool:

@@ -70,7 +70,7 @@ FORMS: tuple[Form, ...] = (
     *_forms("notion-token", _A + "{40,60}", "ntn_", "secret_"),
     *_forms("atlassian-token", r"[A-Za-z0-9_=-]{60,300}", "ATATT3", "ATCTT3", "ATBB"),
     *_forms("fly-token", r"[A-Za-z0-9+/=_-]{40,900}", "fo1_", "fm1a_", "fm1r_", "fm2_"),
-    *_forms("age-key", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}", "AGE-SECRET-KEY-1"),
+    *_forms("age-key", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{50,60}", "AGE-SECRET-KEY-1"),
     *_forms("grafana-token", r"[A-Za-z0-9+/=_]{32,400}", "glc_", "glsa_"),
     *_forms("planetscale-token", r"[\w=.-]{32,64}", "pscale_tkn_", "pscale_oauth_", "pscale_pw_"),
     *_forms("postman-key", r"[a-f0-9]{24}-[a-f0-9]{34}", "PMAK-"),
@@ -206,7 +206,7 @@ LED: tuple[tuple[str, str], ...] = (
 """Keys whose long part follows a `.`, a `~` or a `:`."""
 LED_BY = frozenset(
     """
-    SG. pt. st. ct. sa. scim. audit. hvs. hvb. hvr. s. dt0c01. dt0s01. dt0s02. dt0s03. dt0a01. atlasv1. sha256~ pat.
+    SG. prd. dev. stg. pt. st. ct. sa. scim. audit. hvs. hvb. hvr. s. dt0c01. dt0s01. dt0s02. dt0s03. dt0a01. atlasv1. sha256~ pat.
     sat. ya29. v1. xoxe. sl. u. AQ. mlsn. 0. sk. 1000. AP1. o.
     """.split()
 )
