@@ -8,6 +8,14 @@ from __future__ import annotations
 
 import re
 
+from palazzo.security.setting_lines import (
+    LINE_AFTER,
+    LINE_BEFORE,
+    is_beside_sibling,
+    is_in_prose,
+    is_in_table,
+    is_setting,
+)
 from palazzo.security.stand_ins import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
 from palazzo.security.stated_passwords import (
     find_directive,
@@ -17,6 +25,23 @@ from palazzo.security.stated_passwords import (
     find_stated_password,
     is_strong,
     looks_chosen,
+)
+from palazzo.security.value_shapes import (
+    BRACED,
+    CALL,
+    CALL_OR_MEMBER,
+    CODE,
+    HASH,
+    JOIN_TOKEN,
+    WORDS,
+    count_specials,
+    count_steps,
+    is_call,
+    is_password,
+    is_phrase,
+    is_random_word,
+    is_single,
+    is_token,
 )
 
 NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
@@ -70,10 +95,6 @@ _PIECES = re.compile(
     r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
 )
 _BETWEEN_PIECES = re.compile(r"([\"'])[ ]?(?:\+|\.\.?|\|\|)[ ]?\1")
-
-_WORDS = re.compile(r"[A-Za-z]+(?:[._/:-][A-Za-z]+)*[._-]?\d{0,4}")
-_CALL_OR_MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*[(\[]")
-_STEP = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Z]{2}(?=[a-z])")
 
 
 def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
@@ -227,22 +248,22 @@ def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bo
     if found["sep"] == ":" and text[at - 1 : at] == ":":
         return False  # a part of a name: `arn:aws:secretsmanager:eu-west-1:…:secret:…`
     if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
-        return rule == "secret" and len(value) > 24 and _is_phrase(value) and _is_variable(text, at)
+        return rule == "secret" and len(value) > 24 and is_phrase(value) and _is_variable(text, at)
     if len(value.split(None, 1)) > 1:
-        return found["quoted"] is not None and (_steps(value) + _specials(value)) * 3 >= len(value) > 24
+        return found["quoted"] is not None and (count_steps(value) + count_specials(value)) * 3 >= len(value) > 24
     quoted = found["quoted"] is not None
-    if _WORDS.fullmatch(value):
+    if WORDS.fullmatch(value):
         if (rule == "secret" or (rule == "key" and len(value) >= 12)) and _is_variable(text, at):
-            return not is_stand_in(value) and (len(value) >= 8 or _is_phrase(value))
+            return not is_stand_in(value) and (len(value) >= 8 or is_phrase(value))
         if _is_header(text, at, found) or (quoted and _is_held_by_client(text, at, found)):
             return not is_stand_in(value)
-        return len(value) >= 20 and value.isalpha() and _random(value)
-    if not quoted and _CALL_OR_MEMBER.match(value) and not _JOIN_TOKEN.fullmatch(value):
+        return len(value) >= 20 and value.isalpha() and is_random_word(value)
+    if not quoted and CALL_OR_MEMBER.match(value) and not JOIN_TOKEN.fullmatch(value):
         return False
-    if not _is_token(value) or not _stands_where_values_do(text, at, found, value):
+    if not is_token(value) or not _stands_where_values_do(text, at, found, value):
         start = _name_start(text, at)
         is_alone = rule == "secret" and (
-            _is_setting(text, start, found, found.end()) or _is_indented(text, start, found)
+            is_setting(text, start, found, found.end()) or _is_indented(text, start, found)
         )
         is_chosen = _is_header(text, at, found) or (is_alone and looks_chosen(value))
         return is_chosen and not is_stand_in(value)
@@ -275,10 +296,9 @@ _SHARED_SECRET = re.compile(
 def _is_indented(text: str, start: int, found: re.Match[str]) -> bool:
     """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
     begins = text[max(0, start - 3) : start] in ("   ", "\n ", "\n  ", "\n\t", "\t")
-    return begins and found["space"] is not None and _LINE_AFTER.match(text, found.end()) is not None
+    return begins and found["space"] is not None and LINE_AFTER.match(text, found.end()) is not None
 
 
-_JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 _PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE)
 """Says beside a key that everybody may have it."""
 
@@ -295,16 +315,11 @@ def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str
         return True
     if found["call"] or len(value) < 8:
         return False
-    return _steps(value) + _specials(value) >= 2 or (is_strong(value) and sum(map(str.isdigit, value)) > 1)
+    return count_steps(value) + count_specials(value) >= 2 or (is_strong(value) and sum(map(str.isdigit, value)) > 1)
 
 
 def _is_flag(text: str, at: int) -> bool:
     return text.rfind("--", max(0, at - 40), at) >= 0 or text.rfind("ENV ", max(0, at - 60), at) >= 0
-
-
-def _is_phrase(value: str) -> bool:
-    """Four words or more, joined: no identifier is that long without a placeholder's word in it."""
-    return value.count("-") + value.count("_") >= 3 and not is_stand_in(value) and value.islower()
 
 
 def _is_variable(text: str, at: int) -> bool:
@@ -324,60 +339,27 @@ def _name_start(text: str, at: int) -> int:
 def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if found["sep"].strip() == "|" and not _is_in_table(text, at, found.end()):
+    if found["sep"].strip() == "|" and not is_in_table(text, at, found.end()):
         return False  # a pipe, or a filter of a template
-    if found["space"] and (value.endswith("=") or value.startswith("--") or _is_in_prose(text, at, found, value)):
+    if found["space"] and (value.endswith("=") or value.startswith("--") or is_in_prose(text, at, found, value)):
         return False  # the next attribute of an element, or the next word
-    is_hash = len(value) > 12 and _HASH.match(value) is not None
-    if len(value) < 4 or (is_stand_in(value.strip("{}") if _BRACED.match(value) else value) and not is_hash):
+    is_hash = len(value) > 12 and HASH.match(value) is not None
+    if len(value) < 4 or (is_stand_in(value.strip("{}") if BRACED.match(value) else value) and not is_hash):
         return False
     if _is_assigned_for_sure(text, at, found, value):
         return True
     quoted = found["quoted"] is not None
     if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
         return False
-    if _WORDS.fullmatch(value):
+    if WORDS.fullmatch(value):
         if value[-1].isdigit() and len(value) < 20:
-            return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+            return _stands_where_values_do(text, at, found, value) and is_password(value, quoted)
         return False
-    if not quoted and _CALL_OR_MEMBER.match(value):
+    if not quoted and CALL_OR_MEMBER.match(value):
         return False
-    return _stands_where_values_do(text, at, found, value) and _is_password(value, quoted)
+    return _stands_where_values_do(text, at, found, value) and is_password(value, quoted)
 
 
-def _is_in_table(text: str, at: int, end: int) -> bool:
-    """Whether the `|` before a value parts the cells of a row: another one is beside it."""
-    row = text[max(0, at - 80) : at].rsplit("\n", 1)[-1]
-    return "{{" not in row and ("|" in row or text[end : end + 2].strip().startswith("|"))
-
-
-def _is_in_prose(text: str, at: int, found: re.Match[str], value: str) -> bool:
-    """Whether a word follows the name as in a sentence that goes on: most mentions of passwords."""
-    if not (value.isalpha() and value.islower()) or text[found.end() : found.end() + 1] != " ":
-        return False
-    before = text[max(0, at - 90) : at]
-    return not found["quoted"] and "-" not in before[-20:] and "login" not in before and "ENV " not in before
-
-
-_HASH = re.compile(
-    r"\$(?:2[abxy]?|apr1|1|5|6|7|y|argon2\w{0,2}|scrypt|pbkdf2\S{0,12})\$|\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}", re.I
-)
-_BRACED = re.compile(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
-_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
-_CODE = re.compile(
-    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
-)
-"""What a value without quotes is in a program: a member, a constant, a variable, a type."""
-_SIBLING = re.compile(
-    r"(?<![A-Za-z])(?:user(?:[_ -]?(?:name|id))?|login|uid|usr|account|host(?:name)?|server|email|db(?:name)?|database|machine|ssid"
-    r"|benutzer|utilisateur|usuario|identity|from|port|principal|bind_?dn|url|sender|endpoint|adminuser)[\"']?(?:[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}|[ \t]{1,4}|</?\w{0,20}>)"
-    r"[\"'`]?[^\s\"'`{(<\[$:=]{2,}",
-)
-"""A field that stands beside a password, in lower case."""
-_LINE_BEFORE = re.compile(
-    r"(?:\A|\n|\\n)[ \t>+|-]{0,24}(?:set |export |public |const |let |var |final |static |char ?\* ?|String |d-i )*[\"'$]?\Z"
-)
-_LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
 _PAIR_BEFORE = re.compile(
     r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
 )
@@ -405,23 +387,23 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
     if found["call"]:
         if name == "PASSWORD" and glue == "(":
             return quoted and text.startswith(")", found.end())
-        return quoted and _is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, found))
+        return quoted and is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, found))
     if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
         return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
     if before[-1:] == "/" and glue == ":" and before[-2:-1] in (" ", '"'):
         return True
-    if name.isupper() and len(name) > 4 and glue == "=" and not _is_called(text, end, value):
+    if name.isupper() and len(name) > 4 and glue == "=" and not is_call(text, end, value):
         return True
-    is_name = not quoted and not found["xml"] and (_CALL.match(value) or _CODE.fullmatch(value))
-    if is_name and (_CALL.match(value) or PLACEHOLDER.search(value) or not _is_setting(text, start, found, end)):
+    is_name = not quoted and not found["xml"] and (CALL.match(value) or CODE.fullmatch(value))
+    if is_name and (CALL.match(value) or PLACEHOLDER.search(value) or not is_setting(text, start, found, end)):
         return False
     if name.isupper() and len(name) > 4 and sep == ":":
-        return _is_single(value)
+        return is_single(value)
     if before.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
         return True
     if found["space"] and before.endswith("ENV "):
         return True
-    if not _is_single(value):
+    if not is_single(value):
         return quoted and glue == "=" and value.count(" ") < 4 and _PAIR_BEFORE.search(before) is not None
     if quoted:
         return _is_literal(text, found, name, value)
@@ -429,18 +411,13 @@ def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) 
         return True
     if glue == "=" and before[-1:] in ("'", '"', "[") and text[end : end + 1] in ("'", '"', "]"):
         return True
-    if found["space"] and not name.isalpha() and _COMMAND_SETS.search(before) and _LINE_AFTER.match(text, end):
+    if found["space"] and not name.isalpha() and _COMMAND_SETS.search(before) and LINE_AFTER.match(text, end):
         return True
     if found["xml"]:
         return text.startswith("</", end)
-    return _is_setting(text, start, found, end) or (
-        found["space"] is not None and _LOGIN_BEFORE.search(before) is not None and _is_beside_sibling(text, start, end)
+    return is_setting(text, start, found, end) or (
+        found["space"] is not None and _LOGIN_BEFORE.search(before) is not None and is_beside_sibling(text, start, end)
     )
-
-
-def _is_called(text: str, end: int, value: str) -> bool:
-    """Whether a value without quotes is a call or a member of a program's objects: `os.environ[`."""
-    return _CALL.match(value) is not None or text.startswith(("(", "["), end)
 
 
 def _is_setter(before_name: str, glue: str) -> bool:
@@ -460,103 +437,14 @@ def _is_literal(text: str, found: re.Match[str], name: str, value: str) -> bool:
     """Whether a string in quotes is what a program or a document assigns, and no label that people read."""
     if found["space"] and not name.isupper():
         start = found.start("close") - len(name)
-        return _LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
+        return LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
     is_titled = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
-    is_label = is_titled and found["sep"].strip() == ":" and not _is_beside_sibling(text, *found.span())
+    is_label = is_titled and found["sep"].strip() == ":" and not is_beside_sibling(text, *found.span())
     if is_label or found["said"]:
         return False
     is_variable = name[-1:] not in ".$"
     is_long = len(value) >= (6 if found["sep"].strip() in ("=", ":=") else 8)
-    return is_variable and (is_long or not value.isalpha() or _is_beside_sibling(text, *found.span()))
+    return is_variable and (is_long or not value.isalpha() or is_beside_sibling(text, *found.span()))
 
 
 _BARE_NAMES = frozenset(["password", "pass", "passwd", "passphrase", "pwd", "pw", "passcode"])
-
-
-def _is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
-    """Whether a name and a value without quotes are a line of their own among settings, and not of a program.
-
-    What a program would write otherwise tells: it ends a line with a mark, indents by its blocks, and names values that
-    are spelled as its names are. Settings stand beside settings, or alone in what somebody says.
-    """
-    if not _LINE_BEFORE.search(text[max(0, start - 90) : start]) or not _LINE_AFTER.match(text, end):
-        return False
-    if found["space"]:
-        return _is_beside_sibling(text, start, end)
-    sep, glue = found["sep"].strip(), found["sep"]
-    if sep not in ("=", ":", "=>"):
-        return False
-    if glue == "=" and not _CODE_AFTER.match(text, end):
-        return True
-    value = text[found.start("plain") : end]
-    line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
-    if sep == "=" and _NAME_OF_CODE.fullmatch(value):
-        return _SECTION.search(text, max(0, line - 400), line) is not None
-    if sep == ":" and _TYPE.fullmatch(value):
-        return False
-    if _is_beside_sibling(text, start, end):
-        return True
-    above, below = _SETTING_ABOVE.search(text, max(0, line - 200), line), _SETTING_BELOW.match(text, end, end + 200)
-    is_alone = not text[max(0, line - 2) : line].strip() and not text[end : end + 40].strip(" \r\n.\"'")
-    return above is not None or below is not None or is_alone
-
-
-_SECTION = re.compile(r"(?:\A|\n)[ ]?\[[\w .:\"-]{1,40}\]\r?\n(?:[^\n\[\](){}]*\n)*\Z")
-_NAME_OF_CODE = re.compile(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
-_TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}")
-_CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
-_SETTING = r"[ \t]*(?:- )?[\w.-]{2,40}[ ]?[:=](?:[ ][^\n{}()\[\];,]{0,80}[^\n{}()\[\];, :])?"
-_SETTING_ABOVE = re.compile(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
-_SETTING_BELOW = re.compile(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
-"""A line beside: a setting, or the heading of some."""
-
-
-def _is_beside_sibling(text: str, start: int, end: int) -> bool:
-    return _has_sibling(text, start - 160, start) or _has_sibling(text, end, end + 100)
-
-
-def _has_sibling(text: str, start: int, end: int) -> bool:
-    """Whether a field that passwords stand beside begins between `start` and `end`.
-
-    In lower case: an expression that ignores case takes ten times as long.
-    """
-    start = max(0, start)
-    return _SIBLING.search(text[max(0, start - 1) : end].lower(), min(start, 1)) is not None
-
-
-def _is_single(value: str) -> bool:
-    return not any(map(str.isspace, value))
-
-
-def _is_password(value: str, quoted: bool) -> bool:
-    """At least two kinds of characters, in another order than a word's or an identifier's."""
-    digits, upper, lower = _classes(value)
-    if value.isdigit():
-        return len(value) >= 6
-    if not quoted and value.isidentifier() and "_" in value:
-        return _steps(value) >= 2
-    return (digits + (upper and not value[1:].islower()) + lower + (_specials(value) > 0)) >= 2
-
-
-def _is_token(value: str) -> bool:
-    digits, upper, lower = _classes(value)
-    if len(value) < 12:
-        return len(value) >= 8 and digits and ((upper and lower) or _specials(value) > 1)
-    return (digits and _steps(value) >= 2) or _random(value)
-
-
-def _classes(value: str) -> tuple[bool, bool, bool]:
-    return any("0" <= c <= "9" for c in value), any("A" <= c <= "Z" for c in value), any("a" <= c <= "z" for c in value)
-
-
-def _steps(value: str) -> int:
-    """How often the characters change between small letters, capitals and digits."""
-    return len(_STEP.findall(value))
-
-
-def _specials(value: str) -> int:
-    return sum(not c.isalnum() and c not in "._-/:" for c in value)
-
-
-def _random(value: str) -> bool:
-    return _steps(value) * 3 >= len(value)

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable
 
 from palazzo.security.command_passwords import find_command_password, find_piped_password
+from palazzo.security.listed_passwords import find_pgpass_line
 from palazzo.security.named_secrets import find_value_of
 from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import find_field, find_pgpass_line, find_pin, is_strong, looks_chosen
+from palazzo.security.stated_passwords import find_field, find_pin, is_strong, looks_chosen
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 Found = tuple[int, int, str]

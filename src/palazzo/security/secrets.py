@@ -21,15 +21,11 @@ from palazzo.security import token_forms
 from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
 from palazzo.security.entropy import is_random, may_be_random
+from palazzo.security.listed_passwords import find_kubernetes_secret, find_listed, find_session_cookies
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
 from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, Found, find_private_key
 from palazzo.security.stand_ins import is_public_example
-from palazzo.security.stated_passwords import (
-    find_in_other_script,
-    find_kubernetes_secret,
-    find_listed,
-    find_session_cookies,
-)
+from palazzo.security.stated_passwords import find_in_other_script
 
 RULES_VERSION = 2
 """Raised whenever the rules find more than before: the palace remembers what it was archived under."""

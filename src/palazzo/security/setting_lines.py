@@ -1,0 +1,85 @@
+"""Whether a name and its value are a line of settings, and which fields stand beside them.
+
+Owns how a line of settings differs from one of a program. Knows nothing of what is secret.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIBLING = re.compile(
+    r"(?<![A-Za-z])(?:user(?:[_ -]?(?:name|id))?|login|uid|usr|account|host(?:name)?|server|email|db(?:name)?|database|machine|ssid"
+    r"|benutzer|utilisateur|usuario|identity|from|port|principal|bind_?dn|url|sender|endpoint|adminuser)[\"']?(?:[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}|[ \t]{1,4}|</?\w{0,20}>)"
+    r"[\"'`]?[^\s\"'`{(<\[$:=]{2,}",
+)
+"""A field that stands beside a password, in lower case."""
+LINE_BEFORE = re.compile(
+    r"(?:\A|\n|\\n)[ \t>+|-]{0,24}(?:set |export |public |const |let |var |final |static |char ?\* ?|String |d-i )*[\"'$]?\Z"
+)
+LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
+
+
+def is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
+    """Whether a name and a value without quotes are a line of their own among settings, and not of a program.
+
+    What a program would write otherwise tells: it ends a line with a mark, indents by its blocks, and names values that
+    are spelled as its names are. Settings stand beside settings, or alone in what somebody says.
+    """
+    if not LINE_BEFORE.search(text[max(0, start - 90) : start]) or not LINE_AFTER.match(text, end):
+        return False
+    if found["space"]:
+        return is_beside_sibling(text, start, end)
+    sep, glue = found["sep"].strip(), found["sep"]
+    if sep not in ("=", ":", "=>"):
+        return False
+    if glue == "=" and not _CODE_AFTER.match(text, end):
+        return True
+    value = text[found.start("plain") : end]
+    line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
+    if sep == "=" and _NAME_OF_CODE.fullmatch(value):
+        return _SECTION.search(text, max(0, line - 400), line) is not None
+    if sep == ":" and _TYPE.fullmatch(value):
+        return False
+    if is_beside_sibling(text, start, end):
+        return True
+    above, below = _SETTING_ABOVE.search(text, max(0, line - 200), line), _SETTING_BELOW.match(text, end, end + 200)
+    is_alone = not text[max(0, line - 2) : line].strip() and not text[end : end + 40].strip(" \r\n.\"'")
+    return above is not None or below is not None or is_alone
+
+
+_SECTION = re.compile(r"(?:\A|\n)[ ]?\[[\w .:\"-]{1,40}\]\r?\n(?:[^\n\[\](){}]*\n)*\Z")
+_NAME_OF_CODE = re.compile(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
+_TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}")
+_CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
+_SETTING = r"[ \t]*(?:- )?[\w.-]{2,40}[ ]?[:=](?:[ ][^\n{}()\[\];,]{0,80}[^\n{}()\[\];, :])?"
+_SETTING_ABOVE = re.compile(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
+_SETTING_BELOW = re.compile(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
+"""A line beside: a setting, or the heading of some."""
+
+
+def is_beside_sibling(text: str, start: int, end: int) -> bool:
+    """Whether a field that passwords stand beside is before `start` or after `end`."""
+    return _has_sibling(text, start - 160, start) or _has_sibling(text, end, end + 100)
+
+
+def _has_sibling(text: str, start: int, end: int) -> bool:
+    """Whether a field that passwords stand beside begins between `start` and `end`.
+
+    In lower case: an expression that ignores case takes ten times as long.
+    """
+    start = max(0, start)
+    return _SIBLING.search(text[max(0, start - 1) : end].lower(), min(start, 1)) is not None
+
+
+def is_in_table(text: str, at: int, end: int) -> bool:
+    """Whether the `|` before a value parts the cells of a row: another one is beside it."""
+    row = text[max(0, at - 80) : at].rsplit("\n", 1)[-1]
+    return "{{" not in row and ("|" in row or text[end : end + 2].strip().startswith("|"))
+
+
+def is_in_prose(text: str, at: int, found: re.Match[str], value: str) -> bool:
+    """Whether a word follows the name as in a sentence that goes on: most mentions of passwords."""
+    if not (value.isalpha() and value.islower()) or text[found.end() : found.end() + 1] != " ":
+        return False
+    before = text[max(0, at - 90) : at]
+    return not found["quoted"] and "-" not in before[-20:] and "login" not in before and "ENV " not in before
