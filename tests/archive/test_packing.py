@@ -165,7 +165,7 @@ def test_equal_landmarks_alone_make_no_repeat(palace: Palace) -> None:
 
 
 def test_a_pack_refers_to_a_bounded_number_of_others(palace: Palace) -> None:
-    texts = [prose(seed, 20_000) for seed in range(20, 32)]
+    texts = [prose(seed, 20_000) for seed in range(40, 52)]
     for n, text in enumerate(texts):
         filed(palace, [text], n)
     with pytest.MonkeyPatch.context() as patch:
