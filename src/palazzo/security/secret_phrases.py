@@ -258,7 +258,9 @@ def _identified(text: str, at: int) -> Found | None:
 _IDENTIFIED = re.compile(
     r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
 )
-_USER_OF_SQL = re.compile(r"\b(?:user|role|to|link)\s\S{1,60}\s{1,4}\Z", re.IGNORECASE)
+_USER_OF_SQL = re.compile(
+    r"\b(?:user|role|link|(?:grant\s.{1,40}|connect)\sto)\s\S{1,60}\s{1,4}\Z", re.IGNORECASE | re.DOTALL
+)
 
 
 def _community(text: str, at: int) -> Found | None:
