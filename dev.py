@@ -72,10 +72,23 @@ def main_job(palazzo: Path, palace: Path) -> int:
     steps.append(["service", "stop"])  # which a search has started, for the next one
     for step in steps:
         print(f"\n$ palazzo {' '.join(_quoted(word) for word in step)}", flush=True)
-        code = run([str(palazzo), *step, "--palace", str(palace)])
+        code = run([str(palazzo), *step, "--palace", str(palace)], **apart_from_the_user(palace))
         if code:
             return code
     return 0
+
+
+def apart_from_the_user(palace: Path) -> dict[str, str]:
+    """Return variables by which all that Palazzo keeps is beside a palace that is made for a try.
+
+    So the user's settings do not change what it shows, and the user's own Palazzo does not learn of the palace.
+    """
+    home = palace.parent / "home"
+    homes = {
+        "HOME": home, "APPDATA": home / "roaming", "LOCALAPPDATA": home / "local", "XDG_CONFIG_HOME": home / "config",
+        "XDG_DATA_HOME": home / "data", "XDG_STATE_HOME": home / "state", "XDG_CACHE_HOME": home / "cache",
+    }  # fmt: skip
+    return {name: str(directory) for name, directory in homes.items()}
 
 
 def test() -> int:
@@ -230,7 +243,8 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
     link = palace.parent / "linked"
     link.symlink_to(palazzo)
     beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    code = run([str(apart), "--version"], PATH=beside) or run([str(link), "--version"])
+    own = apart_from_the_user(palace)
+    code = run([str(apart), "--version"], PATH=beside, **own) or run([str(link), "--version"], **own)
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "dev.py", "version": "1"}}
     asked = [
         {"id": 0, "method": "initialize", "params": client},
@@ -241,7 +255,7 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
     for service in ("on", "off"):
         print(f"\n$ palazzo mcp, service {service}", flush=True)
         server = subprocess.Popen(
-            [str(link), "mcp", "--palace", str(palace)], env={**os.environ, "PALAZZO_SERVICE": service},
+            [str(link), "mcp", "--palace", str(palace)], env={**os.environ, **own, "PALAZZO_SERVICE": service},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         )  # fmt: skip
         assert server.stdin is not None
@@ -253,7 +267,7 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
         ended_well = server.returncode == 0 and not rest and [one["id"] for one in told] == [0, "search"]
         print("it found what it was asked for" if ended_well and "8443" in str(told[1]) else f"FAILED: {told} {rest}")
         code = code or int(not ended_well)
-    return run([str(palazzo), "service", "stop", "--palace", str(palace)]) or code
+    return run([str(palazzo), "service", "stop", "--palace", str(palace)], **own) or code
 
 
 def install() -> None:

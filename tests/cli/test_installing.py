@@ -27,19 +27,19 @@ def there(directory: Path) -> dict[str, bytes]:
 def test_programs_and_a_module_are_written_and_nothing_changes_the_second_time(palazzo: Command, home: Path) -> None:
     directory = home / "my bin"
     told = palazzo.json("install", "mempalace-compat", str(directory))
-    assert [one["state"] for one in told["files"]] == ["new"] * 4
+    assert [one["state"] for one in told["files"]] == ["new"] * 5
     assert sorted(there(directory)) == sorted(NAMES)
     assert (directory / "mempalace").stat().st_mode & stat.S_IXUSR
     before = {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in directory.rglob("*")}
     again = palazzo.json("install", "mempalace-compat", str(directory))
-    assert [one["state"] for one in again["files"]] == ["same"] * 4
+    assert [one["state"] for one in again["files"]] == ["same"] * 5
     assert {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in directory.rglob("*")} == before
 
 
 @POSIX
 def test_a_dry_run_says_what_it_would_write_and_writes_nothing(palazzo: Command, home: Path) -> None:
     ran = palazzo("install", "mempalace-compat", "bin", "--dry-run")
-    assert ran.out.count("would be written") == 4
+    assert ran.out.count("would be written") == 5
     assert not (home / "shop" / "bin").exists()
 
 
@@ -77,8 +77,17 @@ def test_ours_of_another_installation_is_written_anew(palazzo: Command, home: Pa
     held = program.read_text()
     program.write_text(held.replace(sys.executable, "/gone/python"))
     told = palazzo.json("install", "mempalace-compat", str(directory))
-    assert [one["state"] for one in told["files"]] == ["changed", "same", "same", "same"]
+    assert [one["state"] for one in told["files"]] == ["changed", *["same"] * 4]
     assert program.read_text() == held
+
+
+@POSIX
+def test_the_server_of_that_name_becomes_the_users_own_beside_what_the_user_lists(palazzo: Command, home: Path) -> None:
+    palazzo("settings", "set", "trust.own", "kubectl")
+    palazzo.json("install", "mempalace-compat", str(home / "bin"), "--dry-run")
+    assert palazzo.json("settings", "get", "trust.own")["settings"][0]["value"] == ["kubectl"]
+    palazzo.json("install", "mempalace-compat", str(home / "bin"))
+    assert palazzo.json("settings", "get", "trust.own")["settings"][0]["value"] == ["kubectl", "mempalace"]
 
 
 def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> None:

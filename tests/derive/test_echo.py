@@ -29,10 +29,10 @@ from palazzo.feeders import Row
 from palazzo.feeders.opencode import Opencode
 from palazzo.feeders.registry import TRANSCRIPTS
 from palazzo.guard.injected import answer_spans
-from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.model import Micros, Part
 from palazzo.palace import Palace
+from palazzo.security.memory_tools import is_memory_tool, says_something_new
 from palazzo.store import digests, items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -48,7 +48,10 @@ def woken(context: Context) -> str:
 def test_a_note_after_a_page_of_the_same_turn_is_believed_no_more_than_the_page(world: World, session: Session) -> None:
     session.reads_a_page()
     agent = world.agent("s-1")
+    notices: list[str] = []
+    agent.on_notice = notices.append
     filed = run(agent, "remember", NOTE, by="claude")
+    assert [notice for notice in notices if "Filed in quarantine, because this session has read" in notice]
     assert trust_of(agent, filed.drawers) == {"external"}
     assert NOTE not in woken(world.context())
     assert run(agent, "search", "deployments review").hits

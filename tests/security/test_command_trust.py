@@ -130,6 +130,24 @@ def test_what_a_person_lists_is_their_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tool", "memory"),
+    [
+        ("mempalace_status", "mempalace"),
+        ("mcp__mempalace__mempalace_search", "mempalace"),
+        ("mcp__memory__mempalace_search", "mempalace"),
+        ("mempalace-mempalace_search", "mempalace"),
+        ("mcp__shodh-memory__recall", "shodh"),
+        ("mcp_shodh_recall", "shodh"),
+    ],
+)
+def test_a_memory_is_foreign_until_a_person_says_that_its_name_is_palazzos(tool: str, memory: str) -> None:
+    other = "shodh" if memory == "mempalace" else "mempalace"
+    assert judge_tool(tool, {}, own=OwnSources((memory,))).is_local
+    assert not judge_tool(tool, {}, own=OwnSources((other, "kubectl"))).is_local
+    assert not judge_tool(tool, {}).is_local
+
+
+@pytest.mark.parametrize(
     ("tool", "pattern", "is_local"),
     [
         ("Glob", "node_modules/**/*.md", False),

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from palazzo.derive import tagging
 from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.telling import Range, approved_trust, is_mention, quoted_ranges, told_ranges, trust_of_part
-from palazzo.guard.memory_tools import is_memory_tool, says_something_new
 from palazzo.model import DrawerKind, Part, Trust
+from palazzo.security.memory_tools import is_memory_tool, says_something_new
 from palazzo.security.quoted_text import Quotation
 from palazzo.security.trust_order import least_trust
 from palazzo.text.hashed import COVER

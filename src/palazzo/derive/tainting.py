@@ -29,11 +29,11 @@ from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.session_state import Moment, SessionState, StateChange, written_program
 from palazzo.derive.targets import is_edit
 from palazzo.derive.telling import quoted_ranges
-from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Micros, Part, Standing
 from palazzo.security.command_trust import CommandEffect
 from palazzo.security.conversations import holds_conversation
 from palazzo.security.echoes import Echoes, Utterance
+from palazzo.security.memory_tools import is_memory_tool
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project
 from palazzo.security.tool_trust import command_in, is_own_server, is_reader, is_shell, judge_tool

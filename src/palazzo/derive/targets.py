@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from palazzo.derive import digest_work as work
-from palazzo.guard.memory_tools import is_memory_tool
+from palazzo.security.memory_tools import is_memory_tool
 from palazzo.text.shell import INLINE, SHELLS, program_name, unwrapped, words_of
 
 _LONGEST_COMMAND = 2_000

@@ -11,8 +11,8 @@ import re
 
 from palazzo.guard.fences import FENCE
 from palazzo.guard.injected import NOTICE, SAVE, answer_spans, host_spans, is_first, palazzo_spans, save_spans
-from palazzo.guard.memory_tools import is_memory_tool
 from palazzo.model import Part, Trust
+from palazzo.security.memory_tools import is_memory_tool
 from palazzo.security.quoted_text import Quotation, quotations
 from palazzo.security.trust_order import least_trust
 

@@ -116,7 +116,8 @@ def install(context: Context, request: InstallRequest) -> InstallResult:
     'opencode': a plugin, which is part of this installation, and the MCP server in opencode.json.
 
     'mempalace-compat DIR' writes the programs 'mempalace' and 'mempalace-mcp' and a Python module for clients that
-    start MemPalace by these names. A file there that Palazzo did not write is never touched.
+    start MemPalace by these names. A file there that Palazzo did not write is never touched. In your config.toml,
+    'trust.own' gets the entry 'mempalace': what a server of this name answers is Palazzo's.
     """
     from palazzo.operations import install_files
 

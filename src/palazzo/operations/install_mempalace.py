@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING
 
 import palazzo
 from palazzo.errors import UsageError
+from palazzo.operations.edited_files import Edit
 from palazzo.operations.install import InstallRequest, Plan
 from palazzo.operations.install_files import planned
+from palazzo.paths import config_directory
+from palazzo.settings import load
+from palazzo.settings.keys import BY_NAME
+from palazzo.settings.layers import USER_FILE
+from palazzo.settings.writing import with_value
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -24,6 +30,9 @@ if TYPE_CHECKING:
 MARK = "Written by 'palazzo install mempalace-compat'"
 VERSION = "3.11.0"
 """The version of MemPalace whose interface is provided; programs that ask for a version get it."""
+OWN = "trust.own"
+_NAME = "mempalace"
+"""By this name `trust.own` lists all tools of a server that serves by MemPalace's name."""
 _MODULES = "mempalace-modules"
 _SHELL = """\
 #!/bin/sh
@@ -104,8 +113,17 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     package = _PACKAGE.format(mark=MARK, modules=_MODULES, command=command, version=VERSION)
     files.append(planned(directory / "mempalace.py", package, MARK))
     files.append(planned(directory / _MODULES / "mcp_server.py", _SERVER.format(mark=MARK), MARK))
+    # Their answers are Palazzo's own: a session that reads them has met no untrusted content by that.
+    user_file = config_directory(context.variables) / USER_FILE
+    trusted = Edit(user_file, f"the setting {OWN}", lambda text: _trusting(user_file, text or ""))
     note = f"Put {directory} first on PATH, and on PYTHONPATH where 'python -m mempalace.mcp_server' is started."
-    return Plan(tuple(files), note)
+    return Plan(tuple(files), note, (trusted,))
+
+
+def _trusting(path: Path, text: str) -> str:
+    """Return the user's settings with MemPalace among the sources that are the user's own."""
+    entries = load(path, None, {}).texts(OWN)
+    return text if _NAME in entries else with_value(path, text, BY_NAME[OWN], (*entries, _NAME))
 
 
 def _program(name: str) -> str:

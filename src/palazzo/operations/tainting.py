@@ -32,6 +32,7 @@ _READING = 1.0
 _MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
 """Bytes of a transcript that a call waits for while they are taken in. Of its own session's, more is only read."""
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_MET = "this session has read untrusted content"
 _APPROVE = "a person can approve it with 'palazzo quarantine approve'"
 
 
@@ -43,13 +44,13 @@ def speaks(context: Context) -> Trust:
 def whom_to_believe(context: Context, *wings: str | None) -> Believed:
     """Return the trust of this caller's writing to wings, with the untrusted items that lowered it.
 
-    If it is lower because the caller's session is unknown, a notice says so.
+    If it is lower, a notice says so and why.
     """
     if speaks(context) == "user":
         return PERSON
     verdict = _judge(context, wings)
-    if verdict.reason:
-        context.notice(f"Filed in quarantine, because {verdict.reason}: {_APPROVE}.")
+    if verdict.belief.trust == "external":
+        context.notice(f"Filed in quarantine, because {verdict.reason or _MET}: {_APPROVE}.")
     return verdict.belief
 
 
@@ -65,7 +66,7 @@ def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
         return
     verdict = _judge(context, wings)
     if verdict.belief.trust == "external":
-        why = verdict.reason or "this session has read words from outside"
+        why = verdict.reason or _MET
         raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
 
 
@@ -134,7 +135,7 @@ def _is_origin(one: Outsider) -> bool:
 def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:
     """The ids in what a memory answered these sessions: among them may be some of what came from outside."""
     from palazzo.derive.memory_calls import answers_of_memory
-    from palazzo.guard.memory_tools import is_memory_tool, is_writing_tool
+    from palazzo.security.memory_tools import is_memory_tool, is_writing_tool
     from palazzo.store import tainted
 
     rows = tainted.tool_rows(connection, sources)

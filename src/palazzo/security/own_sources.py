@@ -1,13 +1,15 @@
 """Sources that the user states to be their own: the setting `trust.own`. Pure.
 
 Its entries are names of tools or MCP servers (`mcp__mytracker`), of programs (`kubectl`), of hosts
-(`wiki.acme.example`), of git remotes (`origin`) and paths (`~/work/shared-docs`).
+(`wiki.acme.example`), of git remotes (`origin`) and paths (`~/work/shared-docs`), and of memories by whose names
+Palazzo serves (`mempalace`, `shodh`), whatever a host makes of the names of their tools.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from palazzo.security.memory_tools import memory_of
 from palazzo.security.project_paths import Project
 
 
@@ -18,10 +20,13 @@ class OwnSources(frozenset[str]):
         return super().__new__(cls, (entry.strip() for entry in entries if entry.strip()))
 
     def has_tool(self, name: str) -> bool:
-        """Whether a tool, or its MCP server, is listed."""
-        return bool(self) and any(
-            name == entry or (entry.startswith("mcp") and name.startswith((f"{entry}__", f"{entry}_", f"{entry}.")))
-            for entry in self
+        """Whether a tool, its MCP server, or the memory that it asks is listed."""
+        return bool(self) and (
+            memory_of(name) in self
+            or any(
+                name == entry or (entry.startswith("mcp") and name.startswith((f"{entry}__", f"{entry}_", f"{entry}.")))
+                for entry in self
+            )
         )
 
     def has_host(self, host: str) -> bool:

@@ -38,15 +38,21 @@ def write(path: Path, name: str, text: str) -> Value:
         value = _understood(name, key, text)
     except ValueError as error:
         raise UsageError(f"`{name}` must be {error}; '{text}' is not.") from None
-    before = _read(path)
-    after = _edited(before, key.name, _toml(value))
-    wanted = _with(_parsed(path, before), key.name, value)
-    if not _says(after, wanted):
+    _replace(path, with_value(path, _read(path), key, value))
+    return value
+
+
+def with_value(path: Path, text: str, key: Key, value: Value) -> str:
+    """Return the text of the file at `path` with a setting's value changed.
+
+    Raises UsageError for a text that is not TOML, or has a shape that cannot be edited safely.
+    """
+    edited = _edited(text, key.name, _toml(value))
+    if not _says(edited, _with(_parsed(path, text), key.name, value)):
         raise UsageError(
             f"{path} has a shape that cannot be edited safely; set `{key.name} = {_toml(value)}` in it by hand."
         )
-    _replace(path, after)
-    return value
+    return edited
 
 
 def _understood(name: str, key: Key, text: str) -> Value:

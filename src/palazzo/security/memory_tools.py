@@ -29,6 +29,16 @@ def is_memory_tool(name: str) -> bool:
     return _match(name) is not None
 
 
+def memory_of(name: str) -> str:
+    """Return which memory's tool it is: 'palazzo', 'mempalace' or 'shodh'; '' if it is none's."""
+    found = _match(name)
+    if found is None:
+        return ""
+    served = found.groupdict()
+    server = str(served.get("plugin") or served.get("server") or "mempalace").lower()
+    return "shodh" if server.startswith("shodh") else server
+
+
 def says_something_new(name: str) -> bool:
     """Whether a call of a memory's tool holds words that are nowhere else: filed, and not here.
 
@@ -37,9 +47,7 @@ def says_something_new(name: str) -> bool:
     found = _match(name)
     if found is None:
         return True
-    served = found.groupdict()
-    here = (served.get("plugin") or served.get("server") or "").lower() == "palazzo"
-    return not here and _FILES.search(found["tool"].lower()) is not None
+    return memory_of(name) != "palazzo" and _FILES.search(found["tool"].lower()) is not None
 
 
 def is_writing_tool(name: str) -> bool:
