@@ -49,7 +49,8 @@ class Service:
         with self.changed:
             self.changed.wait_for(lambda: self.running == 0)
         for connection in self.connections:
-            connection.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(OSError):  # one that its client has closed
+                connection.shutdown(socket.SHUT_RDWR)
         os._exit(0)
 
     def serve(self) -> None:
