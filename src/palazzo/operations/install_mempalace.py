@@ -115,12 +115,12 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     files.append(planned(directory / _MODULES / "mcp_server.py", _SERVER.format(mark=MARK), MARK))
     # Their answers are Palazzo's own: a session that reads them has met no untrusted content by that.
     user_file = config_directory(context.variables) / USER_FILE
-    trusted = Edit(user_file, f"the setting {OWN}", lambda text: _trusting(user_file, text or ""))
+    setting = Edit(user_file, f"the setting {OWN}", lambda text: _add_own_memory(user_file, text or ""))
     note = f"Put {directory} first on PATH, and on PYTHONPATH where 'python -m mempalace.mcp_server' is started."
-    return Plan(tuple(files), note, (trusted,))
+    return Plan(tuple(files), note, (setting,))
 
 
-def _trusting(path: Path, text: str) -> str:
+def _add_own_memory(path: Path, text: str) -> str:
     """Return the user's settings with MemPalace among the sources that are the user's own."""
     entries = load(path, None, {}).texts(OWN)
     return text if _NAME in entries else with_value(path, text, BY_NAME[OWN], (*entries, _NAME))

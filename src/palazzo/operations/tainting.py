@@ -32,7 +32,7 @@ _READING = 1.0
 _MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
 """Bytes of a transcript that a call waits for while they are taken in. Of its own session's, more is only read."""
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
-_MET = "this session has read untrusted content"
+_HAS_READ_UNTRUSTED = "this session has read untrusted content"
 _APPROVE = "a person can approve it with 'palazzo quarantine approve'"
 
 
@@ -50,7 +50,7 @@ def whom_to_believe(context: Context, *wings: str | None) -> Believed:
         return PERSON
     verdict = _judge(context, wings)
     if verdict.belief.trust == "external":
-        context.notice(f"Filed in quarantine, because {verdict.reason or _MET}: {_APPROVE}.")
+        context.notice(f"Filed in quarantine, because {verdict.reason or _HAS_READ_UNTRUSTED}: {_APPROVE}.")
     return verdict.belief
 
 
@@ -66,7 +66,7 @@ def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
         return
     verdict = _judge(context, wings)
     if verdict.belief.trust == "external":
-        why = verdict.reason or _MET
+        why = verdict.reason or _HAS_READ_UNTRUSTED
         raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 
 _MEMORIES = r"(?:palazzo|mempalace|shodh(?:[-_]memory)?)"
-_SERVED = re.compile(
+_SERVER_TOOL = re.compile(
     rf"(?:mcp(?:__?|[-.]))?(?:plugin_(?P<plugin>{_MEMORIES})_[\w-]+?__|(?P<server>{_MEMORIES})(?:__|[-_./:]))(?P<tool>\w+)",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"(?:[\w.-]*(?:__|[-_./:]))?mempalace_(?P<tool>\w+)", re.IGNORECASE)
+_PREFIXED_TOOL = re.compile(r"(?:[\w.-]*(?:__|[-_./:]))?mempalace_(?P<tool>\w+)", re.IGNORECASE)
 """Whatever the server is called: the tools' own names begin so."""
 _FILES = re.compile(r"(?:^|_)(?:remember|add|write|update|checkpoint|supersede|create|todo|remind|store|save)(?:_|$)")
 
@@ -31,11 +31,11 @@ def is_memory_tool(name: str) -> bool:
 
 def memory_of(name: str) -> str:
     """Return which memory's tool it is: 'palazzo', 'mempalace' or 'shodh'; '' if it is none's."""
-    found = _match(name)
-    if found is None:
+    match = _match(name)
+    if match is None:
         return ""
-    served = found.groupdict()
-    server = str(served.get("plugin") or served.get("server") or "mempalace").lower()
+    groups = match.groupdict()
+    server = str(groups.get("plugin") or groups.get("server") or "mempalace").lower()
     return "shodh" if server.startswith("shodh") else server
 
 
@@ -44,17 +44,17 @@ def says_something_new(name: str) -> bool:
 
     A question is no memory. What was filed here is a note, and a call that repeats it would outlive that note.
     """
-    found = _match(name)
-    if found is None:
+    match = _match(name)
+    if match is None:
         return True
-    return memory_of(name) != "palazzo" and _FILES.search(found["tool"].lower()) is not None
+    return memory_of(name) != "palazzo" and _FILES.search(match["tool"].lower()) is not None
 
 
 def is_writing_tool(name: str) -> bool:
     """Whether the tool of that name is a memory's, and files something: what it answers its caller has said."""
-    found = _match(name)
-    return found is not None and _FILES.search(found["tool"].lower()) is not None
+    match = _match(name)
+    return match is not None and _FILES.search(match["tool"].lower()) is not None
 
 
 def _match(name: str) -> re.Match[str] | None:
-    return _SERVED.fullmatch(name) or _NAMED.fullmatch(name)
+    return _SERVER_TOOL.fullmatch(name) or _PREFIXED_TOOL.fullmatch(name)
