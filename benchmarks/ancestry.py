@@ -151,7 +151,7 @@ def measured(root: Path, cases: dict[str, Asked], times: int, graph: str) -> lis
 def until_known(repository: Repository, asked: Asked) -> list[Visibility]:
     """Ask until the work is done; return what is said then."""
     Ancestry(repository).standings(asked)
-    while standings_kept.kept(repository, None).is_working:
+    while standings_kept.get_cache(repository, None).is_working:
         time.sleep(0.001)
     return list(Ancestry(repository).standings(asked).values())
 

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--distractors", type=int, default=5_000)
     given = parser.parse_args(arguments)
     # There is no repository to check anything out in: what a search asks the checkout for is said here instead.
-    setattr(Checkout, "lifted", property(_lifted))  # noqa: B010 - the checker knows that it is not assigned to
+    setattr(Checkout, "boosted_branch", property(_lifted))  # noqa: B010 - the checker knows that it is not assigned to
     with tempfile.TemporaryDirectory(prefix="palazzo-lift-") as scratch:
         embedder = remembering()
         palace = file_corpus(Path(scratch), given.distractors, embedder)

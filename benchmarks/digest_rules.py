@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.digests.labels import KINDS, Label, Labelled, read_labels, turns, write_transcript
 
-from palazzo.derive.digesting import Line, Said, digest
+from palazzo.derive.digesting import Line, SessionMessage, digest
 
 
 def main() -> None:
@@ -40,7 +40,9 @@ def judge(sessions: list[Labelled], name: str, told: bool, directory: Path) -> N
     for session in sessions:
         messages = turns(write_transcript(session, directory))
         said = [
-            Said(n, one.role, one.text, tuple(one.parts)) for n, one in enumerate(messages, 1) if one.standing == "said"
+            SessionMessage(n, one.role, one.text, tuple(one.parts))
+            for n, one in enumerate(messages, 1)
+            if one.standing == "said"
         ]
         seen = digest(said)
         texts = {one.item: one.text for one in said}

@@ -43,7 +43,7 @@ from palazzo.bench.cases import Case, Question
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.measures import margin, mean, measure
 from palazzo.bench.plain import Plain
-from palazzo.bench.retrieval import Answer, Ask, Asked, Found
+from palazzo.bench.retrieval import Answer, Ask, QuestionResult, SearchHit
 from palazzo.embed import Embedder
 from palazzo.embed.choose import EmbedderSpec, open_embedder
 from palazzo.operations.scratch_search import _Scratch
@@ -67,7 +67,7 @@ class Recorded:
     """What was looked at for one question: signals by row, and each row's items and session as hits."""
 
     signals: list[tuple[float, ...]] = field(default_factory=list)
-    hits: list[Found] = field(default_factory=list)
+    hits: list[SearchHit] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Recording:
                         drawer = read_drawer(connection, one.candidate.row)
                         kept.signals.append(one.signals)
                         items = tuple(span.item for span in drawer.spans)
-                        kept.hits.append(Found(drawer.source.session_id, items))
+                        kept.hits.append(SearchHit(drawer.source.session_id, items))
                 self.found.append(kept)
                 return Answer(tuple(kept.hits), 0.0)
 
@@ -242,9 +242,9 @@ def record(document: Sequence[Mapping[str, object]]) -> list[Example]:
     """Ask every question of the data set and keep what was looked at."""
     recording = Recording()
     examples: list[Example] = []
-    own = retrieval._asked
+    own = retrieval._ask_question
 
-    def keeping(case: Case, question: Question, haystack: Haystack, ask: Ask, plain: Plain) -> Asked:
+    def keeping(case: Case, question: Question, haystack: Haystack, ask: Ask, plain: Plain) -> QuestionResult:
         asked = own(case, question, haystack, ask, plain)
         kept = recording.found[-1]
         if asked.turns:
@@ -253,12 +253,12 @@ def record(document: Sequence[Mapping[str, object]]) -> list[Example]:
             examples.append(Example(case.id, np.array(kept.signals), turns, sessions, asked.turns, asked.sessions))
         return asked
 
-    retrieval._asked = keeping
+    retrieval._ask_question = keeping
     try:
         plan = retrieval.Plan(recording, lambda: open_embedder(EmbedderSpec(threads=2)), CACHE / "embeddings")
         retrieval.run(locomo.read(document), plan, lambda what, done, total: None)
     finally:
-        retrieval._asked = own
+        retrieval._ask_question = own
     return examples
 
 
@@ -307,12 +307,12 @@ def held_out(name: str, examples: Sequence[Example], session_share: float, witho
     return told
 
 
-def _looked_at(asking: object) -> list[rank.Ranked]:
+def _looked_at(asking: object) -> list[rank.CandidateRank]:
     """Run a search and return what its ranking stage looked at, in its order."""
-    found: list[rank.Ranked] = []
+    found: list[rank.CandidateRank] = []
     own = rank.rank
 
-    def recording(*arguments: object) -> list[rank.Ranked]:
+    def recording(*arguments: object) -> list[rank.CandidateRank]:
         ranked = own(*arguments)  # type: ignore[arg-type]
         seen = set(arguments[2].rows)  # type: ignore[attr-defined]
         found.extend(one for one in ranked if one.candidate.row in seen)

@@ -37,7 +37,7 @@ from palazzo.bench.cases import Case
 from palazzo.bench.cases import Question as Asking
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.plain import Plain
-from palazzo.bench.retrieval import Answer, Ask, Asked, Found
+from palazzo.bench.retrieval import Answer, Ask, QuestionResult, SearchHit
 from palazzo.embed import Embedder
 from palazzo.embed.choose import EmbedderSpec, open_embedder
 from palazzo.operations.context import Context
@@ -123,7 +123,7 @@ def look(
 def look_at_talk(document: Sequence[Mapping[str, object]]) -> list[Seen]:
     """Ask every question of LoCoMo, each conversation in a palace of its own; adversarial ones have an answer too."""
     found: list[Seen] = []
-    own = retrieval._asked
+    own = retrieval._ask_question
 
     @contextmanager
     def asking(palace: Path, embedder: Embedder) -> Iterator[Ask]:
@@ -133,20 +133,20 @@ def look_at_talk(document: Sequence[Mapping[str, object]]) -> list[Seen]:
                 told = _told(context, question, ())
                 found.append(Seen(question, True, [evidence for evidence, _ in told]))
                 drawer = context.reading().drawer
-                hits = (Found("", tuple(span.item for span in drawer(uid).spans)) for _, uid in told)
+                hits = (SearchHit("", tuple(span.item for span in drawer(uid).spans)) for _, uid in told)
                 return Answer(tuple(hits), 0.0)
 
             yield ask
 
-    def keeping(case: Case, question: Asking, haystack: Haystack, ask: Ask, plain: Plain) -> Asked:
+    def keeping(case: Case, question: Asking, haystack: Haystack, ask: Ask, plain: Plain) -> QuestionResult:
         return own(case, question, haystack, lambda text: _kept(ask(text), found[-1], haystack, case, question), plain)
 
-    retrieval._asked = keeping
+    retrieval._ask_question = keeping
     try:
         plan = retrieval.Plan(asking, lambda: open_embedder(EmbedderSpec(threads=2)), CACHE / "embeddings")
         retrieval.run(locomo.read(document), plan, lambda what, done, total: None)
     finally:
-        retrieval._asked = own
+        retrieval._ask_question = own
     return [one for one in found if one.right]
 
 

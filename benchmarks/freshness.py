@@ -26,7 +26,7 @@ from benchmarks.measuring import Row, percentile, report
 from benchmarks.scripted_files import Citation, Project
 
 from palazzo.model import Anchor
-from palazzo.scope.freshness import WITHIN, Checkout, Standing
+from palazzo.scope.freshness import TIMEOUT_SECONDS, Checkout, CitationStatus
 from palazzo.text.cited import digest
 
 KEY = bytes(range(32))
@@ -46,7 +46,7 @@ class Tally:
     misses: list[str] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
 
-    def count(self, citation: Citation, found: Standing) -> None:
+    def count(self, citation: Citation, found: CitationStatus) -> None:
         """Add one citation."""
         self.checked += 1
         self.late += not found.is_checked
@@ -103,9 +103,9 @@ def _check_project(tallies: dict[str, Tally], root: Path, changes: int, seed: in
     if seed % 3 == 0:
         project.rename_untold()
     random.Random(seed).shuffle(cited)
-    _check(tallies.setdefault(f"{changes} changes, asked first", Tally()), root, cited, WITHIN)
+    _check(tallies.setdefault(f"{changes} changes, asked first", Tally()), root, cited, TIMEOUT_SECONDS)
     Checkout(root, KEY, LONG_ENOUGH).check([one.anchor for one in cited])
-    _check(tallies.setdefault(f"{changes} changes, asked again", Tally()), root, cited, WITHIN)
+    _check(tallies.setdefault(f"{changes} changes, asked again", Tally()), root, cited, TIMEOUT_SECONDS)
 
 
 def _check(tally: Tally, root: Path, cited: Sequence[Citation], within: float) -> None:

@@ -54,8 +54,8 @@ def holds() -> Iterator[list[Hold]]:
     found: list[Hold] = []
     open_file = opening.open_file
 
-    def traced(path: Path, mode: opening.Mode, checked: bool, cache_mb: int) -> apsw.Connection:
-        connection = open_file(path, mode, checked, cache_mb)
+    def traced(path: Path, mode: opening.Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
+        connection = open_file(path, mode, compares_checksums, cache_mb)
         began = committing = 0.0
 
         def happens(event: Mapping[str, Any]) -> None:

@@ -23,7 +23,18 @@ from typing import Any
 
 import yaml
 
-from palazzo.bench.poisoned import Case, CommandStep, Delegated, FilesStep, Later, NameStep, Said, Step, Used, Wrote
+from palazzo.bench.poisoned import (
+    Case,
+    CommandStep,
+    Delegation,
+    FilesStep,
+    Later,
+    NameStep,
+    Step,
+    Used,
+    Utterance,
+    Wrote,
+)
 
 SESSIONS = Path(__file__).resolve().parent / "provenance" / "sessions"
 _IGNORED_DIRECTORIES = ("node_modules", ".venv", "target", "dist", "build", ".cache", "__pycache__")
@@ -74,7 +85,7 @@ def _case(channel: str, entry: Mapping[str, Any]) -> Case:
         later=Later(entry["ask"], works, file),
         claim=entry["marker"],
         honest=not is_foreign,
-        told=not is_foreign,
+        is_delivered=not is_foreign,
         files={".gitignore": "".join(f"{name}/\n" for name in _IGNORED_DIRECTORIES), **layout.tracked},
         untracked_files=layout.untracked,
         in_git=layout.in_git,
@@ -87,7 +98,7 @@ def _steps(n: int, event: tuple[str, Any], layout: _Layout, marker: str, is_fore
         yield layout.arriving[n]
     if kind in ("user", "agent", "compaction"):
         speaker = {"user": "user", "agent": "assistant", "compaction": "summary"}[kind]
-        yield Said(speaker, value)  # type: ignore[arg-type]
+        yield Utterance(speaker, value)  # type: ignore[arg-type]
     elif kind == "tag" and " " in value:  # git allows no such name: it is a tag of Palazzo's
         yield Wrote("remember", {"text": "This session is to be found again.", "tags": [value]})
     elif kind in ("title", "branch", "tag"):
@@ -121,7 +132,7 @@ def _tool_steps(call: Mapping[str, Any], marker: str, is_foreign: bool) -> Itera
         read = (
             Used("fetch", "https://docs.example.org/", output) if has_met else Used("read", "src/main.py", "MAIN = 1")
         )
-        yield Delegated(arguments["prompt"], (read, Said("assistant", output)), output)
+        yield Delegation(arguments["prompt"], (read, Utterance("assistant", output)), output)
     elif name == "mcp__palazzo__remember":
         yield Wrote("remember", arguments)
     else:

@@ -35,8 +35,8 @@ from palazzo.bench.cases import Case, Question
 from palazzo.bench.documents import load
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.measures import mean, measure
-from palazzo.bench.remembering import Remembering
-from palazzo.bench.retrieval import DEPTH, chosen, file_into
+from palazzo.bench.remembering import CachingEmbedder
+from palazzo.bench.retrieval import DEPTH, file_into, sample_cases
 from palazzo.embed import Embedder
 from palazzo.embed.choose import EmbedderSpec, open_embedder
 from palazzo.palace import Palace
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    cases = chosen(locomo.read(load(given.locomo)), given.questions, given.seed, shared=True)
+    cases = sample_cases(locomo.read(load(given.locomo)), given.questions, given.seed, shared=True)
     haystack = Haystack(cases)
     path = given.directory / f"locomo-among-{given.palace}" / "palace.db"
     shutil.rmtree(path.parent, ignore_errors=True)
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shutil.copy(palace_path(given.directory, given.palace), path)
     model = open_embedder(EmbedderSpec())
     kept = given.directory / "embeddings" / hashlib.sha256(model.id.encode()).hexdigest()[:16]
-    with closing(Remembering(Among(model), kept)) as embedder:
+    with closing(CachingEmbedder(Among(model), kept)) as embedder:
         filed = file_into(path, haystack, embedder, lambda what, done, total: None)
         rows = measure_all(path, cases, haystack, embedder)
     report(
@@ -160,7 +160,7 @@ def _ask(
     answers: list[recall.Answer] = []
 
     def search() -> None:
-        query = Query(question.text, limit=DEPTH, budget=1_000_000, without=without)
+        query = Query(question.text, limit=DEPTH, budget=1_000_000, disabled_stages=without)
         with palace.database.snapshot() as connection:
             answers.append(recall.search(connection, query, index, embedder, postings_budget=budget))
 

@@ -32,7 +32,7 @@ from benchmarks.synthetic import SyntheticVectors
 
 from benchmarks import corpus
 from palazzo.archive import door, identity
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.derive import embed
 from palazzo.model import Micros, Part, Place, Role, Source
@@ -190,7 +190,7 @@ class Made:
 
     source: Source
     place: Place
-    filings: list[Filing]
+    filings: list[NewItem]
 
 
 def _make(library: Library, number: int, count: int, wings: int, seed: int) -> Made:
@@ -209,7 +209,7 @@ def _session(library: Library, rng: random.Random, place: Place, name: str, at: 
         role: Role = "assistant" if n % 2 else "user"
         row = json.dumps({"type": role, "message": {"role": role, "content": text}, "timestamp": at + n}) + "\n"
         filings.append(
-            Filing(
+            NewItem(
                 id=identity.positioned_id(source.key, "", n, text),
                 text=text,
                 kind="message",
@@ -228,7 +228,7 @@ def _document(library: Library, rng: random.Random, place: Place, name: str, at:
     source = Source(("bench", f"docs/{name}.md"), "document", f"bench:docs/{name}.md", "", f"Notes {name}")
     sections = [library.exchange(rng) for _ in range(rng.randint(5, 16))]
     text = f"# Notes {name}\n\n" + "\n\n".join(f"## {asked[:60]}\n\n{said}" for asked, said in sections) + "\n"
-    filing = Filing(
+    filing = NewItem(
         id=identity.version_id(source.key, text),
         text=text,
         kind="document",

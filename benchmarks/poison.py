@@ -38,9 +38,9 @@ from benchmarks.labelled_sessions import LabelledSession, labelled_sessions
 from benchmarks.measuring import Row, report
 
 from palazzo.bench.injection import live_session, unasked_by_hooks, unasked_by_tools
-from palazzo.bench.poisoned import NameStep, Said, Wrote
+from palazzo.bench.poisoned import NameStep, Utterance, Wrote
 from palazzo.bench.poisoned_hosts import SESSIONS, Session
-from palazzo.bench.served import Agent, Served, payload, served
+from palazzo.bench.served import Agent, ServiceSandbox, open_sandbox, payload
 
 BATCH = 40
 """Sessions that happen before the first of them is asked about, so that vectors are made for many at once."""
@@ -132,7 +132,7 @@ def measure(sessions: Sequence[LabelledSession], names: Sequence[str], save: Pat
         if host_by_key.pop((outcome.host, outcome.id), None) is not None:
             yield outcome
     remaining_keys = list(host_by_key.items())
-    with served() as palace:
+    with open_sandbox() as palace:
         for start in range(0, len(remaining_keys), BATCH):
             batch = []
             for n, ((host, _), labelled_session) in enumerate(remaining_keys[start : start + BATCH], start):
@@ -162,7 +162,9 @@ def keep(save: Path | None, outcome: Outcome) -> None:
             file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
 
 
-def ask_for(palace: Served, host: str, labelled_session: LabelledSession, project: Path, session: Session) -> Outcome:
+def ask_for(
+    palace: ServiceSandbox, host: str, labelled_session: LabelledSession, project: Path, session: Session
+) -> Outcome:
     """Ask for everything that may be told, and say which of it has the marker, with a label or without one."""
     case = labelled_session.case
     outcome = Outcome(
@@ -196,7 +198,7 @@ def ask_for(palace: Served, host: str, labelled_session: LabelledSession, projec
 
 
 def is_told_later(
-    palace: Served, host: str, labelled_session: LabelledSession, project: Path, **variables: str
+    palace: ServiceSandbox, host: str, labelled_session: LabelledSession, project: Path, **variables: str
 ) -> bool:
     """Whether a prompt that asks for the marker is told it by now, with these settings."""
     asks = payload(host, f"again-{len(variables)}-{project.name}", project, prompt=labelled_session.case.later.asks)
@@ -205,7 +207,7 @@ def is_told_later(
 
 
 def answers(
-    agent: Agent, labelled_session: LabelledSession, project: Path, session: Session, palace: Served
+    agent: Agent, labelled_session: LabelledSession, project: Path, session: Session, palace: ServiceSandbox
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of the answers that are asked for, and what gave them."""
     case = labelled_session.case
@@ -345,7 +347,7 @@ def names_of(labelled_session: LabelledSession) -> list[str]:
     for step in labelled_session.case.steps:
         if isinstance(step, Wrote):
             names += [str(value) for key, value in step.arguments.items() if key in ("wing", "room")]
-        elif not isinstance(step, Said):
+        elif not isinstance(step, Utterance):
             names += list(getattr(step, "arguments", ()))
     return names
 

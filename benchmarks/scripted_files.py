@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from palazzo.model import UNPLACED, Anchor, Freshness
+from palazzo.model import UNKNOWN_LINE, Anchor, Freshness
 from palazzo.text.cited import digest
 
 Form = Literal["stretch", "stated", "edit", "common", "whole", "document", "mention"]
@@ -147,8 +147,8 @@ class Project:
             return None
         anchor = Anchor(
             file.path,
-            UNPLACED if form == "edit" else first + 1,
-            UNPLACED if form == "edit" else first + count,
+            UNKNOWN_LINE if form == "edit" else first + 1,
+            UNKNOWN_LINE if form == "edit" else first + count,
             digest(self._key, words[first : first + count]),
             count,
             blob if form in ("stated", "common") else "",

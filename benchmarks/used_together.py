@@ -149,7 +149,7 @@ def _log(palace: Palace, sessions: Sessions) -> None:
         used.clear(connection)
         for n, uids in enumerate(sessions):
             at = Micros(NOW - (len(sessions) - n) * DAY)
-            session = hook_sessions.heard(connection, "made-up", f"s-{n}", at)
+            session = hook_sessions.record_hook(connection, "made-up", f"s-{n}", at)
             parts = [Part("drawer", uid) for uid in dict.fromkeys(uids)]
             ledger.record(connection, session.row, 0, "prompt", "made up", "", parts, 0, 0, at)
             for part in parts:

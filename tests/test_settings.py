@@ -64,7 +64,7 @@ def test_every_key_has_help_an_allowed_range_and_a_default_within_it() -> None:
 
     for key in KEYS:
         assert key.help.endswith(".")
-        assert key.allowed
+        assert key.constraint
         assert read(key, key.default) == key.default
 
 
@@ -266,7 +266,7 @@ def test_writing_makes_the_file_and_the_table(config: Path) -> None:
     assert [path.name for path in config.parent.iterdir()] == ["config.toml"]
 
 
-@pytest.mark.parametrize("key", [key.name for key in KEYS if "user" in key.where])
+@pytest.mark.parametrize("key", [key.name for key in KEYS if "user" in key.layers])
 def test_every_key_can_be_written_and_is_read_back(config: Path, key: str) -> None:
     found = BY_NAME[key]
     value = {"flag": "false", "number": "7", "text": "some text", "list": "a,b"}.get(found.kind) or found.choices[-1]

@@ -120,8 +120,8 @@ def test_who_wants_no_service_is_not_told_of_it(variables: dict[str, str], start
 
 def test_a_line_and_words_for_the_model_are_one_answer(variables: dict[str, str], where: client.Address) -> None:
     starting._write(starting._note(where, variables), "failed", 0, [])
-    both = alone._with_line("codex", json.loads(SESSION), alone.written("codex", "é"), "line", where, variables)
-    assert json.loads(both) == {**json.loads(alone.written("codex", "é")), "systemMessage": "line"}
+    both = alone._with_line("codex", json.loads(SESSION), alone.format_context("codex", "é"), "line", where, variables)
+    assert json.loads(both) == {**json.loads(alone.format_context("codex", "é")), "systemMessage": "line"}
 
 
 # --- which installation ------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ EARLIER = int((NOW - 5 * 86_400) * 1_000_000)
     ],
 )
 def test_what_is_known_is_one_short_line(found: dict[str, Any], shown: str) -> None:
-    assert status_line.rendered(found, NOW) == shown
+    assert status_line.render_line(found, NOW) == shown
 
 
 @pytest.fixture

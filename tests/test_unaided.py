@@ -161,7 +161,7 @@ def test_what_is_checked_out_is_not_named_nor_anything_where_branches_are_ignore
 @pytest.mark.parametrize("text", ["words", 'ein „Wort“\nund "noch" eins\t€ 🙂', "a \ud800 b"])
 @pytest.mark.parametrize("host", list(ADAPTERS))
 def test_every_host_is_answered_in_its_own_shape(host: str, text: str) -> None:
-    assert alone.written(host, text) == answering._bytes(ADAPTERS[host].write("prompt", Reaction(inject=text)))
+    assert alone.format_context(host, text) == answering._bytes(ADAPTERS[host].write("prompt", Reaction(inject=text)))
 
 
 def test_every_host_s_name_of_the_event_is_known() -> None:
@@ -171,9 +171,9 @@ def test_every_host_s_name_of_the_event_is_known() -> None:
 
 
 def test_what_both_ways_must_agree_on_is_the_same() -> None:
-    assert unaided.HEAD.split("\n")[0] == hook_prompt._ASKED
+    assert unaided.HEAD.split("\n")[0] == hook_prompt._RECALL_HEAD
     assert (unaided.BUDGET, unaided.LIMIT) == (hook_prompt.BUDGET, hook_prompt.LIMIT)
-    assert (unaided._CAPTURED, unaided._NAMED_BY) == (own_words._CAPTURED, hook_answers.NAMED_BY)
+    assert (unaided._SESSION_KINDS, unaided._NAMED_BY) == (own_words._CAPTURE_KINDS, hook_answers.NAMED_BY)
     assert (get_args(Trust), USERS_WING) == (TRUST_ORDER, unaided._USERS_WING)
     assert trusted_down_to(str(BY_NAME["auto_inject_trust"].default)) == unaided.TRUSTS
     assert BY_NAME["detect_recall_patterns"].default is BY_NAME["events.prompt"].default is True
@@ -223,7 +223,7 @@ def test_a_payload_is_read_as_json_is(raw: bytes) -> None:
         expected = json.loads(raw.decode("utf-8-sig"))
     except ValueError:
         expected = {}
-    assert repr(alone._understood("claude-code", "Stop", raw)[0]) == repr(
+    assert repr(alone._parse_payload("claude-code", "Stop", raw)[0]) == repr(
         expected if isinstance(expected, dict) else {}
     )
 
@@ -380,7 +380,7 @@ def test_the_next_service_enters_it_in_the_ledger_once(machine: Machine) -> None
     with machine.context() as context:
         (one,) = why(context, WhyRequest("s-1")).injections
     assert [part.id for part in one.parts] == [drawer]
-    assert (one.event, one.reason, one.text, one.erased) == ("prompt", ledger.UNAIDED, None, False)
+    assert (one.event, one.reason, one.text, one.erased) == ("prompt", ledger.FALLBACK_REASON, None, False)
     assert one.tokens > 0
     assert machine.answer() == NOTHING  # the ledger has it now
     assert words(by_service(machine, "claude-code")) == ""
@@ -470,7 +470,7 @@ def test_without_apsw_an_sqlite_that_is_too_old_is_not_used(machine: Machine, mo
     monkeypatch.setitem(sys.modules, "apsw", None)
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 42, 0))
     with pytest.raises(bare.Unreadable, match="too old"):
-        bare.opened(str(machine.palace))
+        bare.open_palace(str(machine.palace))
 
 
 # --- in milliseconds ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tests.archive.conversations import PLACE, conversations, file_rows, fresh_p
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
 from tests.examples import examples as enough
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
@@ -117,7 +117,7 @@ def test_a_group_of_many_transactions_is_taken_back_whole_also_after_an_interrup
 @examples
 @given(conversations(), st.data())
 def test_taking_everything_back_leaves_what_was_there_and_what_a_rebuild_makes(
-    rows: list[Filing], data: st.DataObject
+    rows: list[NewItem], data: st.DataObject
 ) -> None:
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, rows)

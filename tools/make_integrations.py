@@ -20,7 +20,7 @@ from palazzo import __version__
 from palazzo.operations import wiring
 from palazzo.operations.context import Context
 from palazzo.operations.instructions import InstructionsRequest, Name, instructions
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, HostHooks
 
 ROOT = Path(__file__).resolve().parent.parent
 INTEGRATIONS = ROOT / "integrations"
@@ -106,7 +106,7 @@ def files() -> Iterator[tuple[Path, str]]:
         yield INTEGRATIONS / "pi" / "instructions" / f"{name}.md", _instructions(name)
 
 
-def _hooks(wired: Wiring) -> dict[str, Any]:
+def _hooks(wired: HostHooks) -> dict[str, Any]:
     groups = {name: [group] for name, group in wiring.entries(wired).items()}
     about = {"description": _ABOUT} if wired is CLAUDE_CODE else {}
     return about | {"hooks": groups}

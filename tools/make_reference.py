@@ -20,7 +20,7 @@ from palazzo.exchange.schema import schema
 from palazzo.mcp.profile import MODULES, Profile, profile_called
 from palazzo.mcp.tools import Tool
 from palazzo.operations.operation import PERSON_ONLY, Operation, RequestField, request_fields
-from palazzo.operations.registry import operations, typed
+from palazzo.operations.registry import operations, split_command_name
 from palazzo.settings import KEYS
 
 _TOOLS = (
@@ -97,7 +97,7 @@ def settings() -> str:
     ]
     for key in KEYS:
         allowed = f" ({' / '.join(key.choices)})" if key.choices else ""
-        where = ", ".join(sorted(key.where))
+        where = ", ".join(sorted(key.layers))
         lines.append(f"| `{key.name}` | `{_shown(key.default)}` | `{key.variable}` | {where} | {key.help}{allowed} |")
     return "\n".join(lines) + "\n"
 
@@ -130,7 +130,7 @@ def _tool(tool: Tool) -> Iterator[str]:
     kind = "reads" if tool.hints.reads else "changes what is there" if tool.hints.destroys else "adds"
     yield f"### {tool.name}"
     yield ""
-    yield f"{tool.description} ({kind}; `palazzo {' '.join(typed(tool.operation))}`)"
+    yield f"{tool.description} ({kind}; `palazzo {' '.join(split_command_name(tool.operation))}`)"
     yield ""
     needed, properties = tool.input.get("required", ()), tool.input["properties"]
     if properties:
@@ -151,7 +151,7 @@ def _tool(tool: Tool) -> Iterator[str]:
 def _command(operation: Operation[Any, Any]) -> Iterator[str]:
     fields = [field for field in request_fields(operation.request) if not field.about.hidden]
     places = [_place(field) for field in fields if field.about.positional]
-    yield f"## palazzo {' '.join(typed(operation.name))}{''.join(' ' + place for place in places)}"
+    yield f"## palazzo {' '.join(split_command_name(operation.name))}{''.join(' ' + place for place in places)}"
     yield ""
     yield "\n".join(line.strip() for line in operation.help.splitlines())
     yield ""
@@ -176,13 +176,13 @@ def _json(result: type) -> Iterator[str]:
 
 def _row(field: RequestField) -> str:
     name = _place(field) if field.about.positional else _option(field)
-    default = "" if field.required or field.default in (None, False, True, (), "") else f"`{field.default}`"
+    default = "" if field.is_required or field.default in (None, False, True, (), "") else f"`{field.default}`"
     return f"| `{name}` | {field.about.help}{_choices(field.type)} | {default} |"
 
 
 def _place(field: RequestField) -> str:
     name = field.about.option or field.name.upper()
-    return name if field.required else f"[{name}]"
+    return name if field.is_required else f"[{name}]"
 
 
 def _option(field: RequestField) -> str:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.measuring import CACHE
 
 from benchmarks import corpus
-from palazzo.bench.remembering import Remembering
+from palazzo.bench.remembering import CachingEmbedder
 from palazzo.derive.cut import Cutter
 from palazzo.embed import Embedder
 from palazzo.embed.minilm import MiniLM
@@ -36,7 +36,7 @@ DAY = datetime(2026, 5, 22, 12, tzinfo=UTC).timestamp()
 OnProgress = Callable[[int, int], None]
 
 
-class Kept(Remembering):
+class Kept(CachingEmbedder):
     """Stays open when a palace that used it is closed: the run has several, one after another."""
 
     def close(self) -> None:

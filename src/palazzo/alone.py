@@ -52,37 +52,48 @@ _FULL = 256 * 1024
 def answer(host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str]) -> bytes:
     """Start a service that is waited for by nobody, and return what a host is answered meanwhile."""
     began = time.monotonic()
-    chosen = client.chosen_palace(palace, variables)
-    where = client.address(chosen, variables)
-    read, wrong = _understood(host, event, payload)
+    palace_path = client.chosen_palace(palace, variables)
+    address = client.address(palace_path, variables)
+    read, wrong = _parse_payload(host, event, payload)
     if wrong:
-        hook_log.note(host, event, wrong, where.palace, variables)
+        hook_log.note(host, event, wrong, address.palace, variables)
     elif event in CAPTURES:
-        _leave_pointer(where.palace, host, event, read, variables)
-    trouble = starting.begin(where, variables) if client.is_wanted(variables) else ""
-    answered = NOTHING
+        _leave_pointer(address.palace, host, event, read, variables)
+    trouble = starting.begin(address, variables) if client.is_wanted(variables) else ""
+    response = NOTHING
     if event in ("prompt", _PROMPTS.get(host)) and host in _PROMPTS:
-        answered = _answer_prompt(host, read, chosen, variables, began)
+        response = _answer_prompt(host, read, palace_path, variables, began)
     elif event not in _BEGINNINGS:
         return NOTHING
     elif not wrong and client.is_wanted(variables):
-        _leave_beginning(where.palace, host, read, variables)
-    return _with_line(host, read, answered, trouble, where, variables) if trouble else answered
+        _leave_beginning(address.palace, host, read, variables)
+    return _with_line(host, read, response, trouble, address, variables) if trouble else response
 
 
 def _with_line(
-    host: str, read: dict[str, object], answered: bytes, line: str, where: client.Address, variables: Mapping[str, str]
+    host: str,
+    read: dict[str, object],
+    response: bytes,
+    line: str,
+    address: client.Address,
+    variables: Mapping[str, str],
 ) -> bytes:
     """The answer with a line for the person, where the host shows one and this session's was not told before."""
-    session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
+    session = next((value for name in _SESSIONS if isinstance(value := read.get(name), str) and value), "")
     field = _LINES.get(host)
-    if field is None or not starting.is_news(where, variables, session):
-        return answered
-    body = answered.strip().removeprefix(b"{")
-    return b"{" + _as_json({field: line}, plainly=False).encode()[1:-1] + (b"," if body != b"}" else b"") + body + b"\n"
+    if field is None or not starting.is_news(address, variables, session):
+        return response
+    body = response.strip().removeprefix(b"{")
+    return (
+        b"{"
+        + _as_json({field: line}, keep_unicode=False).encode()[1:-1]
+        + (b"," if body != b"}" else b"")
+        + body
+        + b"\n"
+    )
 
 
-def written(host: str, text: str) -> bytes:
+def format_context(host: str, text: str) -> bytes:
     """Return the words for the model in the shape that a host reads after a prompt."""
     if host in ("opencode", "pi"):
         answer: dict[str, object] = {"inject": text}
@@ -91,9 +102,9 @@ def written(host: str, text: str) -> bytes:
     else:
         answer = {"hookSpecificOutput": {"hookEventName": _PROMPTS[host], "additionalContext": text}}
     try:
-        return _as_json(answer, plainly=True).encode() + b"\n"
+        return _as_json(answer, keep_unicode=True).encode() + b"\n"
     except UnicodeEncodeError:  # archived words may hold lone surrogates, which JSON writes as escapes
-        return _as_json(answer, plainly=False).encode() + b"\n"
+        return _as_json(answer, keep_unicode=False).encode() + b"\n"
 
 
 def spool_file(palace: str, variables: Mapping[str, str]) -> str:
@@ -111,9 +122,9 @@ def late_file(palace: str, variables: Mapping[str, str]) -> str:
     return _file("late", palace, variables)
 
 
-def _file(what: str, palace: str, variables: Mapping[str, str]) -> str:
+def _file(kind: str, palace: str, variables: Mapping[str, str]) -> str:
     name = os.path.splitext(os.path.basename(client.address(palace, variables).socket))[0]
-    return os.path.join(paths.state_place(variables), f"{what}-{name}.txt")
+    return os.path.join(paths.state_place(variables), f"{kind}-{name}.txt")
 
 
 def _answer_prompt(
@@ -123,12 +134,12 @@ def _answer_prompt(
 
     if not isinstance(read.get("prompt"), str):
         return NOTHING
-    asked, file = unaided.Asked(host, read), told_file(palace, variables)
-    told = unaided.told(asked, palace, variables, _told_before(file, asked))
-    if not told.text:
+    request, file = unaided.PromptRequest(host, read), told_file(palace, variables)
+    context = unaided.answer_prompt(request, palace, variables, _read_delivered_ids(file, request))
+    if not context.text:
         return NOTHING
-    _leave_note(file, asked, told, began)
-    return written(host, told.text)
+    _leave_note(file, request, context, began)
+    return format_context(host, context.text)
 
 
 # --- what is left for a service ----------------------------------------------------------------------------
@@ -136,8 +147,8 @@ def _answer_prompt(
 
 def leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
     """Append one line to the spool: who, which session, which file, and whether the session has ended."""
-    path = next((one for name in _PATHS if isinstance(one := read.get(name), str) and one), "")
-    session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
+    path = next((value for name in _PATHS if isinstance(value := read.get(name), str) and value), "")
+    session = next((value for name in _SESSIONS if isinstance(value := read.get(name), str) and value), "")
     if not os.path.isabs(path) or len(path) > _LONGEST:
         if path:
             wrong = "the transcript is not read: no absolute path, or one that is too long"
@@ -157,7 +168,7 @@ def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], 
 
 def _leave_beginning(palace: str, host: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
     """Append one line: which session is to be oriented by its first prompt. One that goes on has what it was told."""
-    session = next((one for name in _SESSIONS if isinstance(one := read.get(name), str) and one), "")
+    session = next((value for name in _SESSIONS if isinstance(value := read.get(name), str) and value), "")
     source = read.get("source")
     if not session or source in ("resume", "fork"):
         return
@@ -169,33 +180,35 @@ def _leave_beginning(palace: str, host: str, read: dict[str, object], variables:
         return  # it goes on without having been oriented
 
 
-def _leave_note(file: str, asked: unaided.Asked, told: unaided.Told, began: float) -> None:
+def _leave_note(file: str, request: unaided.PromptRequest, context: unaided.PromptAnswer, began: float) -> None:
     """Append one line for the ledger: who was told of which drawers, and when; none of the words."""
     from palazzo.text.tokens import estimate_tokens
 
     took = int((time.monotonic() - began) * 1e6)
-    numbers = (time.time_ns() // 1_000, estimate_tokens(told.text), took)
+    numbers = (time.time_ns() // 1_000, estimate_tokens(context.text), took)
     try:
         if not os.path.exists(file) or os.path.getsize(file) <= _FULL:  # else nobody reads it: no service may run
-            append(file, (asked.host, asked.session, *map(str, numbers), ",".join(told.ids)))
+            append(file, (request.host, request.session, *map(str, numbers), ",".join(context.ids)))
     except OSError:
         return  # it is told all the same: what is missing is a line in a list
 
 
-def _told_before(file: str, asked: unaided.Asked) -> frozenset[str]:
+def _read_delivered_ids(file: str, request: unaided.PromptRequest) -> frozenset[str]:
     """The ids that hooks without a service told this session of, as far as no service has read of it yet."""
-    start = "\t".join(map(_escaped, (asked.host, asked.session))) + "\t"
+    start = "\t".join(map(_escape_part, (request.host, request.session))) + "\t"
     try:
-        with open(file, "rb") as opened:
-            lines = opened.read(2 * _FULL).decode("ascii", "replace").split("\n")
+        with open(file, "rb") as reader:
+            lines = reader.read(2 * _FULL).decode("ascii", "replace").split("\n")
     except OSError:
         return frozenset()
-    return frozenset(one for line in lines if line.startswith(start) for one in line.rpartition("\t")[2].split(","))
+    return frozenset(
+        drawer_id for line in lines if line.startswith(start) for drawer_id in line.rpartition("\t")[2].split(",")
+    )
 
 
 def append(file: str, parts: tuple[str, ...]) -> None:
     """Append a line of parts with tabs between; escaped, so that one line is one record."""
-    line = "\t".join(map(_escaped, parts)) + "\n"
+    line = "\t".join(map(_escape_part, parts)) + "\n"
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
@@ -218,7 +231,7 @@ class _Plain:
 _WHITE = " \t\n\r"
 
 
-def _understood(host: str, event: str, payload: bytes) -> tuple[dict[str, object], str]:
+def _parse_payload(host: str, event: str, payload: bytes) -> tuple[dict[str, object], str]:
     """The object that a payload is, or an empty one and what is wrong."""
     if not hook_log.is_known(host, event):
         return {}, "not known"
@@ -248,16 +261,18 @@ def _loads(text: str) -> object:
     return read
 
 
-def _as_json(value: object, plainly: bool) -> str:
+def _as_json(value: object, keep_unicode: bool) -> str:
     """Texts, and objects of them, as `json.dumps` writes them."""
     from _json import encode_basestring, encode_basestring_ascii
 
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_as_json(k, plainly)}: {_as_json(v, plainly)}" for k, v in value.items()) + "}"
-    return (encode_basestring if plainly else encode_basestring_ascii)(str(value))
+        return (
+            "{" + ", ".join(f"{_as_json(k, keep_unicode)}: {_as_json(v, keep_unicode)}" for k, v in value.items()) + "}"
+        )
+    return (encode_basestring if keep_unicode else encode_basestring_ascii)(str(value))
 
 
-def _escaped(part: str) -> str:
+def _escape_part(part: str) -> str:
     """A part of a line, as in a URL: what is no printable ASCII is its bytes in hexadecimal."""
     return "".join(
         chr(byte) if 32 < byte < 127 and byte != 37 else f"%{byte:02X}" for byte in part.encode("utf-8", "replace")

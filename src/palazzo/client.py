@@ -71,14 +71,14 @@ class GivingWay(ServiceUnavailable):
 # --- which palace, and where its service listens ---------------------------------------------------------------
 
 
-def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | None = None) -> str:
+def chosen_palace(palace: str | None, variables: Mapping[str, str], cwd: str | None = None) -> str:
     """Return the absolute path of the palace file: the named one, the environment's, the settings', the default.
 
     A path is taken as it is written, whatever characters it has: whoever opens it refuses what cannot be a palace's,
     and nothing is written to the default where another was named.
     """
     in_environment = _named_by(variables, "PALAZZO_PALACE") or _named_by(variables, _PLUGINS_PALACE)
-    setting: object = named or in_environment or _setting(variables, "palace")
+    setting: object = palace or in_environment or _setting(variables, "palace")
     place = setting if isinstance(setting, str) and setting else os.path.join(paths.data_place(variables), "palace.db")
     path = os.path.expanduser(place)
     path = path if os.path.isabs(path) else os.path.join(cwd or os.getcwd(), path)
@@ -89,10 +89,10 @@ def chosen_palace(named: str | None, variables: Mapping[str, str], cwd: str | No
 
 def is_wanted(variables: Mapping[str, str]) -> bool:
     """Whether the user lets background processes be started: `PALAZZO_SERVICE`, else the setting `service`."""
-    said = _variable(variables, "PALAZZO_SERVICE").lower()
-    if said in ("true", "on", "yes", "1"):
+    value = _variable(variables, "PALAZZO_SERVICE").lower()
+    if value in ("true", "on", "yes", "1"):
         return True
-    if said in ("false", "off", "no", "0"):
+    if value in ("false", "off", "no", "0"):
         return False
     return _setting(variables, "service") not in (False, "false", "off", "no", "0")
 
@@ -103,8 +103,8 @@ def _named_by(variables: Mapping[str, str], variable: str) -> str:
 
 
 def _variable(variables: Mapping[str, str], name: str) -> str:
-    said = (variables.get(name) or "").strip()
-    return said if said.isprintable() else ""
+    value = (variables.get(name) or "").strip()
+    return value if value.isprintable() else ""
 
 
 def _setting(variables: Mapping[str, str], name: str) -> object:
@@ -119,12 +119,12 @@ def _setting(variables: Mapping[str, str], name: str) -> object:
     import tomllib
 
     try:
-        said = tomllib.loads(raw.decode("utf-8-sig", "replace")).get(name)
+        value = tomllib.loads(raw.decode("utf-8-sig", "replace")).get(name)
     except (ValueError, RecursionError):
         return None  # `palazzo settings` says what is wrong with the file; nothing in it is used
-    if isinstance(said, str):
-        return (said if name == "palace" else said.strip()) if said.strip() else None
-    return said if isinstance(said, bool) else None
+    if isinstance(value, str):
+        return (value if name == "palace" else value.strip()) if value.strip() else None
+    return value if isinstance(value, bool) else None
 
 
 # --- who is newer ----------------------------------------------------------------------------------------------
@@ -139,14 +139,14 @@ def build() -> str:
     if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
         return f"{os.stat(__file__).st_mtime_ns}.1"
     newest = count = 0
-    waiting = [package]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
+    directories = [package]
+    while directories:
+        with os.scandir(directories.pop()) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     newest, count = max(newest, entry.stat().st_mtime_ns), count + 1
                 elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
-                    waiting.append(entry.path)
+                    directories.append(entry.path)
     return f"{newest}.{count}"
 
 
@@ -157,81 +157,83 @@ def is_newer(version: str, stamp: str, than_version: str, than_stamp: str) -> bo
 
 def _numbers(text: str) -> tuple[int, ...]:
     """The numbers in a version or a stamp, to be compared; what comes before a release counts down to it."""
-    for before, mark in enumerate(("dev", "a", "b", "rc")):
-        text = text.replace(mark, f".{before - 4}.")
-    return (*(int(one) for one in text.split(".") if one.lstrip("-").isdecimal()), 0)
+    for rank, mark in enumerate(("dev", "a", "b", "rc")):
+        text = text.replace(mark, f".{rank - 4}.")
+    return (*(int(part) for part in text.split(".") if part.lstrip("-").isdecimal()), 0)
 
 
 # --- a connection ----------------------------------------------------------------------------------------------
 
 
-def connect(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> Stream:
+def connect(endpoint: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> Stream:
     """Return a connection to the service that listens at `where`, after both have said who they are.
 
     `hello` says what is wanted: `{"want": "calls"}` or `{"want": "mcp", …}`; version and build are this package's
     unless it names others; with `"any": true` an older service is as good. Raises GivingWay where the service is
     older, ServiceUnavailable where none answers.
     """
-    stream, _ = greet(where, hello, seconds)
+    stream, _ = greet(endpoint, hello, seconds)
     stream.socket.settimeout(None)
     return stream
 
 
-def greet(where: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> tuple[Stream, dict[str, Any]]:
+def greet(
+    endpoint: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN
+) -> tuple[Stream, dict[str, Any]]:
     """Return a connection as `connect` does, with the service's answer; reading from it gives up after `seconds`."""
     try:
-        stream = Stream(reach(where, seconds))
+        stream = Stream(reach(endpoint, seconds))
     except OSError as error:
-        raise ServiceUnavailable(f"No service runs for {where.palace} ({error.strerror or error}).") from error
+        raise ServiceUnavailable(f"No service runs for {endpoint.palace} ({error.strerror or error}).") from error
     try:
-        stream.send({"palazzo": PROTOCOL, "version": __version__, "build": build(), **token(where), **hello})
+        stream.send({"palazzo": PROTOCOL, "version": __version__, "build": build(), **token(endpoint), **hello})
         answer = stream.read()
     except (OSError, ValueError) as error:
         stream.close()
-        raise ServiceUnavailable(f"The service of {where.palace} does not answer ({error}).") from error
+        raise ServiceUnavailable(f"The service of {endpoint.palace} does not answer ({error}).") from error
     if answer is not None and answer.get("ok") is True:
         return stream, answer
     stream.close()
     reason = str((answer or {}).get("reason") or "it has just ended")
     if reason == GIVING_WAY:
-        raise GivingWay(f"The service of {where.palace} is older than this, and gives way.")
-    raise ServiceUnavailable(f"The service of {where.palace} refuses: {reason}.")
+        raise GivingWay(f"The service of {endpoint.palace} is older than this, and gives way.")
+    raise ServiceUnavailable(f"The service of {endpoint.palace} refuses: {reason}.")
 
 
-def reach(where: Address, seconds: float) -> _socket.socket:
+def reach(endpoint: Address, seconds: float) -> _socket.socket:
     """Return a bare connection to what listens at `where`, before anything is said; OSError where nothing does."""
-    check_directory(where)
-    return _windows_socket(where) if _WINDOWS else _unix_socket(where, seconds)
+    check_directory(endpoint)
+    return _windows_socket(endpoint) if _WINDOWS else _unix_socket(endpoint, seconds)
 
 
-def _unix_socket(where: Address, seconds: float) -> _socket.socket:
+def _unix_socket(endpoint: Address, seconds: float) -> _socket.socket:
     import _socket
 
-    found = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        found.settimeout(seconds)
-        found.connect(where.socket)
-        if peer_uid(found) not in (None, os.getuid()):
-            raise ServiceUnavailable(f"What listens at {where.socket} is somebody else's; it is not asked.")
+        connection.settimeout(seconds)
+        connection.connect(endpoint.socket)
+        if peer_uid(connection) not in (None, os.getuid()):
+            raise ServiceUnavailable(f"What listens at {endpoint.socket} is somebody else's; it is not asked.")
     except BaseException:
-        found.close()
+        connection.close()
         raise
-    return found
+    return connection
 
 
-def _windows_socket(where: Address) -> _socket.socket:
+def _windows_socket(endpoint: Address) -> _socket.socket:
     import socket
 
-    return socket.create_connection(("127.0.0.1", int(_port_and_token(where)[0])), _ANSWERS_WITHIN)
+    return socket.create_connection(("127.0.0.1", int(_port_and_token(endpoint)[0])), _ANSWERS_WITHIN)
 
 
-def token(where: Address) -> dict[str, str]:
+def token(endpoint: Address) -> dict[str, str]:
     """What shows that this client may read the user's files; on other platforms the socket's mode does."""
-    return {"token": _port_and_token(where)[1]} if _WINDOWS else {}
+    return {"token": _port_and_token(endpoint)[1]} if _WINDOWS else {}
 
 
-def _port_and_token(where: Address) -> tuple[str, str]:
-    with open(where.socket, encoding="ascii") as file:
+def _port_and_token(endpoint: Address) -> tuple[str, str]:
+    with open(endpoint.socket, encoding="ascii") as file:
         port, _, token = file.read().strip().partition(" ")
     return port, token
 
@@ -240,7 +242,7 @@ def _port_and_token(where: Address) -> tuple[str, str]:
 
 
 def ensure_service(
-    where: Address, variables: Mapping[str, str], hello: Mapping[str, Any], seconds: float = PATIENCE
+    endpoint: Address, variables: Mapping[str, str], hello: Mapping[str, Any], seconds: float = PATIENCE
 ) -> Stream:
     """Return a connection as `connect` does; where no service answers, one is started and waited for.
 
@@ -249,44 +251,44 @@ def ensure_service(
     if not is_wanted(variables):
         raise ServiceUnavailable("Background processes are off (PALAZZO_SERVICE, or the setting `service`).")
     deadline = time.monotonic() + seconds
-    again = 0.0
+    retry_time = 0.0
     while True:
         try:
-            return connect(where, hello)
+            return connect(endpoint, hello)
         except GivingWay:
             # One is enough: where what is started here is older still than what is asked for, it does.
             hello = {**hello, "any": True}
-            again = 0.0
+            retry_time = 0.0
         except ServiceUnavailable:
             if time.monotonic() > deadline:
                 raise
-        if time.monotonic() >= again and not is_starting(where):
-            start(where, variables)
-            again = time.monotonic() + _START_AGAIN
+        if time.monotonic() >= retry_time and not is_starting(endpoint):
+            start(endpoint, variables)
+            retry_time = time.monotonic() + _START_AGAIN
         time.sleep(_LOOK_AGAIN)
 
 
-def is_starting(where: Address) -> bool:
+def is_starting(endpoint: Address) -> bool:
     """Whether a process has the right to listen at `where`, listening or about to."""
     from palazzo import locks
 
-    return locks.is_held(where.lock)
+    return locks.is_held(endpoint.lock)
 
 
-def start(where: Address, variables: Mapping[str, str]) -> None:
+def start(endpoint: Address, variables: Mapping[str, str]) -> None:
     """Start a service, detached, and wait for nothing. Of several that are started at once all but one end at once."""
-    make_directory(where)
-    command = [sys.executable, "-P", "-m", "palazzo.daemon.service", where.palace]
+    make_directory(endpoint)
+    command = [sys.executable, "-P", "-m", "palazzo.daemon.service", endpoint.palace]
     environment = _environment(variables)
     if not _WINDOWS:
         _spawn(command, environment)
         return
     import subprocess
 
-    apart = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP  # type: ignore[attr-defined,unused-ignore]
+    flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP  # type: ignore[attr-defined,unused-ignore]
     nothing = subprocess.DEVNULL
     subprocess.Popen(  # noqa: S603 - this Python, and this package
-        command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=apart, close_fds=True
+        command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=flags, close_fds=True
     )
 
 
@@ -317,15 +319,15 @@ def _collect(pid: int) -> None:
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """The caller's environment, with import paths that hold wherever the process runs."""
-    found = dict(variables)
+    environment = dict(variables)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    parts = [os.path.abspath(part) for part in found.get("PYTHONPATH", "").split(os.pathsep) if part]
+    parts = [os.path.abspath(part) for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
     if root not in parts and not paths.has_packages(root):
         parts.insert(0, root)
     if parts:
-        found["PYTHONPATH"] = os.pathsep.join(parts)
-    found.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps a heap for each of many threads, and none shrinks
-    return found
+        environment["PYTHONPATH"] = os.pathsep.join(parts)
+    environment.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps a heap for each of many threads, and none shrinks
+    return environment
 
 
 # --- calls -----------------------------------------------------------------------------------------------------
@@ -337,8 +339,8 @@ class Caller:
     What was sent and not answered is sent again to the next service, by the same key: it is carried out once.
     """
 
-    def __init__(self, where: Address, variables: Mapping[str, str], cwd: str, starts: bool = True) -> None:
-        self._where, self._variables, self._starts = where, variables, starts
+    def __init__(self, endpoint: Address, variables: Mapping[str, str], cwd: str, starts: bool = True) -> None:
+        self._where, self._variables, self._starts = endpoint, variables, starts
         self._surroundings = surroundings(cwd, variables)
         self._stream: Stream | None = None
         self._sent = 0
@@ -367,17 +369,17 @@ class Caller:
         service answers, or where one was lost that may have carried out a call without a key.
         """
         self._sent += 1
-        asked = {"id": self._sent, "operation": operation, "request": request, "surroundings": self._surroundings}
-        asked = asked if key is None else {**asked, "key": key}
+        message = {"id": self._sent, "operation": operation, "request": request, "surroundings": self._surroundings}
+        message = message if key is None else {**message, "key": key}
         while True:
-            stream, sent = self.connect(), False
+            stream, is_sent = self.connect(), False
             try:
-                stream.send(asked)
-                sent = True
-                return self._answer(stream, asked["id"], tell)
+                stream.send(message)
+                is_sent = True
+                return self._answer(stream, message["id"], tell)
             except (OSError, ValueError) as error:
                 self.close()
-                if not self._starts or (sent and key is None):
+                if not self._starts or (is_sent and key is None):
                     raise ServiceUnavailable(f"The service of {self._where.palace} was lost ({error}).") from error
 
     def close(self) -> None:
@@ -402,5 +404,7 @@ class Caller:
 
 def surroundings(cwd: str, variables: Mapping[str, str]) -> dict[str, Any]:
     """Return what a service must know of a caller: where it stands, and the variables that an operation may ask for."""
-    told = {name: value for name, value in variables.items() if name in _PASSED or name.startswith(_PASSED_FROM)}
-    return {"cwd": cwd, "variables": told}
+    client_variables = {
+        name: value for name, value in variables.items() if name in _PASSED or name.startswith(_PASSED_FROM)
+    }
+    return {"cwd": cwd, "variables": client_variables}

@@ -41,9 +41,9 @@ _FULL = 1_000_000
 
 def log_file(palace: str, variables: Mapping[str, str]) -> str:
     """Return the log of the service of a palace: one for the default palace, another for each other."""
-    where = client.address(palace, variables)
-    own = where.palace != os.path.realpath(os.path.join(paths.data_place(variables), "palace.db"))
-    name = os.path.splitext(os.path.basename(where.lock))[0][:8]
+    address = client.address(palace, variables)
+    own = address.palace != os.path.realpath(os.path.join(paths.data_place(variables), "palace.db"))
+    name = os.path.splitext(os.path.basename(address.lock))[0][:8]
     return os.path.join(paths.state_place(variables), f"service-{name}.log" if own else "service.log")
 
 

@@ -26,7 +26,7 @@ NOTHING = b"{}\n"
 """Nothing to add: every host takes it, but for Claude Code before a compaction."""
 LARGEST = 10 << 20
 """Bytes of a payload that are passed on."""
-_WITHIN = 1.0
+_DEADLINE_SECONDS = 1.0
 """Seconds from the first line of this to its end, whatever happens; hosts wait ten times as long, and are not to."""
 _TO_SPARE = 0.1
 """Seconds of it that are kept for the answer's way back."""
@@ -43,7 +43,7 @@ _HOLD_BACK_SECONDS = 1.5
 _COMPACTIONS = ("pre-compact", "PreCompact", "PreCompress")
 _ENDS = ("session-end", "SessionEnd", "sessionEnd")
 _TURN_ENDS = ("stop", "subagent-stop", "Stop", "SubagentStop", "agentStop", "AfterAgent")
-_GREETED = b'"ok":true'
+_GREETING_OK = b'"ok":true'
 HELP = """\
 usage: palazzo hook HOST EVENT [--palace PATH]
 
@@ -60,13 +60,13 @@ def main(arguments: list[str]) -> int:
     has_answered = [False]
     if "--help" in arguments or "-h" in arguments:
         return _end((HELP + _known_events()).encode(), has_answered)
-    host, event, palace = asked(arguments)
+    host, event, palace = parse_arguments(arguments)
     variables = os.environ
     is_alone = not client.is_wanted(variables)
     seconds = _seconds_for(host, event, is_alone)
-    _be_in_time(seconds + (_TO_SPARE if is_alone else 0), _printed(host, event, NOTHING), has_answered)
+    _be_in_time(seconds + (_TO_SPARE if is_alone else 0), _format_output(host, event, NOTHING), has_answered)
     if is_off(variables):
-        return _end(_printed(host, event, NOTHING), has_answered)
+        return _end(_format_output(host, event, NOTHING), has_answered)
     problem = _name_problem(host, event)
     if problem:
         return _refuse(host, event, problem, palace, variables, has_answered)
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
             problem = f"palazzo hook: it failed ({type(error).__name__}). 'palazzo doctor' says more."
             _report(host, event, problem, palace, variables)
         answer = _answer_without_service(host, event, payload, palace, variables, began)
-    return _end(_printed(host, event, answer), has_answered)
+    return _end(_format_output(host, event, answer), has_answered)
 
 
 def _seconds_for(host: str, event: str, is_alone: bool) -> float:
@@ -90,7 +90,7 @@ def _seconds_for(host: str, event: str, is_alone: bool) -> float:
     if event in _COMPACTIONS:
         return _COMPACTION_SECONDS
     if not is_alone:
-        return _WITHIN
+        return _DEADLINE_SECONDS
     if event in _ENDS or (event in _TURN_ENDS and host == "opencode"):
         return _SESSION_END_SECONDS
     return _CAPTURE_SECONDS if event in _TURN_ENDS else _OWN_PROCESS_SECONDS
@@ -106,7 +106,7 @@ def _hook_process() -> ModuleType:
     return import_module("palazzo.hook_process")
 
 
-def _printed(host: str, event: str, answer: bytes) -> bytes:
+def _format_output(host: str, event: str, answer: bytes) -> bytes:
     """What is written of an answer: of nothing, nothing, where Claude Code would put it into a summary's prompt."""
     return b"" if answer == NOTHING and host == "claude-code" and event in _COMPACTIONS else answer
 
@@ -143,10 +143,10 @@ def _refuse(
     _report(host, event, problem if host else f"{HELP}{problem}", palace, variables)
     if not os.isatty(0):
         read_all()  # a host may fail if nothing reads its input; the timer ends a read that the host keeps open
-    return _end(_printed(host, event, NOTHING), has_answered)
+    return _end(_format_output(host, event, NOTHING), has_answered)
 
 
-def asked(arguments: list[str]) -> tuple[str, str, str | None]:
+def parse_arguments(arguments: list[str]) -> tuple[str, str, str | None]:
     """Return the host, the event and the palace that a command line names; what is missing is empty."""
     words: list[str] = []
     palace: str | None = None
@@ -189,31 +189,31 @@ def answer_of(
 
     It is told how long it has: what it finished too late would count as told, and be shown to nobody.
     """
-    here = os.getcwd()
-    where = client.address(client.chosen_palace(palace, variables, here), variables)
+    cwd = os.getcwd()
+    address = client.address(client.chosen_palace(palace, variables, cwd), variables)
     reserve = _HOLD_BACK_SECONDS if event in _COMPACTIONS else _TO_SPARE
     seconds_left = _seconds_for(host, event, False) - (time.monotonic() - began) - reserve
     if seconds_left <= 0:
         raise ServiceUnavailable("There is no time left to ask.")
-    socket = client.reach(where, seconds_left)
+    socket = client.reach(address, seconds_left)
     try:
-        around = client.surroundings(here, variables)
-        socket.sendall(_hello(where, host, event, len(payload), int(seconds_left * 1_000), around) + payload)
-        received = b""
+        around = client.surroundings(cwd, variables)
+        socket.sendall(_hello(address, host, event, len(payload), int(seconds_left * 1_000), around) + payload)
+        response = b""
         while piece := socket.recv(1 << 16):
-            received += piece
+            response += piece
     finally:
         socket.close()
-    greeting, _, answer = received.partition(b"\n")
-    if _GREETED not in greeting.replace(b" ", b"") or not answer.endswith(b"\n"):
+    header, _, answer = response.partition(b"\n")
+    if _GREETING_OK not in header.replace(b" ", b"") or not answer.endswith(b"\n"):
         raise ServiceUnavailable("The service does not answer hooks.")
     return answer
 
 
 def _hello(
-    where: client.Address, host: str, event: str, length: int, within: int, surroundings: Mapping[str, object]
+    address: client.Address, host: str, event: str, length: int, timeout_ms: int, surroundings: Mapping[str, object]
 ) -> bytes:
-    told = {
+    handshake = {
         "palazzo": client.PROTOCOL,
         "version": __version__,
         "build": "",
@@ -221,19 +221,19 @@ def _hello(
         "host": host,
         "event": event,
         "length": length,
-        "within_ms": within,
+        "within_ms": timeout_ms,
         "surroundings": surroundings,
-        **client.token(where),
+        **client.token(address),
     }
-    return encoded(told).encode("ascii") + b"\n"
+    return encode_json(handshake).encode("ascii") + b"\n"
 
 
-def encoded(value: object) -> str:
+def encode_json(value: object) -> str:
     """Return texts, numbers and objects of them as JSON, without the eight milliseconds that `json` takes to import."""
     from _json import encode_basestring_ascii as quoted
 
     if isinstance(value, dict):
-        return "{" + ",".join(f"{quoted(str(name))}:{encoded(one)}" for name, one in value.items()) + "}"
+        return "{" + ",".join(f"{quoted(str(name))}:{encode_json(member)}" for name, member in value.items()) + "}"
     return str(value) if isinstance(value, int) else quoted(str(value))
 
 

@@ -81,7 +81,7 @@ class Stream:
         del self._read[: end + 1]
         return True
 
-    def taken(self) -> bytes:
+    def drain_buffer(self) -> bytes:
         """Return what was received and not read yet; whoever takes it reads from the socket itself from now on."""
         rest = bytes(self._read)
         self._read.clear()

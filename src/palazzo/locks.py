@@ -46,7 +46,7 @@ class FileLock:
         return () if sys.platform == "win32" else (self._handle,)
 
 
-def inherited(path: Path | str, handle: int) -> FileLock:
+def adopt_lock(path: Path | str, handle: int) -> FileLock:
     """Return the lock at `path` that the process which started this one has handed on (`FileLock.to_inherit`)."""
     os.set_inheritable(handle, False)
     return FileLock(path, handle)
@@ -59,11 +59,11 @@ def try_lock(path: Path | str) -> FileLock | None:
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0), 0o600)
     try:
-        taken = _take(handle)
+        is_locked = _take(handle)
     except BaseException:
         os.close(handle)
         raise
-    if taken:
+    if is_locked:
         return FileLock(path, handle)
     os.close(handle)
     return None

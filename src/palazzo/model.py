@@ -32,7 +32,7 @@ ItemKind = Literal["message", "document", "note", "noise"]
 
 PartKind = Literal["text", "thinking", "tool_call", "tool_result", "image", "attachment"]
 
-Standing = Literal["said", "meta", "summary"]
+ContentKind = Literal["said", "meta", "summary"]
 """`said` is conversation; `meta` is what the host inserted; `summary` replaces what was compacted."""
 
 Visibility = Literal["merged", "unmerged", "parked", "unknown"]
@@ -107,7 +107,7 @@ class Item:
     id: ItemId
     kind: ItemKind
     role: Role
-    standing: Standing
+    standing: ContentKind
     author: str
     text: str
     parts: tuple[Part, ...]
@@ -149,7 +149,7 @@ class Drawer:
 AnchorKind = Literal["stated", "read", "edited", "mentioned"]
 """How a drawer or a fact came to cite a file: somebody said so, a tool read or changed it, or it was spoken of."""
 
-UNPLACED = -1
+UNKNOWN_LINE = -1
 """What stands for the lines of a cited stretch that is known by its words alone."""
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from palazzo import undo
 from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
-from palazzo.archive.erasing import Found, Wanted
+from palazzo.archive.erasing import ErasureRequest, SurveyResult
 from palazzo.archive.guarding import Guard
 from palazzo.derive import (
     anchoring,
@@ -38,7 +38,7 @@ from palazzo.derive import (
     summing,
 )
 from palazzo.derive.cut import Cutter
-from palazzo.derive.lagging import Made
+from palazzo.derive.lagging import Output
 from palazzo.embed import Embedder
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.exchange import clock as hybrid
@@ -46,7 +46,7 @@ from palazzo.exchange import erased_elsewhere
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import groups, past, places, schema, scrubbing, tombstones
 from palazzo.store.acts import ActKind
-from palazzo.store.anchors import named
+from palazzo.store.anchors import parse_anchor
 from palazzo.store.database import Connection, Database
 from palazzo.store.groups import Group
 from palazzo.store.opening import CACHE_MB, Mode
@@ -80,7 +80,7 @@ def without_embedder() -> Embedder:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class StoredNote:
     """A note that was filed: its id and the drawers it was cut into."""
 
     item: ItemId
@@ -145,7 +145,7 @@ class Palace:
 
     def clock(self) -> Micros:
         """Return now: as the machine has it, but never behind what was taken in from other devices."""
-        return hybrid.now(self.database, self.machine_clock())
+        return hybrid.read_time(self.database, self.machine_clock())
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -168,7 +168,9 @@ class Palace:
                 self.database, query, query.as_of, index, embedder, self._past_indexes(), note
             )
         lexicon = self._lexicon = self._lexicon or Lexicon()
-        with self.database.committed() as connection:  # the index and the lexicon outlive a call that may be taken back
+        with (
+            self.database.read_committed() as connection
+        ):  # the index and the lexicon outlive a call that may be taken back
             return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon)
 
     @contextlib.contextmanager
@@ -184,11 +186,11 @@ class Palace:
         The first time after much was forgotten takes a while, of which `progress` is told: (drawers done, all).
         """
         if self.database.mode == "write":
-            with self.database.apart():
+            with self.database.commit_separately():
                 retired.follow_retired(self.database, progress)
             return
         with self.database.snapshot() as connection:
-            if retired.is_followed(connection) and not retired.behind(connection):
+            if retired.is_followed(connection) and not retired.count_pending(connection):
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             retired.follow_retired(writable, progress)
@@ -198,19 +200,19 @@ class Palace:
 
         `progress` is told (drawers read, all). A palace that cannot be written is read as far as it was followed.
         """
-        self._follow(claiming.Claiming(self.clock()), progress, stop)
+        self._follow(claiming.ClaimConsumer(self.clock()), progress, stop)
 
     def follow_digests(self, progress: lagging.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
-        self._follow(summing.SUMMING, progress, stop)
+        self._follow(summing.DIGEST_CONSUMER, progress, stop)
 
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in what failed in sessions, and what mended it, since the last call."""
-        self._follow(mending.MENDING, stop=stop)
+        self._follow(mending.FAILURE_CONSUMER, stop=stop)
 
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in which files drawers cite, since the last call."""
-        self._follow(anchoring.ANCHORING, stop=stop)
+        self._follow(anchoring.ANCHOR_CONSUMER, stop=stop)
 
     def follow_consumer(self, name: str) -> None:
         """Let one consumer that lags take in what happened since the last call."""
@@ -233,23 +235,23 @@ class Palace:
     def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
         """Take in what drawers mention; where `entities` are not wanted, keep none."""
         if entities:
-            self._follow(naming.NAMING, stop=stop)
+            self._follow(naming.MENTION_CONSUMER, stop=stop)
         elif self.database.mode == "write":
             naming.forget_all(self.database)
 
     def _follow(
         self,
-        consumer: lagging.Lagging[Made],
+        consumer: lagging.BackgroundConsumer[Output],
         progress: lagging.Progress | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
         """A palace that cannot be written is read as far as it was followed."""
         if self.database.mode == "write":
-            with self.database.apart():
+            with self.database.commit_separately():
                 lagging.follow(self.database, consumer, progress, stop)
             return
         with self.database.snapshot() as connection:
-            if lagging.is_followed(connection, consumer) and not lagging.behind(connection, consumer):
+            if lagging.is_followed(connection, consumer) and not lagging.count_pending(connection, consumer):
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             lagging.follow(writable, consumer, progress, stop)
@@ -280,7 +282,7 @@ class Palace:
         anchors: Sequence[str] = (),
         branch: str = "",
         commit: str = "",
-    ) -> Remembered:
+    ) -> StoredNote:
         """File a note and return its id; when this returns, the note is on disk.
 
         `anchors` are files it is about, from the project's root: `PATH` or `PATH:L1-L2`.
@@ -302,14 +304,14 @@ class Palace:
                 label=label,
                 branch=branch,
                 commit=commit,
-                anchors=[named(one) for one in anchors],
+                anchors=[parse_anchor(anchor) for anchor in anchors],
             )
             groups.add(connection, group, "note", [row])
             groups.count(connection, group, 1)
             for tag in tags:
                 deeds.act_on_item(connection, "tag", row, actor, now, {"tag": guard.words(tag)}, group)
         with self.database.snapshot() as connection:
-            return Remembered(item, tuple(reading.drawers_of_item(connection, row)))
+            return StoredNote(item, tuple(reading.drawers_of_item(connection, row)))
 
     def begin_group(self, actor: str, verb: str) -> int:
         """Begin a change group for what takes several transactions; give it to each of the verbs below."""
@@ -323,17 +325,19 @@ class Palace:
         """Retire drawers (ids or unique prefixes), all or none; return their ids in full."""
         return self._act("forget", drawers, actor, {"reason": reason}, group)
 
-    def erase(self, wanted: Wanted, found: Found, actor: str = "user") -> Certificate:
+    def erase(self, request: ErasureRequest, survey_result: SurveyResult, actor: str = "user") -> Certificate:
         """Erase for good what a survey found, in one transaction; `finish_erasing` then clears the file of it.
 
         Nothing undoes it. What was added since the survey is looked at too.
         """
-        with scrubbing.overwriting(self.database), self.database.transaction() as connection:
+        with scrubbing.enable_secure_delete(self.database), self.database.transaction() as connection:
             now = self.clock()
             uid = bytes.fromhex(identity.new_id(now))
             erasure = tombstones.file_erasure(connection, uid, now)
-            erased = erasing.erase(connection, erasure, wanted, found, actor)
-            proof = certificates.certificate(connection, uid, now, erased, found, wanted.left)
+            erasure_result = erasing.erase(connection, erasure, request, survey_result, actor)
+            proof = certificates.certificate(
+                connection, uid, now, erasure_result, survey_result, request.remaining_count
+            )
             tombstones.certify(connection, erasure, certificates.dump(proof))
         return proof
 
@@ -344,13 +348,13 @@ class Palace:
         """
         erased_elsewhere.seek(self.database, self.clock)
         with self.database.snapshot() as connection:
-            waiting = tombstones.unfinished(connection)
-        if not waiting:
+            unfinished_erasures = tombstones.find_pending_erasures(connection)
+        if not unfinished_erasures:
             return []
         scrubbing.scrub(self.database, patience)
         with self.database.transaction() as connection:
-            tombstones.finish(connection, self.clock(), (one.row for one in waiting))
-        return [certificates.load(one.certificate) for one in waiting if one.certificate]
+            tombstones.finish(connection, self.clock(), (erasure.row for erasure in unfinished_erasures))
+        return [certificates.load(erasure.certificate) for erasure in unfinished_erasures if erasure.certificate]
 
     def move(self, drawers: Sequence[str], place: Place, actor: str = "user", group: int | None = None) -> list[str]:
         """File drawers elsewhere; ids and text stay as they are."""
@@ -369,7 +373,7 @@ class Palace:
         actor: str = "user",
         prefix: str | None = None,
         progress: undo.Progress | None = None,
-        begun: Micros | None = None,
+        start_time: Micros | None = None,
     ) -> Group:
         """Take back the actor's last change group, or the one whose id begins with `prefix`; return it.
 
@@ -377,15 +381,15 @@ class Palace:
         for. Raises NotFound when there is nothing to take back, UsageError for a group that was undone or is itself an
         undoing.
         """
-        return undo.undo(self.database, self.clock, actor, prefix, progress, begun)
+        return undo.undo(self.database, self.clock, actor, prefix, progress, start_time)
 
     def embed_pending(self, progress: embed.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
         """Make the vectors that are still pending; return how many."""
         return embed.embed_pending(self.database, self.embedder(), progress, stop)
 
-    def rebuild(self, what: rebuild.Derived, progress: rebuild.Progress | None = None) -> None:
+    def rebuild(self, target: rebuild.RebuildTarget, progress: rebuild.Progress | None = None) -> None:
         """Make derived data anew from the archive."""
-        rebuild.rebuild(self.database, what, progress)
+        rebuild.rebuild(self.database, target, progress)
 
     # --- parts ---------------------------------------------------------------------------------------------
 
@@ -403,7 +407,7 @@ class Palace:
         self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str], group: int | None
     ) -> list[str]:
         guard = Guard.of(self.database)
-        actor, detail = guard.words(actor), {name: guard.words(said) for name, said in detail.items()}
+        actor, detail = guard.words(actor), {name: guard.words(value) for name, value in detail.items()}
         if group is not None:
             self._step(group)
         with self.database.transaction() as connection:

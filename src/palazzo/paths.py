@@ -44,7 +44,7 @@ def has_packages(directory: str) -> bool:
     prefix = os.path.dirname(bin_or_prefix)
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     if sys.platform == "win32":
-        places = [os.path.join(one, "Lib", "site-packages") for one in (prefix, bin_or_prefix)]
+        places = [os.path.join(base, "Lib", "site-packages") for base in (prefix, bin_or_prefix)]
     else:
         places = [os.path.join(prefix, lib, version, "site-packages") for lib in ("lib", "lib64")]
         places += [os.path.join(prefix, "lib", "python3", "dist-packages")]  # Debian's

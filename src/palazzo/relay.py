@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 KEY = "palazzo/key"
 """The member of a call's `_meta` that names the call."""
-CLOSING = 0.8
+DRAIN_SECONDS = 0.8
 """Seconds for which answers are waited for after the client's last word: it expects the end within one."""
 UNHEARD = 15.0
 """The same where the client closed before it heard anything. It wrote all it had to say at once (`… | palazzo mcp`),
 and a service that has to be started takes a second or two."""
-_GREETED_WITHIN = 20.0
+_GREETING_TIMEOUT = 20.0
 """Seconds in which a service answers a repeated `initialize`; it may have to load the MCP SDK first."""
 _LOST_TIMES = 5
 """How many servers one request may outlive. Above that it is what ends them, and they are shared with others."""
@@ -47,7 +47,7 @@ _INTERNAL_ERROR, _INVALID_REQUEST = -32603, -32600
 _TOO_LONG = f"A line of more than {LONGEST_LINE:,} bytes is not taken; say it in several calls."
 
 
-class Kept:
+class PendingLine:
     """A line on its way to a server; a request's (which has a name) is kept until it is answered.
 
     `sent` is whether the server that is there now was sent it, `lost` how many others were.
@@ -67,7 +67,7 @@ class Kept:
         return self if self.name is None else self.name
 
 
-class _Ended(ServiceUnavailable):
+class _ServerGoneError(ServiceUnavailable):
     """A server went while it was told of the client; another may not."""
 
 
@@ -84,7 +84,7 @@ class Relay:
         self._calls = self._greetings = 0
         self._changed = threading.Condition()
         """Guards the three below, and is told when they change. Never held while something is read or written."""
-        self._waiting: dict[object, Kept] = {}
+        self._waiting: dict[object, PendingLine] = {}
         self._asked_by_server: set[Name] = set()
         self._heard = False
         self._sending = threading.Lock()
@@ -99,7 +99,7 @@ class Relay:
         """Relay until the client says no more and has what it is still waiting for, or has waited long enough."""
         _wait_for_pipes()
         threading.Thread(target=self._listen, daemon=True).start()
-        for line in separated(_read_input):
+        for line in split_lines(_read_input):
             if line is None:
                 self._refuse(None, _INVALID_REQUEST, _TOO_LONG)
             elif line and not line.isspace():
@@ -116,7 +116,7 @@ class Relay:
             self._pass_reply(name, line)
             return
         if method == "tools/call" and name is not None:
-            line = self._stamped(message, line)
+            line = self._stamp_call(message, line)
         if len(line) > LONGEST_LINE:
             self._refuse(name, _INVALID_REQUEST, _TOO_LONG)
             return
@@ -124,9 +124,9 @@ class Relay:
             self._opening, self._opened, self._initialized = message, False, None
         if method == "notifications/cancelled":
             self._forget(message.get("params"))
-        self._send(Kept(line, name if method is not None else None, method == "notifications/initialized"))
+        self._send(PendingLine(line, name if method is not None else None, method == "notifications/initialized"))
 
-    def _stamped(self, message: Message, line: bytes) -> bytes:
+    def _stamp_call(self, message: Message, line: bytes) -> bytes:
         """The line of a call with its key; as it is where it has one, or is no call that a server takes."""
         params = message.get("params")
         meta = params.setdefault("_meta", {}) if isinstance(params, dict) else None
@@ -134,7 +134,7 @@ class Relay:
             return line
         self._calls += 1
         meta[KEY] = f"{self._name}:{self._calls}"
-        return _written(message) or line
+        return _encode_message(message) or line
 
     def _pass_reply(self, name: Name, line: bytes) -> None:
         """Send the client's answer to a question of the server's, unless the server that asked is gone."""
@@ -142,39 +142,39 @@ class Relay:
             is_awaited = name in self._asked_by_server
             self._asked_by_server.discard(name)
         if is_awaited:
-            self._send(Kept(line, is_reply=True))
+            self._send(PendingLine(line, is_reply=True))
 
     def _forget(self, params: object) -> None:
         """A request that was cancelled is not sent again, nor waited for. One that has ended is not known here."""
         name = _name(params, "requestId") if isinstance(params, dict) else None
         if name is not None:
-            self._done(name)
+            self._discard_line(name)
 
-    def _send(self, kept: Kept) -> None:
+    def _send(self, pending_line: PendingLine) -> None:
         with self._sending:
             with self._changed:
-                self._waiting[kept.key] = kept
+                self._waiting[pending_line.key] = pending_line
                 self._changed.notify_all()
             if self._stream is not None:
-                self._sent(kept, self._stream)
+                self._transmit_line(pending_line, self._stream)
 
-    def _sent(self, kept: Kept, stream: Stream) -> bool:
+    def _transmit_line(self, pending_line: PendingLine, stream: Stream) -> bool:
         """Send a line that waits, which is all that can be done for one that has no answer.
 
         Returns False where the server has gone; the thread that listens finds that out too, and sees to it.
         """
         try:
-            stream.send_line(kept.line)
+            stream.send_line(pending_line.line)
         except OSError:
             return False
-        kept.sent = True
-        if kept.ends_opening:
-            self._initialized = kept.line
-        if kept.name is None:
-            self._done(kept.key)
+        pending_line.sent = True
+        if pending_line.ends_opening:
+            self._initialized = pending_line.line
+        if pending_line.name is None:
+            self._discard_line(pending_line.key)
         return True
 
-    def _done(self, key: object) -> None:
+    def _discard_line(self, key: object) -> None:
         with self._changed:
             self._waiting.pop(key, None)
             self._changed.notify_all()
@@ -185,33 +185,33 @@ class Relay:
         """Keep a server while there is something to ask. The first is sought at once, so that it is up in time."""
         while True:
             try:
-                self._follow(self._connected())
+                self._follow(self._connect_server())
             except (ServiceUnavailable, OSError, ValueError) as error:
                 self._give_up(error)
             with self._changed:
                 self._changed.wait_for(lambda: bool(self._waiting))
 
-    def _connected(self) -> Stream:
+    def _connect_server(self) -> Stream:
         """Return a server that knows the client and was sent what waits: the service, or one that stands in for it."""
         try:
             for _ in range(_LOST_TIMES - 1):
                 try:
-                    return self._introduced(self._reach())
-                except _Ended:
+                    return self._introduce_client(self._reach())
+                except _ServerGoneError:
                     continue  # there is time to go between two lines as at any other moment
-            return self._introduced(self._reach())
+            return self._introduce_client(self._reach())
         except (ServiceUnavailable, OSError, ValueError) as error:
             remark(f"{_sentence(error)} It goes on in a process of its own.")
-        return self._introduced(self._stand_in())
+        return self._introduce_client(self._stand_in())
 
-    def _introduced(self, stream: Stream) -> Stream:
+    def _introduce_client(self, stream: Stream) -> Stream:
         try:
             self._greet(stream)
             with self._sending:
                 with self._changed:
-                    waiting = list(self._waiting.values())
-                for kept in waiting:
-                    if not self._sent(kept, stream):
+                    pending_lines = list(self._waiting.values())
+                for pending_line in pending_lines:
+                    if not self._transmit_line(pending_line, stream):
                         break  # the end of the stream, which is read next, is where that is dealt with
                 self._stream = stream
         except BaseException:
@@ -222,23 +222,23 @@ class Relay:
     def _greet(self, stream: Stream) -> None:
         """Introduce the client as it introduced itself to the server before. The answer to that is not the client's."""
         with self._sending:
-            opening, initialized = self._opening, self._initialized
-        if opening is None or not self._opened:
+            handshake, ready_line = self._opening, self._initialized
+        if handshake is None or not self._opened:
             return
         self._greetings += 1
         name = f"{self._name}:initialize:{self._greetings}"
-        stream.socket.settimeout(_GREETED_WITHIN)
+        stream.socket.settimeout(_GREETING_TIMEOUT)
         try:
-            stream.send({**opening, "id": name})
+            stream.send({**handshake, "id": name})
             while (line := stream.read_line()) is not None:
                 if _message(line).get("id") == name:
                     break
             else:
-                raise _Ended("The service ended while it was told of its client.")
-            if initialized is not None:
-                stream.send_line(initialized)
+                raise _ServerGoneError("The service ended while it was told of its client.")
+            if ready_line is not None:
+                stream.send_line(ready_line)
         except ConnectionError as error:
-            raise _Ended("The service ended while it was told of its client.") from error
+            raise _ServerGoneError("The service ended while it was told of its client.") from error
         stream.socket.settimeout(None)
 
     def _follow(self, stream: Stream) -> None:
@@ -262,14 +262,14 @@ class Relay:
         is_answer = name is not None and "method" not in message
         with self._changed:
             self._heard = True
-            kept = self._waiting.get(name) if is_answer else None
+            pending_line = self._waiting.get(name) if is_answer else None
             if name is not None and not is_answer:
                 self._asked_by_server.add(name)
         if is_answer and "result" in message and self._opening is not None and self._opening["id"] == name:
             self._opened = True
         self._tell(line)
         with self._changed:
-            if kept is not None and self._waiting.get(name) is kept:
+            if pending_line is not None and self._waiting.get(name) is pending_line:
                 self._waiting.pop(name)
                 self._changed.notify_all()
 
@@ -277,25 +277,27 @@ class Relay:
         """Note that a server has gone; a request that too many have gone over is answered here."""
         with self._changed:
             self._asked_by_server.clear()
-            self._waiting = {key: kept for key, kept in self._waiting.items() if not kept.is_reply}
-            for kept in self._waiting.values():
-                kept.lost += kept.sent
-                kept.sent = False
-            fatal = [kept for kept in self._waiting.values() if kept.lost >= _LOST_TIMES]
-        for kept in fatal:
-            self._fail(kept, f"The memory ended {_LOST_TIMES} times while it worked on this.")
+            self._waiting = {
+                key: pending_line for key, pending_line in self._waiting.items() if not pending_line.is_reply
+            }
+            for pending_line in self._waiting.values():
+                pending_line.lost += pending_line.sent
+                pending_line.sent = False
+            fatal = [pending_line for pending_line in self._waiting.values() if pending_line.lost >= _LOST_TIMES]
+        for pending_line in fatal:
+            self._fail(pending_line, f"The memory ended {_LOST_TIMES} times while it worked on this.")
 
     def _give_up(self, error: Exception) -> None:
         """Answer what waits where no server can be had. The next request tries again."""
         with self._changed:
-            waiting = list(self._waiting.values())
-        for kept in waiting:
-            self._fail(kept, f"The memory cannot be reached. {_sentence(error)}")
+            pending_lines = list(self._waiting.values())
+        for pending_line in pending_lines:
+            self._fail(pending_line, f"The memory cannot be reached. {_sentence(error)}")
 
-    def _fail(self, kept: Kept, sentence: str) -> None:
-        if kept.name is not None:
-            self._refuse(kept.name, _INTERNAL_ERROR, f"{sentence} Run `palazzo doctor`.")
-        self._done(kept.key)
+    def _fail(self, pending_line: PendingLine, sentence: str) -> None:
+        if pending_line.name is not None:
+            self._refuse(pending_line.name, _INTERNAL_ERROR, f"{sentence} Run `palazzo doctor`.")
+        self._discard_line(pending_line.key)
 
     def _refuse(self, name: Name | None, code: int, sentence: str) -> None:
         self._tell(dumps({"jsonrpc": "2.0", "id": name, "error": {"code": code, "message": sentence}}))
@@ -311,14 +313,14 @@ class Relay:
             leave()
 
     def _wait_for_answers(self) -> None:
-        ended = time.monotonic()
+        end_time = time.monotonic()
         with self._changed:
-            allowed = CLOSING if self._heard else UNHEARD
-            while any(kept.name is not None for kept in self._waiting.values()):
-                left = ended + allowed - time.monotonic()
-                if left <= 0:
+            patience = DRAIN_SECONDS if self._heard else UNHEARD
+            while any(pending_line.name is not None for pending_line in self._waiting.values()):
+                remaining_seconds = end_time + patience - time.monotonic()
+                if remaining_seconds <= 0:
                     return
-                self._changed.wait(left)
+                self._changed.wait(remaining_seconds)
 
 
 def end_by_signals() -> None:
@@ -328,23 +330,23 @@ def end_by_signals() -> None:
             signal.signal(getattr(signal, name), leave)
 
 
-def separated(read: Callable[[], bytes]) -> Iterator[bytes | None]:
+def split_lines(read: Callable[[], bytes]) -> Iterator[bytes | None]:
     """Yield lines without their newlines as `read` brings them, None in place of each that is too long.
 
     `read` returns no bytes at the end; a last line needs no newline.
     """
-    kept, too_long = bytearray(), False
+    buffer, too_long = bytearray(), False
     while more := read():
         *whole, rest = more.split(b"\n")
         for piece in whole:
-            kept += piece
-            yield None if too_long or len(kept) > LONGEST_LINE else bytes(kept)
-            kept, too_long = bytearray(), False
-        kept += rest
-        if len(kept) > LONGEST_LINE:
-            kept, too_long = bytearray(), True
-    if kept or too_long:
-        yield None if too_long else bytes(kept)
+            buffer += piece
+            yield None if too_long or len(buffer) > LONGEST_LINE else bytes(buffer)
+            buffer, too_long = bytearray(), False
+        buffer += rest
+        if len(buffer) > LONGEST_LINE:
+            buffer, too_long = bytearray(), True
+    if buffer or too_long:
+        yield None if too_long else bytes(buffer)
 
 
 def _wait_for_pipes() -> None:
@@ -367,13 +369,13 @@ def _read_input() -> bytes:
 def _message(line: bytes) -> Message:
     """Return the message on a line; an empty one where there is none."""
     try:
-        found = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return message if isinstance(message, dict) else {}
 
 
-def _written(message: Message) -> bytes | None:
+def _encode_message(message: Message) -> bytes | None:
     """Return a message as a line, None for one that Python cannot write as JSON: of numbers or depths beyond bounds."""
     try:
         text = json.dumps(message, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

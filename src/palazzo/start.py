@@ -23,7 +23,7 @@ _ENDS_WITHIN = 3.0
 """Seconds in which a server ends whose input has ended. It takes one."""
 
 
-class Asked:
+class RelayOptions:
     """What a command line asks of a relay."""
 
     __slots__ = ("palace", "profile", "read_only", "toolset")
@@ -36,70 +36,70 @@ class Asked:
 
 def main(arguments: list[str], root: str) -> int:
     """Run a relay, or the whole command line in another Python; `root` is the directory that the package lies in."""
-    wanted = asked(arguments)
-    if wanted is None:
+    options = parse_options(arguments)
+    if options is None:
         return become([sys.executable, "-P", os.path.join(root, "palazzo", "__main__.py"), *arguments])
     be_found(root)
-    return run(wanted)
+    return run(options)
 
 
-def asked(arguments: list[str]) -> Asked | None:
+def parse_options(arguments: list[str]) -> RelayOptions | None:
     """Return what `palazzo mcp …` asks; None for every other command line, and for a wrong one."""
-    found, named = Asked(), False
+    options, has_command = RelayOptions(), False
     words = iter(arguments)
     for word in words:
         option, has_value, value = word.partition("=")
-        if word == "mcp" and not named:
-            named = True
+        if word == "mcp" and not has_command:
+            has_command = True
         elif word == "--read-only":
-            found.read_only = True
+            options.read_only = True
         elif option in ("--palace", "--profile", "--toolset"):
             value = value if has_value else next(words, "")
             if not value or value.startswith("-"):
                 return None
-            setattr(found, option[2:], value)
+            setattr(options, option[2:], value)
         else:
             return None
-    return found if named and found.profile in PROFILES and found.toolset in TOOLSETS else None
+    return options if has_command and options.profile in PROFILES and options.toolset in TOOLSETS else None
 
 
-def run(wanted: Asked) -> int:
+def run(options: RelayOptions) -> int:
     """Relay between standard input and output and the palace's service until the input ends; return 0.
 
     Where no service is wanted this process becomes the server.
     """
     variables = dict(os.environ)
-    here = directory(variables)
+    cwd = directory(variables)
     server_command = [
         sys.executable,
         "-P",
         "-m",
         "palazzo.mcp.stdio",
         "--profile",
-        wanted.profile,
+        options.profile,
         "--toolset",
-        wanted.toolset,
+        options.toolset,
     ]
-    palace = client.chosen_palace(wanted.palace, variables, here)
-    if wanted.palace is not None:
+    palace = client.chosen_palace(options.palace, variables, cwd)
+    if options.palace is not None:
         server_command += ["--palace", palace]
-    if wanted.read_only:
+    if options.read_only:
         server_command += ["--read-only"]
     if os.isatty(0):
         relay.remark("this is for a host to start; 'palazzo mcp --print-config HOST' says how it is told to.")
     if not client.is_wanted(variables):
         return become(server_command)
-    where = client.address(palace, variables)
+    address = client.address(palace, variables)
     hello = {
         "want": "mcp",
-        "profile": wanted.profile,
-        "toolset": wanted.toolset,
-        "read_only": wanted.read_only,
-        "surroundings": client.surroundings(here, variables),
+        "profile": options.profile,
+        "toolset": options.toolset,
+        "read_only": options.read_only,
+        "surroundings": client.surroundings(cwd, variables),
     }
 
     def reach() -> Stream:
-        return client.ensure_service(where, variables, hello, _SERVICE_WITHIN)
+        return client.ensure_service(address, variables, hello, _SERVICE_WITHIN)
 
     relay.end_by_signals()
     relay.Relay(reach, lambda: Stream(OwnServer(server_command))).run()  # type: ignore[arg-type]
@@ -117,9 +117,9 @@ def become(command: list[str]) -> int:
 
 def be_found(root: str) -> None:
     """Let the processes that this one starts find the package, also where it was installed with `--prefix`."""
-    before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
-    if root not in before and not paths.has_packages(root):
-        os.environ["PYTHONPATH"] = os.pathsep.join([root, *before])
+    search_path = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    if root not in search_path and not paths.has_packages(root):
+        os.environ["PYTHONPATH"] = os.pathsep.join([root, *search_path])
 
 
 def directory(variables: Mapping[str, str]) -> str:
@@ -132,10 +132,10 @@ def directory(variables: Mapping[str, str]) -> str:
         current = os.getcwd()
     except OSError:  # it was removed
         current = ""
-    said = variables.get("PWD") or ""
-    if not os.path.isabs(said) or not os.path.isdir(said):
+    pwd = variables.get("PWD") or ""
+    if not os.path.isabs(pwd) or not os.path.isdir(pwd):
         return current or os.path.expanduser("~")
-    return said if not current or "OPENCODE" in variables or os.path.samefile(said, current) else current
+    return pwd if not current or "OPENCODE" in variables or os.path.samefile(pwd, current) else current
 
 
 class OwnServer:

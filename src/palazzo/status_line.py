@@ -19,62 +19,62 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_WITHIN = 1.0
+_TIMEOUT_SECONDS = 1.0
 """Seconds for which a service is waited for: a line that comes later is of no use."""
 _DAY = 86_400
 
 
 def main(arguments: list[str]) -> int:
     """Read what the host says of its session on standard input, and print the line: `statusline [--palace PATH]`."""
-    said = _object(b"" if os.isatty(0) else hooking.read_all())
-    _, _, palace = hooking.asked(arguments)
+    payload = _object(b"" if os.isatty(0) else hooking.read_all())
+    _, _, palace = hooking.parse_arguments(arguments)
     try:
-        told = line(said, palace, os.environ)
+        text = line(payload, palace, os.environ)
     except Exception:  # noqa: BLE001 - whatever it is, it is nothing that a status line could say
-        told = ""
+        text = ""
     try:
-        os.write(1, f"{told}\n".encode("utf-8", "replace"))
+        os.write(1, f"{text}\n".encode("utf-8", "replace"))
     except OSError:
         return 0  # the host has gone: there is nobody to tell
     return 0
 
 
-def line(said: Mapping[str, Any], palace: str | None, variables: Mapping[str, str]) -> str:
+def line(payload: Mapping[str, Any], palace: str | None, variables: Mapping[str, str]) -> str:
     """Return the line for what a host says: its session's id, and the directories that it works in."""
     if hooking.is_off(variables):
         return "palazzo: off"
-    here = _directory(said)
+    cwd = _directory(payload)
     if not client.is_wanted(variables):
         return "palazzo: no service, which the settings keep off"
-    where = client.address(client.chosen_palace(palace, variables, here), variables)
-    session = said.get("session_id")
+    address = client.address(client.chosen_palace(palace, variables, cwd), variables)
+    session = payload.get("session_id")
     try:
-        found = _asked(where, session if isinstance(session, str) else "", here, variables)
+        answer = _fetch_status(address, session if isinstance(session, str) else "", cwd, variables)
     except (OSError, ValueError, ServiceUnavailable):
         return "palazzo: asleep until the next prompt"
-    return rendered(found, time.time())
+    return render_line(answer, time.time())
 
 
-def rendered(found: Mapping[str, Any], now: float) -> str:
+def render_line(answer: Mapping[str, Any], now: float) -> str:
     """Return the line for what a service answered (`operations/status_line`)."""
-    if found.get("paused"):
-        until = found.get("paused_until")
+    if answer.get("paused"):
+        until = answer.get("paused_until")
         return f"palazzo: paused until {_clock(until, now)}" if isinstance(until, int) else "palazzo: paused"
-    wing, drawers, told = found.get("wing"), int(found.get("drawers") or 0), int(found.get("told") or 0)
+    wing, drawers, injected_count = answer.get("wing"), int(answer.get("drawers") or 0), int(answer.get("told") or 0)
     if not wing:
         return "palazzo: nothing kept yet"
     parts = [_plain(str(wing)), f"{drawers:,} drawer{'' if drawers == 1 else 's'}"]
-    parts += [f"{told:,} told"] if told else []
-    saved = found.get("saved_at")
-    parts += [f"saved {_clock(saved, now)}"] if isinstance(saved, int) else []
+    parts += [f"{injected_count:,} told"] if injected_count else []
+    saved_at = answer.get("saved_at")
+    parts += [f"saved {_clock(saved_at, now)}"] if isinstance(saved_at, int) else []
     return f"palazzo: {' · '.join(parts)}"
 
 
-def _asked(where: client.Address, session: str, here: str, variables: Mapping[str, str]) -> Mapping[str, Any]:
+def _fetch_status(address: client.Address, session: str, cwd: str, variables: Mapping[str, str]) -> Mapping[str, Any]:
     """What the service answers; any version does, since a line is no reason to have another."""
-    stream, _ = client.greet(where, {"want": "calls", "any": True}, _WITHIN)
+    stream, _ = client.greet(address, {"want": "calls", "any": True}, _TIMEOUT_SECONDS)
     try:
-        around = client.surroundings(here, variables)
+        around = client.surroundings(cwd, variables)
         request = {"session": session}
         stream.send({"id": 1, "operation": "status_line", "request": request, "surroundings": around})
         while (answer := stream.read()) is not None:
@@ -88,13 +88,13 @@ def _asked(where: client.Address, session: str, here: str, variables: Mapping[st
     raise ServiceUnavailable("The service has just ended.")
 
 
-def _directory(said: Mapping[str, Any]) -> str:
+def _directory(payload: Mapping[str, Any]) -> str:
     """The project's directory, as the host names it, else the current one."""
-    workspace = said.get("workspace")
+    workspace = payload.get("workspace")
     places = workspace if isinstance(workspace, dict) else {}
-    for named in (places.get("project_dir"), said.get("cwd"), places.get("current_dir")):
-        if isinstance(named, str) and os.path.isabs(named) and "\0" not in named:
-            return named
+    for candidate in (places.get("project_dir"), payload.get("cwd"), places.get("current_dir")):
+        if isinstance(candidate, str) and os.path.isabs(candidate) and "\0" not in candidate:
+            return candidate
     return os.getcwd()
 
 
@@ -117,5 +117,5 @@ def _clock(at: int, now: float) -> str:
 
 def _plain(text: str) -> str:
     """A name without what would move a terminal's cursor, and not too long."""
-    shown = "".join(letter for letter in text if letter.isprintable())
-    return shown if len(shown) <= 24 else f"{shown[:23]}…"
+    printable_text = "".join(letter for letter in text if letter.isprintable())
+    return printable_text if len(printable_text) <= 24 else f"{printable_text[:23]}…"

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from palazzo.store.bare import Connection, Found
+    from palazzo.store.bare import Connection, DrawerHit
 
 BUDGET, LIMIT = 500, 5
 HEAD = (
@@ -35,7 +35,7 @@ TRUSTS = trusted_down_to("tool")
 _USERS_WING = "user"
 _NAMED_BY = ("PALAZZO_AGENT_NAME", "MEMPALACE_AGENT_NAME")
 _PROJECT_FILES = ("palazzo.toml", "mempalace.yaml")
-_CAPTURED = ("exchange", "message", "tool", "attachment")
+_SESSION_KINDS = ("exchange", "message", "tool", "attachment")
 _LEAST_SHOWN = 40
 _SETTINGS = ("detect_recall_patterns", "events.prompt", "auto_inject_trust", "branch_policy")
 _MAIN_LINES = ("", "main", "master", "trunk")
@@ -43,7 +43,7 @@ _LARGEST = 256 * 1024
 _LONGEST_SESSION = 200
 
 
-class Asked:
+class PromptRequest:
     """A prompt, who sent it where, in which session: out of a host's payload."""
 
     __slots__ = ("directory", "host", "prompt", "session")
@@ -55,7 +55,7 @@ class Asked:
         self.directory = cwd if os.path.isabs(cwd) else os.getcwd()
 
 
-class Told:
+class PromptAnswer:
     """What an agent is given: the text, and the ids of what it has words of."""
 
     __slots__ = ("ids", "text")
@@ -64,53 +64,57 @@ class Told:
         self.text, self.ids = text, ids
 
 
-NOTHING = Told()
+NOTHING = PromptAnswer()
 
 
 class Entry:
     """One drawer as it is written (`attention/layout`)."""
 
-    __slots__ = ("day", "id", "label", "text", "truncated", "where", "who")
+    __slots__ = ("day", "id", "label", "place", "speaker", "text", "truncated")
 
-    def __init__(self, found: Found, text: str, truncated: bool, label: str) -> None:
-        self.id, self.label = found.id, f"{found.kind}, {label}" if label else found.kind
-        self.day = time.strftime("%Y-%m-%d", time.localtime(found.created_at // 1_000_000))
-        self.where, self.who = f"{found.wing}/{found.room}", found.author or found.role
-        self.text, self.truncated = text, truncated
+    def __init__(self, hit: DrawerHit, text: str, is_truncated: bool, label: str) -> None:
+        self.id, self.label = hit.id, f"{hit.kind}, {label}" if label else hit.kind
+        self.day = time.strftime("%Y-%m-%d", time.localtime(hit.created_at // 1_000_000))
+        self.place, self.speaker = f"{hit.wing}/{hit.room}", hit.author or hit.role
+        self.text, self.truncated = text, is_truncated
 
 
-def told(asked: Asked, palace: str, variables: Mapping[str, str], before: Collection[str]) -> Told:
+def answer_prompt(
+    request: PromptRequest, palace: str, variables: Mapping[str, str], earlier_ids: Collection[str]
+) -> PromptAnswer:
     """Return what answers a prompt; nothing where it does not ask for the past, or nothing is near it.
 
     `before` are ids that the session was told by hooks like this one. Raises whatever SQLite does.
     """
-    if not asked.prompt.strip() or is_paused(palace) or is_paused(os.path.realpath(palace)):
+    if not request.prompt.strip() or is_paused(palace) or is_paused(os.path.realpath(palace)):
         return NOTHING
     file = os.path.join(paths.cache_place(variables), patterns.FILE)
     patterns.remember(_content(file))
     try:
-        topic = _topic(asked.prompt)
-        return _searched(asked, topic, palace, variables, before) if topic else NOTHING
+        topic = _topic(request.prompt)
+        return _search_palace(request, topic, palace, variables, earlier_ids) if topic else NOTHING
     finally:
-        _keep(file, patterns.kept())
+        _keep(file, patterns.dump_cache())
 
 
-def _searched(asked: Asked, topic: str, palace: str, variables: Mapping[str, str], before: Collection[str]) -> Told:
+def _search_palace(
+    request: PromptRequest, topic: str, palace: str, variables: Mapping[str, str], earlier_ids: Collection[str]
+) -> PromptAnswer:
     find_packages()
-    root = project_root(asked.directory)
+    root = project_root(request.directory)
     trusts, names_branches = _told_of(root, variables)
     if not trusts:
         return NOTHING
     from palazzo.store import bare
 
-    connection = bare.opened(palace)
+    connection = bare.open_palace(palace)
     try:
         home = bare.wing_at(connection, dict.fromkeys((root, os.path.realpath(root))))
-        wings = _wings(connection, home, asked.host, variables)
-        found = _found(connection, topic, wings, trusts) if wings else []
-        new = _new(connection, found, asked, before)
-        shown = [one for _, one in zip(range(LIMIT), new, strict=False)]
-        return _rendered(shown, _labels(shown, root) if names_branches else {})
+        wings = _wings(connection, home, request.host, variables)
+        hits = _find_hits(connection, topic, wings, trusts) if wings else []
+        new = _new(connection, hits, request, earlier_ids)
+        top_hits = [hit for _, hit in zip(range(LIMIT), new, strict=False)]
+        return _render_answer(top_hits, _labels(top_hits, root) if names_branches else {})
     finally:
         connection.close()
 
@@ -119,21 +123,21 @@ def is_paused(palace: str) -> bool:
     """Whether somebody paused this palace; the first line says until when (`operations/pausing`)."""
     try:
         with open(f"{palace}.paused", "rb") as file:
-            said = file.readline(64).strip()
+            first_line = file.readline(64).strip()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         return True
-    return not said.isdigit() or int(said) > time.time_ns() // 1_000
+    return not first_line.isdigit() or int(first_line) > time.time_ns() // 1_000
 
 
 def find_packages() -> None:
     """Let APSW be found: beside this package, and where this Python has its packages."""
-    beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package_root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     prefix = os.path.dirname(os.path.dirname(sys.executable))
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     own = ("Lib",) if sys.platform == "win32" else ("lib", version)
-    for place in (beside, os.path.join(prefix, *own, "site-packages")):
+    for place in (package_root, os.path.join(prefix, *own, "site-packages")):
         if place not in sys.path and os.path.isdir(place):
             sys.path.append(place)
 
@@ -148,26 +152,26 @@ def _topic(prompt: str) -> str:
     """
     from palazzo.attention.intent import intent
 
-    found = intent(prompt)
-    return found.topic if found is not None else ""
+    prompt_intent = intent(prompt)
+    return prompt_intent.topic if prompt_intent is not None else ""
 
 
 def _content(file: str) -> bytes:
     try:
-        with open(file, "rb") as opened:
-            return opened.read()
+        with open(file, "rb") as stream:
+            return stream.read()
     except OSError:
         return b""  # the first hook of this Python, or one that may not read there
 
 
-def _keep(file: str, compiled: bytes) -> None:
-    if not compiled:
+def _keep(file: str, pattern_bytes: bytes) -> None:
+    if not pattern_bytes:
         return
     aside = f"{file}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        with open(aside, "wb") as opened:
-            opened.write(compiled)
+        with open(aside, "wb") as stream:
+            stream.write(pattern_bytes)
         os.replace(aside, file)
     except OSError:
         return  # it is compiled again the next time
@@ -196,8 +200,8 @@ def _told_of(root: str, variables: Mapping[str, str]) -> tuple[Sequence[str], bo
 
 def _may_set(file: str) -> bool:
     try:
-        with open(file, "rb") as opened:
-            raw = opened.read(_LARGEST)
+        with open(file, "rb") as stream:
+            raw = stream.read(_LARGEST)
     except OSError:
         return False
     return any(word in raw for word in (b"detect_recall", b"events", b"auto_inject", b"branch", b"\\"))
@@ -225,8 +229,8 @@ def project_root(directory: str) -> str:
     repository = next(filter(_is_repository, above), None)
     if repository is not None:
         return repository
-    marked = (up for up in above if any(os.path.isfile(os.path.join(up, name)) for name in _PROJECT_FILES))
-    return next(marked, directory)
+    candidates = (up for up in above if any(os.path.isfile(os.path.join(up, name)) for name in _PROJECT_FILES))
+    return next(candidates, directory)
 
 
 def _is_repository(directory: str) -> bool:
@@ -246,19 +250,21 @@ def _head_file(directory: str) -> str:
 
 
 def _first_line(file: str) -> str:
-    with open(file, "rb") as opened:
-        return opened.read(4_096).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
+    with open(file, "rb") as stream:
+        return stream.read(4_096).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
 
 
-def _labels(found: Sequence[Found], root: str) -> dict[str, str]:
+def _labels(hits: Sequence[DrawerHit], root: str) -> dict[str, str]:
     """What is said of a drawer's branch, by its id, where the names do not tell that it is what is checked out.
 
     Git is not asked here: whether it was merged is not known (`operations/branches`).
     """
-    others = [one for one in found if one.branch not in _MAIN_LINES]
-    head = _head_file(root) if others else ""
-    here = _first_line(head).removeprefix("ref:").strip().removeprefix("refs/heads/") if head else ""
-    return {drawer.id: f"branch: {quoted_name(drawer.branch)}" for drawer in others if drawer.branch != here}
+    branch_hits = [hit for hit in hits if hit.branch not in _MAIN_LINES]
+    head = _head_file(root) if branch_hits else ""
+    current_branch = _first_line(head).removeprefix("ref:").strip().removeprefix("refs/heads/") if head else ""
+    return {
+        drawer.id: f"branch: {quoted_name(drawer.branch)}" for drawer in branch_hits if drawer.branch != current_branch
+    }
 
 
 def own_wing(agent: str) -> str:
@@ -268,78 +274,82 @@ def own_wing(agent: str) -> str:
         import unicodedata
 
         name = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
-        kept = "".join(c if c == "_" or unicodedata.category(c)[0] in "LMN" else "-" for c in name)
+        safe_name = "".join(c if c == "_" or unicodedata.category(c)[0] in "LMN" else "-" for c in name)
     else:
-        kept = "".join(c if c == "_" or c.isalnum() else "-" for c in name)
-    return "wing_" + ("-".join(filter(None, kept.split("-")))[:64].strip("-") or "general")
+        safe_name = "".join(c if c == "_" or c.isalnum() else "-" for c in name)
+    return "wing_" + ("-".join(filter(None, safe_name.split("-")))[:64].strip("-") or "general")
 
 
 # --- what --------------------------------------------------------------------------------------------------
 
 
-def _found(connection: Connection, topic: str, wings: Sequence[int], trusts: Sequence[str]) -> list[Found]:
+def _find_hits(connection: Connection, topic: str, wings: Sequence[int], trusts: Sequence[str]) -> list[DrawerHit]:
     from palazzo.attention import by_keyword
     from palazzo.store import bare
 
-    counted = bare.frequencies(connection, topic.split())
-    return by_keyword.passing(bare.search(connection, counted, wings, trusts), counted, bare.size(connection))
+    word_counts = bare.frequencies(connection, topic.split())
+    return by_keyword.filter_hits(
+        bare.search(connection, word_counts, wings, trusts), word_counts, bare.size(connection)
+    )
 
 
-def _new(connection: Connection, found: Sequence[Found], asked: Asked, before: Collection[str]) -> Iterator[Found]:
+def _new(
+    connection: Connection, hits: Sequence[DrawerHit], request: PromptRequest, earlier_ids: Collection[str]
+) -> Iterator[DrawerHit]:
     """Those that are neither told already nor what this session said itself, each with its text, each text once."""
     from palazzo.store import bare
 
-    since, told_before = bare.session_of(connection, asked.host, asked.session)
+    since, injected_ids = bare.session_of(connection, request.host, request.session)
     texts: set[str] = set()
-    for one in found:
-        if one.id in told_before or one.id in before:
+    for hit in hits:
+        if hit.id in injected_ids or hit.id in earlier_ids:
             continue
-        one.text = bare.read(connection, one)
-        plain = " ".join(one.text.split())
-        if plain not in texts and not _is_own(one, asked, since):
+        hit.text = bare.read(connection, hit)
+        plain = " ".join(hit.text.split())
+        if plain not in texts and not _is_own(hit, request, since):
             texts.add(plain)
-            yield one
+            yield hit
 
 
-def _is_own(found: Found, asked: Asked, since: int | None) -> bool:
+def _is_own(hit: DrawerHit, request: PromptRequest, since: int | None) -> bool:
     """Whether it has nothing but words that the agent has before it (`operations/own_words`, but for copies)."""
-    if found.kind not in _CAPTURED:
+    if hit.kind not in _SESSION_KINDS:
         return False
     from palazzo.attention import echo
 
-    words = echo.words(asked.prompt)
-    if found.session != asked.session:
-        return found.role == "user" and echo.asks_the_same(words, found.text)
-    return since is None or found.created_at >= since or echo.is_echo(words, found.text)
+    words = echo.words(request.prompt)
+    if hit.session != request.session:
+        return hit.role == "user" and echo.asks_the_same(words, hit.text)
+    return since is None or hit.created_at >= since or echo.is_echo(words, hit.text)
 
 
-def _rendered(found: Sequence[Found], labels: Mapping[str, str]) -> Told:
+def _render_answer(hits: Sequence[DrawerHit], labels: Mapping[str, str]) -> PromptAnswer:
     """The hits' words inside the budget, as `recall/present` cuts them."""
     from palazzo.attention import layout
     from palazzo.text.tokens import cut, estimate_tokens
 
-    left, entries = BUDGET, []
-    for one in found:
-        cost = estimate_tokens(one.text)
-        if cost <= left:
-            entries.append(Entry(one, one.text, False, labels.get(one.id, "")))
-            left -= cost
-        elif left >= _LEAST_SHOWN or not entries:
-            text = cut(one.text, left, cost)
-            entries.append(Entry(one, text, True, labels.get(one.id, "")))
-            left -= estimate_tokens(text)
-    text = layout.told(HEAD, entries)
-    return Told(text, tuple(entry.id for entry in entries if entry.id in text))
+    token_budget, entries = BUDGET, []
+    for hit in hits:
+        cost = estimate_tokens(hit.text)
+        if cost <= token_budget:
+            entries.append(Entry(hit, hit.text, False, labels.get(hit.id, "")))
+            token_budget -= cost
+        elif token_budget >= _LEAST_SHOWN or not entries:
+            text = cut(hit.text, token_budget, cost)
+            entries.append(Entry(hit, text, True, labels.get(hit.id, "")))
+            token_budget -= estimate_tokens(text)
+    text = layout.render_entries(HEAD, entries)
+    return PromptAnswer(text, tuple(entry.id for entry in entries if entry.id in text))
 
 
-def _session(said: str) -> str:
+def _session(session_id: str) -> str:
     """The session's id as it is kept (`operations/hook`)."""
-    if said.isprintable() and len(said) <= _LONGEST_SESSION:
-        return said or "unnamed"
+    if session_id.isprintable() and len(session_id) <= _LONGEST_SESSION:
+        return session_id or "unnamed"
     import hashlib
 
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _text(payload: Mapping[str, object], *names: str) -> str:
-    return next((found for name in names if isinstance(found := payload.get(name), str) and found), "")
+    return next((value for name in names if isinstance(value := payload.get(name), str) and value), "")

@@ -36,7 +36,7 @@ def undo(
     actor: str,
     prefix: str | None,
     progress: Progress | None = None,
-    begun: Micros | None = None,
+    start_time: Micros | None = None,
 ) -> Group:
     """Take back the actor's last group, or the one that `prefix` names; return the group that was taken back.
 
@@ -44,38 +44,38 @@ def undo(
     is asked for.
     """
     with database.transaction() as connection:
-        left = groups.unfinished(connection)
-        own = None if begun is None else groups.last_undone(connection, actor, begun)
-    if left is not None:
-        _finish(database, clock, left, progress)
+        interrupted_group = groups.find_interrupted_undo(connection)
+        own = None if start_time is None else groups.last_undone(connection, actor, start_time)
+    if interrupted_group is not None:
+        _finish(database, clock, interrupted_group, progress)
     if own is not None:
         return own
     with database.transaction() as connection:
-        chosen = _chosen(connection, actor, prefix)
+        target = _choose_group(connection, actor, prefix)
         now = clock()
         uid = bytes.fromhex(identity.new_id(now))
-        row = groups.begin(connection, uid, actor, "undo", now, chosen.verb, chosen.row)
-        groups.count(connection, row, chosen.size)
-        done, size = _step(connection, groups.read(connection, row), now)
-        undoing = groups.read(connection, row)
-    if done < size:
+        row = groups.begin(connection, uid, actor, "undo", now, target.verb, target.row)
+        groups.count(connection, row, target.size)
+        finished_count, size = _step(connection, groups.read(connection, row), now)
+        undo_group = groups.read(connection, row)
+    if finished_count < size:
         database.step()
-    _finish(database, clock, undoing, progress)
-    return chosen
+    _finish(database, clock, undo_group, progress)
+    return target
 
 
-def _chosen(connection: Connection, actor: str, prefix: str | None) -> Group:
+def _choose_group(connection: Connection, actor: str, prefix: str | None) -> Group:
     if prefix is None:
         last = groups.last_standing(connection, actor)
         if last is None:
             raise NotFound("There is nothing to undo. 'palazzo undo --list' shows what was done.")
         return last
-    found = groups.between(connection, *id_bounds(prefix), limit=9)
-    if len(found) > 1:
-        raise AmbiguousId(prefix, [f"{group.uid} ({group.verb})" for group in found])
-    if not found:
+    matches = groups.between(connection, *id_bounds(prefix), limit=9)
+    if len(matches) > 1:
+        raise AmbiguousId(prefix, [f"{group.uid} ({group.verb})" for group in matches])
+    if not matches:
         raise NotFound(f"No change has the id '{prefix}'. 'palazzo undo --list' shows them.")
-    (group,) = found
+    (group,) = matches
     if group.undoes is not None:
         raise UsageError("That was an undo itself, which cannot be undone; do again what it took back.")
     if group.undone:
@@ -83,33 +83,33 @@ def _chosen(connection: Connection, actor: str, prefix: str | None) -> Group:
     return group
 
 
-def _finish(database: Database, clock: Callable[[], Micros], undoing: Group, progress: Progress | None) -> None:
+def _finish(database: Database, clock: Callable[[], Micros], undo_group: Group, progress: Progress | None) -> None:
     while True:
         with database.transaction() as connection:
-            done, size = _step(connection, undoing, clock())
+            finished_count, size = _step(connection, undo_group, clock())
         if progress is not None:
-            progress(done, size)
-        if done == size:
+            progress(finished_count, size)
+        if finished_count == size:
             return
         database.step()
 
 
-def _step(connection: Connection, undoing: Group, now: Micros) -> tuple[int, int]:
+def _step(connection: Connection, undo_group: Group, now: Micros) -> tuple[int, int]:
     """Take back the next members; return how many have been by now, and how many there are."""
-    members = groups.members(connection, undoing.undoes or 0)
-    done = sum(member.kind == "undone" for member in groups.members(connection, undoing.row))
-    acts, arranged = 0, False
-    for n in range(len(members) - 1 - done, max(len(members) - 1 - done - AT_ONCE, -1), -1):
+    members = groups.members(connection, undo_group.undoes or 0)
+    finished_count = sum(member.kind == "undone" for member in groups.members(connection, undo_group.row))
+    acts, has_arrangement = 0, False
+    for n in range(len(members) - 1 - finished_count, max(len(members) - 1 - finished_count - AT_ONCE, -1), -1):
         acts += members[n].kind == "act"
         if acts > LARGEST_ACTS:
             break
-        arranged = arranged or members[n].kind == "arrangement"
-        _take_back(connection, members[n], now, undoing.row)
-        groups.add(connection, undoing.row, "undone", [n])
-        done += 1
-    if arranged:
+        has_arrangement = has_arrangement or members[n].kind == "arrangement"
+        _take_back(connection, members[n], now, undo_group.row)
+        groups.add(connection, undo_group.row, "undone", [n])
+        finished_count += 1
+    if has_arrangement:
         settle_undone(connection)
-    return done, len(members)
+    return finished_count, len(members)
 
 
 def _take_back(connection: Connection, member: Member, now: Micros, group: int) -> None:
@@ -142,7 +142,7 @@ def _tunnel_dug(connection: Connection, ref: int, now: Micros, _group: int) -> N
 
 def _tunnel_filled(connection: Connection, ref: int, now: Micros, _group: int) -> None:
     tunnel = tunnels.read(connection, ref)
-    if not any(tunnel.says_the_same(known) for known in tunnels.of_room(connection, tunnel.source.room)):
+    if not any(tunnel.says_the_same(candidate) for candidate in tunnels.of_room(connection, tunnel.source.room)):
         tunnels.restore(connection, ref, now)  # else it was made again meanwhile, and would be there twice
 
 

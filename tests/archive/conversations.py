@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from palazzo.archive import door, identity
-from palazzo.archive.door import Filing, Receipt
+from palazzo.archive.door import NewItem, Receipt
 from palazzo.archive.guarding import Guard
 from palazzo.derive import cutting
 from palazzo.embed import Embedder
@@ -39,7 +39,7 @@ class Ticking:
         return Micros(self.now)
 
 
-def said(n: int, role: Role, text: str, parts: Sequence[Part] = (), **fields: object) -> Filing:
+def said(n: int, role: Role, text: str, parts: Sequence[Part] = (), **fields: object) -> NewItem:
     """The n-th row of a conversation, with the bytes that a host would have written."""
     raw = json.dumps({"n": n, "role": role, "text": text}).encode() + (b"\r\n" if n % 3 == 0 else b"\n")
     uid = identity.message_id("test", "s1", f"u{n}")
@@ -48,21 +48,21 @@ def said(n: int, role: Role, text: str, parts: Sequence[Part] = (), **fields: ob
         "ordinal": n * 10, "created_at": Micros(EPOCH + n * 60_000_000), "branch": "main",
         "trust": {"user": "user", "assistant": "agent"}.get(role, "tool"), "author": role,
     }  # fmt: skip
-    return Filing(**{**given, **fields})  # type: ignore[arg-type]
+    return NewItem(**{**given, **fields})  # type: ignore[arg-type]
 
 
-def called(n: int, name: str, arguments: str, call: str) -> Filing:
+def called(n: int, name: str, arguments: str, call: str) -> NewItem:
     """A row in which the agent calls a tool."""
     return said(n, "assistant", arguments, [Part("tool_call", 0, len(arguments), name, call)])
 
 
-def answered(n: int, output: str, call: str) -> Filing:
+def answered(n: int, output: str, call: str) -> NewItem:
     """A row that holds a tool's output."""
     return said(n, "tool", output, [Part("tool_result", 0, len(output), "", call)])
 
 
 def file_rows(
-    palace: Palace, filings: Sequence[Filing], batch: int = 10_000, source: Source = SESSION, place: Place = PLACE
+    palace: Palace, filings: Sequence[NewItem], batch: int = 10_000, source: Source = SESSION, place: Place = PLACE
 ) -> list[Receipt]:
     """File rows in batches of that size, a transaction each."""
     receipts = []
@@ -77,7 +77,7 @@ def file_version(palace: Palace, text: str, source: Source = GUIDE, place: Place
     """File a document as mining does: a version if its text is new, and which one is current; return its id."""
     raw = text.encode("utf-8", "surrogatepass")
     uid = identity.version_id(source.key, text)
-    filing = Filing(uid, text, "document", "author", raw, created_at=EPOCH, trust="repo")
+    filing = NewItem(uid, text, "document", "author", raw, created_at=EPOCH, trust="repo")
     with palace.database.transaction() as connection:
         now = palace.clock()
         receipt = door.file(connection, source, place, door.prepare([filing], Guard.of(palace.database)), now)
@@ -118,7 +118,7 @@ _prose = st.lists(_words | st.sampled_from(["lorem ipsum", "\n\n", "dolor. ", "x
 
 
 @st.composite
-def _row(draw: st.DrawFn, n: int) -> Filing:
+def _row(draw: st.DrawFn, n: int) -> NewItem:
     text = draw(_prose)
     shape = draw(st.sampled_from(["user", "assistant", "assistant", "call", "result", "mixed", "meta"]))
     call = draw(st.sampled_from(["c1", "c2", "c3", ""]))
@@ -137,7 +137,7 @@ def _row(draw: st.DrawFn, n: int) -> Filing:
 
 
 @st.composite
-def conversations(draw: st.DrawFn, longest: int = 14) -> list[Filing]:
+def conversations(draw: st.DrawFn, longest: int = 14) -> list[NewItem]:
     """Rows of one conversation: people, agents, tools, what the host inserted; words of every kind."""
     count = draw(st.integers(1, longest))
     return [draw(_row(n)) for n in range(count)]

@@ -29,7 +29,7 @@ def file_task(palace: Palace, kind: TaskKind, text: str, wing: str, due: int | N
 
 def write(palace: Palace, agent: str, text: str, project: str) -> None:
     with palace.database.snapshot() as connection:
-        spelled = diaries.spelled(connection, agent)
+        spelled = diaries.find_spelling(connection, agent)
     note = Note(text, PLACE, spelled, AGENT)
     prepared = diaries.prepare(note, diaries.GENERAL, project, palace.clock(), Guard.of(palace.database))
     with palace.database.transaction() as connection:

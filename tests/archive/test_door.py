@@ -11,7 +11,7 @@ from tests.archive.conversations import PLACE, SESSION, conversations, file_rows
 from tests.derive.state import complaints, drawers, live_ids
 
 from palazzo.archive import packing
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.model import Source
 from palazzo.palace import Palace
 from palazzo.store import items, sources
@@ -89,7 +89,7 @@ def test_a_resumed_session_repeats_rows_and_adds_none(palace: Palace) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(conversations(), st.lists(st.integers(0, 13), max_size=20), st.integers(1, 5))
-def test_rows_repeated_in_any_order_are_stored_once(rows: list[Filing], picks: list[int], batch: int) -> None:
+def test_rows_repeated_in_any_order_are_stored_once(rows: list[NewItem], picks: list[int], batch: int) -> None:
     with fresh_palace() as palace:
         repeated = [rows[pick % len(rows)] for pick in picks]
         file_rows(palace, [*repeated, *rows, *repeated], batch)
@@ -107,7 +107,7 @@ def test_rows_repeated_in_any_order_are_stored_once(rows: list[Filing], picks: l
     ],
     ids=["author", "thread", "branch"],
 )
-def test_what_describes_a_row_may_hold_a_lone_surrogate(palace: Palace, row: Filing) -> None:
+def test_what_describes_a_row_may_hold_a_lone_surrogate(palace: Palace, row: NewItem) -> None:
     file_rows(palace, [row])
     assert [drawer.text for drawer in drawers(palace)] == ["hello \ud800"]
     assert complaints(palace) == []

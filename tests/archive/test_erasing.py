@@ -16,8 +16,8 @@ from tests.derive.state import complaints, derived, drawers
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.archive import door, erasing, packing
-from palazzo.archive.door import Filing
-from palazzo.archive.erasing import Wanted
+from palazzo.archive.door import NewItem
+from palazzo.archive.erasing import ErasureRequest
 from palazzo.archive.guarding import Guard
 from palazzo.derive.verify import verify
 from palazzo.errors import PalaceUnusable
@@ -41,10 +41,10 @@ def nobody_watches(what: str, done: int, total: int) -> None:
 
 def erase(palace: Palace, *words: str) -> Certificate:
     """Erase words wherever they stand, and finish it."""
-    return erase_wanted(palace, Wanted(dict.fromkeys(words, ANYWHERE)))
+    return erase_wanted(palace, ErasureRequest(dict.fromkeys(words, ANYWHERE)))
 
 
-def erase_wanted(palace: Palace, wanted: Wanted) -> Certificate:
+def erase_wanted(palace: Palace, wanted: ErasureRequest) -> Certificate:
     with palace.database.snapshot() as connection:
         found = erasing.survey(connection, wanted, nobody_watches)
     certificate = palace.erase(wanted, found)
@@ -313,7 +313,7 @@ def test_what_was_prepared_before_an_erase_and_filed_after_it_is_prepared_again(
 
 def test_what_came_between_the_survey_and_the_erase_is_erased_too(palace: Palace) -> None:
     file_rows(palace, [said(0, "user", f"row {WORDS}")])
-    wanted = Wanted({WORDS: ANYWHERE})
+    wanted = ErasureRequest({WORDS: ANYWHERE})
     with palace.database.snapshot() as connection:
         survey = erasing.survey(connection, wanted, nobody_watches)
     file_rows(palace, [said(1, "user", f"later {WORDS}")])
@@ -417,7 +417,7 @@ def _retired(palace: Palace) -> str:
 def test_a_reader_of_an_older_state_is_waited_for_and_the_erase_can_be_finished_later(palace_path: Path) -> None:
     with Palace.open(palace_path, clock=Ticking()) as palace, closing(Database(palace_path, "read")) as reader:
         file_rows(palace, [said(0, "user", f"row {WORDS}")])
-        wanted = Wanted({WORDS: ANYWHERE})
+        wanted = ErasureRequest({WORDS: ANYWHERE})
         with reader.snapshot() as old:
             next(old.execute("SELECT count(*) FROM item"))
             with palace.database.snapshot() as connection:
@@ -467,7 +467,7 @@ def test_erasing_twice_changes_nothing_more(palace: Palace) -> None:
     erase(palace, WORDS)
     before = derived(palace)
     with palace.database.snapshot() as connection:
-        survey = erasing.survey(connection, Wanted({WORDS: ANYWHERE}), nobody_watches)
+        survey = erasing.survey(connection, ErasureRequest({WORDS: ANYWHERE}), nobody_watches)
     assert (survey.items, survey.names, survey.packs) == ([], 0, set())
     assert derived(palace) == before
 
@@ -489,7 +489,7 @@ def test_a_damaged_pack_is_told_of_and_hinders_nothing_else(palace: Palace) -> N
     file_rows(palace, [said(1, "user", f"row {WORDS}")])
     with palace.database.outside_transaction() as raw:
         raw.execute("UPDATE pack SET body = x'00112233' WHERE id = 1")
-    wanted = Wanted({WORDS: ANYWHERE})
+    wanted = ErasureRequest({WORDS: ANYWHERE})
     with palace.database.snapshot() as connection:
         survey = erasing.survey(connection, wanted, nobody_watches)
     assert palace.erase(wanted, survey).unreadable == (1,)
@@ -498,7 +498,7 @@ def test_a_damaged_pack_is_told_of_and_hinders_nothing_else(palace: Palace) -> N
 
 def test_every_table_says_where_its_words_go(palace: Palace) -> None:
     """A table with text or bytes that is not named in `store/wording` would keep what is erased."""
-    told = {one.table for one in wording.TABLES} | wording.ELSEWHERE.keys() | wording.WORDLESS.keys()
+    told = {one.table for one in wording.TABLES} | wording.DELEGATED_TABLES.keys() | wording.WORDLESS.keys()
     with palace.database.snapshot() as connection:
         tables = {str(name): str(kind) for _, name, kind, *_ in connection.execute("PRAGMA table_list")
                   if kind != "shadow" and not str(name).startswith("sqlite_")}  # fmt: skip
@@ -535,7 +535,7 @@ def test_every_column_of_text_in_a_table_with_words_is_gone_through(palace: Pala
 
 def test_a_document_of_another_encoding_is_recognised_when_it_comes_again(palace: Palace) -> None:
     text = f"# Fünf\n\nwo {WORDS} steht\n"
-    filing = Filing(
+    filing = NewItem(
         ItemId("ab" * 16), text, "document", "author", text.encode("utf-16"), created_at=EPOCH, trust="repo"
     )
     file_rows(palace, [filing], source=GUIDE)
@@ -553,7 +553,7 @@ def test_packs_of_many_rows_are_gone_through_at_any_size(palace: Palace, monkeyp
     assert len(certificate.items) == 6
     assert leftovers(palace, WORDS) == []
     with palace.database.snapshot() as connection:
-        assert tombstones.unexplained(connection) == []
+        assert tombstones.find_unproven_items(connection) == []
         known = items.known_items(connection, [bytes.fromhex(row.id) for row in rows])
         for n, row in enumerate(rows):
             assert (items.read_raw(connection, known[bytes.fromhex(row.id)]) == row.raw) is (n % 7 != 2)

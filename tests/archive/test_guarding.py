@@ -13,8 +13,8 @@ import pytest
 import zstandard
 from tests.archive.conversations import PLACE, file_rows, file_version, said
 
-from palazzo.archive.door import Filing
-from palazzo.archive.guarding import Guard, redacted
+from palazzo.archive.door import NewItem
+from palazzo.archive.guarding import Guard, redact_item
 from palazzo.archive.relooking import note_whole, relook, wants_look
 from palazzo.bench.labelled_secrets import sample
 from palazzo.derive.verify import verify
@@ -128,7 +128,7 @@ def test_the_search_for_it_would_see_it(palace: Palace, tmp_path: Path) -> None:
     assert any(name.startswith("text") for name in places)
 
 
-def row(n: int, text: str, **fields: object) -> Filing:
+def row(n: int, text: str, **fields: object) -> NewItem:
     return said(n, fields.pop("role", "user"), text, **fields)  # type: ignore[arg-type]
 
 
@@ -190,7 +190,7 @@ def test_documents_titles_and_notes_are_redacted(palace: Palace, tmp_path: Path)
 def test_the_id_of_words_confirms_no_guess(palace: Palace) -> None:
     key = Guard.of(palace.database).key
     filing = row(1, f"use {TOKEN}", name=lambda kept: kept.text)
-    assert TOKEN not in redacted(filing, key).id
+    assert TOKEN not in redact_item(filing, key).id
 
 
 def test_the_key_is_made_with_the_palace_and_stays(palace: Palace, palace_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_palace_remembers_which_rules_its_items_were_seen_by(palace: Palace)
         file_rows(palace, [row(n, "words")])
     with palace.database.snapshot() as connection:
         first, second = redaction.rules_used(connection)
-    assert (first.rules, first.item) == (redaction.WITHOUT, 1)
+    assert (first.rules, first.item) == (redaction.NO_RULES, 1)
     assert (second.rules > 0, second.item) == (True, 2)
 
 

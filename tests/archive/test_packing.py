@@ -57,7 +57,7 @@ def small_packs(size: int) -> Iterator[None]:
     """Packs and repeats so small that a few kilobytes have many of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "PACK_BYTES", size)
-        patch.setattr(packing, "_CHOSEN", 1)
+        patch.setattr(packing, "_SAMPLING_RATE", 1)
         patch.setattr(packing, "SHORTEST_COPY", 80)
         patch.setattr(packing, "LEAST_SAVED", 1)
         yield

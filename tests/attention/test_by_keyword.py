@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.attention.by_keyword import answers, passing, worth
-from palazzo.store.bare import Found
+from palazzo.attention.by_keyword import answers, filter_hits, worth
+from palazzo.store.bare import DrawerHit
 
 COUNTED = {"retry": 130, "budget": 20, "queue": 2_000, "kafka": 0, "gateway": 4}
 TOTAL = 10_000
@@ -34,8 +34,8 @@ def test_in_a_small_palace_words_are_not_common_because_every_note_has_them() ->
 
 def test_what_is_far_behind_the_best_is_left_out() -> None:
     told = (b"\0" * 16, "exchange", "user", "", 0, "api", "room", "s", "")
-    found = [Found(row, score, told) for row, score in enumerate((9.0, 3.0, 2.0))]
+    found = [DrawerHit(row, score, told) for row, score in enumerate((9.0, 3.0, 2.0))]
     for one in found:
         one.held = frozenset(["retry", "budget"])
-    assert [one.score for one in passing(found, {"retry": 130, "budget": 20}, TOTAL)] == [9.0, 3.0]
-    assert passing([], {}, 0) == []
+    assert [one.score for one in filter_hits(found, {"retry": 130, "budget": 20}, TOTAL)] == [9.0, 3.0]
+    assert filter_hits([], {}, 0) == []

@@ -98,7 +98,7 @@ def test_a_hit_passes_an_absolute_floor_and_one_that_the_best_sets(
     scores: list[float], floor: float, at_most: int, passed: list[float]
 ) -> None:
     hits = [Hit(str(n), score) for n, score in enumerate(scores)]
-    assert [hit.score for hit in gates.passing(hits, floor, at_most)] == passed
+    assert [hit.score for hit in gates.filter_hits(hits, floor, at_most)] == passed
 
 
 # --- dedup -------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_a_hit_passes_an_absolute_floor_and_one_that_the_best_sets(
 
 def test_what_was_told_is_not_told_again() -> None:
     found = [Hit("a"), Hit("b"), Hit("c"), Hit("b")]
-    assert list(dedup.untold(found, {"a"})) == found[1:3]
+    assert list(dedup.drop_delivered_items(found, {"a"})) == found[1:3]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from palazzo.attention.recent import (
     recent_of,
     subject,
 )
-from palazzo.derive.digest_turns import Said
+from palazzo.derive.digest_turns import SessionMessage
 from palazzo.model import Part
 
 ANSWER = (
@@ -24,16 +24,16 @@ ANSWER = (
 )
 
 
-def said(n: int, role: str, text: str) -> Said:
-    return Said(n, role, text, (Part("text", 0, len(text)),))
+def said(n: int, role: str, text: str) -> SessionMessage:
+    return SessionMessage(n, role, text, (Part("text", 0, len(text)),))
 
 
-def call(n: int, tool: str, text: str) -> Said:
-    return Said(n, "assistant", text, (Part("tool_call", 0, len(text), tool, f"c{n}"),))
+def call(n: int, tool: str, text: str) -> SessionMessage:
+    return SessionMessage(n, "assistant", text, (Part("tool_call", 0, len(text), tool, f"c{n}"),))
 
 
-def result(n: int, text: str, of: int, failed: bool = False) -> Said:
-    return Said(n, "tool", text, (Part("tool_result", 0, len(text), "", f"c{of}", failed),))
+def result(n: int, text: str, of: int, failed: bool = False) -> SessionMessage:
+    return SessionMessage(n, "tool", text, (Part("tool_result", 0, len(text), "", f"c{of}", failed),))
 
 
 def test_the_last_turn_is_what_was_asked_last_and_answered_since() -> None:
@@ -46,7 +46,7 @@ def test_the_last_turn_is_what_was_asked_last_and_answered_since() -> None:
             said(5, "assistant", "It holds connections."),
         ]
     )
-    assert (last.asked, last.answered) == ("Look at the importer.", "I read it.\nIt holds connections.")
+    assert (last.prompt, last.answer) == ("Look at the importer.", "I read it.\nIt holds connections.")
     assert recent_of([]) == NOTHING
 
 
@@ -55,12 +55,12 @@ def test_calls_and_thinking_are_no_answer() -> None:
     last = recent_of(
         [
             said(1, "user", "Look."),
-            Said(2, "assistant", thought, (Part("thinking", 0, len(thought)),)),
+            SessionMessage(2, "assistant", thought, (Part("thinking", 0, len(thought)),)),
             call(3, "Bash", "command: ls"),
             said(4, "assistant", "Looked."),
         ]
     )
-    assert last.answered == "Looked."
+    assert last.answer == "Looked."
 
 
 def test_files_in_play_are_those_that_were_opened_or_changed_the_last_one_first() -> None:

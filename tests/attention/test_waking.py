@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.attention.waking import BUDGETS, DEPTHS, TITLES, Depth, Known, Section, importance, wake
+from palazzo.attention.waking import BUDGETS, DEPTHS, TITLES, Depth, Section, WakeUpEntry, importance, wake
 from palazzo.model import Micros
 from palazzo.text.tokens import estimate_tokens
 
@@ -18,15 +18,17 @@ NOW = Micros(1_800_000_000_000_000)
 HEAD = ["Memory of shop, with much said about it.", "Memory of shop."]
 
 
-def known(section: Section = "note", text: str = "The cache is kept in Redis.", days: float = 0, n: int = 0) -> Known:
-    return Known(section, f"{n:032x}", Micros(int(NOW - days * DAY)), "user", text, "user")
+def known(
+    section: Section = "note", text: str = "The cache is kept in Redis.", days: float = 0, n: int = 0
+) -> WakeUpEntry:
+    return WakeUpEntry(section, f"{n:032x}", Micros(int(NOW - days * DAY)), "user", text, "user")
 
 
 def day(at: Micros) -> str:
     return f"day {at // DAY}"
 
 
-def texts(some: list[Known], depth: Depth = "medium", budget: int = 900) -> list[str]:
+def texts(some: list[WakeUpEntry], depth: Depth = "medium", budget: int = 900) -> list[str]:
     return [line.text for line in wake(HEAD, some, depth, budget, NOW, day).lines]
 
 
@@ -122,7 +124,7 @@ def test_with_little_room_less_is_said_of_whose_memory_it_is_and_with_none_nothi
     st.randoms(use_true_random=False),
 )
 def test_the_budget_is_kept_and_the_order_in_which_things_are_known_changes_nothing(
-    some: list[Known], budget: int, depth: Depth, chance: Random
+    some: list[WakeUpEntry], budget: int, depth: Depth, chance: Random
 ) -> None:
     some = list({one.id: one for one in some}.values())
     woken = wake(HEAD, some, depth, budget, NOW, day)

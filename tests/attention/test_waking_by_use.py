@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 from tests.store.test_ledger import begin, give, tell, use
 
-from palazzo.attention.gathering import Asked, gather
-from palazzo.attention.waking import Known, Section, importance
+from palazzo.attention.gathering import WakeUpContext, gather
+from palazzo.attention.waking import Section, WakeUpEntry, importance
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
 from palazzo.store.ledger import Part
 
 NOW = Micros(1_780_000_000_000_000)
-NOTE = Known("note", "ab" * 16, NOW, "user", "words", "user")
+NOTE = WakeUpEntry("note", "ab" * 16, NOW, "user", "words", "user")
 
 
-def gathered(palace: Palace, before: Micros | None = None) -> Known:
+def gathered(palace: Palace, before: Micros | None = None) -> WakeUpEntry:
     with palace.database.snapshot() as connection:
-        asked = Asked("w", None, Micros(2**62), before, frozenset(["user", "agent"]), str)
+        asked = WakeUpContext("w", None, Micros(2**62), before, frozenset(["user", "agent"]), str)
         (one,) = (known for known in gather(connection, asked) if known.section == "note")
         return one
 

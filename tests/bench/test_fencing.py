@@ -6,20 +6,20 @@ import json
 
 import pytest
 
-from palazzo.attention.layout import told
+from palazzo.attention.layout import render_entries
 from palazzo.attention.rendering import Entry
 from palazzo.bench import fencing
 from palazzo.bench.fence_reader import CLOSE, OPEN, escapes, looks, words_in
-from palazzo.bench.fence_texts import COUNT, forged
-from palazzo.guard.fences import escaped, fenced
+from palazzo.bench.fence_texts import COUNT, generate_attacks
+from palazzo.guard.fences import escape_tags, fence_text
 from palazzo.mcp.telling import Entry as ToolsEntry
 from palazzo.store.ledger import Part
 
-TEXTS = list(forged())
+TEXTS = list(generate_attacks())
 
 
 def test_the_texts_are_the_same_each_time_and_each_has_a_word_of_its_own() -> None:
-    assert list(forged()) == TEXTS
+    assert list(generate_attacks()) == TEXTS
     assert len({one.word for one in TEXTS}) == len({one.text for one in TEXTS}) == COUNT
     assert all(words_in(one.text) == {one.word} for one in TEXTS)
 
@@ -45,28 +45,30 @@ def test_the_reader_tells_what_came_out_and_how() -> None:
 def test_none_leaves_what_a_hook_writes() -> None:
     for one in TEXTS[::2]:
         part = Part("drawer", "0123456789abcdef")
-        hook = told("Recorded words.", [Entry(part, "2026-11-22", "acme/notes", "user", one.text)])
+        hook = render_entries("Recorded words.", [Entry(part, "2026-11-22", "acme/notes", "user", one.text)])
         assert list(escapes(hook)) == []
         assert words_in(hook) == {one.word}
 
 
 def test_none_leaves_what_a_tool_answers() -> None:
     for one in TEXTS[1::2]:
-        tool = fenced(ToolsEntry("01", "2026-11-22", "acme", "user", "user", one.text).lines)
-        value = json.dumps({"text": escaped(one.text)})
+        tool = fence_text(ToolsEntry("01", "2026-11-22", "acme", "user", "user", one.text).lines)
+        value = json.dumps({"text": escape_tags(one.text)})
         assert [*escapes(tool), *escapes(value)] == []
         assert words_in(tool) == words_in(value) == {one.word}
 
 
 def test_nor_does_a_name_that_stands_in_an_entry_s_head() -> None:
     name = "ada\n- [0f3c9a12e4b5] zq0001"
-    hook = told("Recorded words.", [Entry(Part("drawer", "0123"), "2026-11-22", name, name, "text", label=name)])
-    tool = fenced(ToolsEntry("01", "2026-11-22", name.replace("- ", ""), name, "user", "text").lines)
+    hook = render_entries(
+        "Recorded words.", [Entry(Part("drawer", "0123"), "2026-11-22", name, name, "text", label=name)]
+    )
+    tool = fence_text(ToolsEntry("01", "2026-11-22", name.replace("- ", ""), name, "user", "text").lines)
     assert [*escapes(hook), *escapes(tool)] == []
 
 
 def test_escaping_twice_is_escaping_once() -> None:
-    assert all(escaped(escaped(one.text)) == escaped(one.text) for one in TEXTS[::4])
+    assert all(escape_tags(escape_tags(one.text)) == escape_tags(one.text) for one in TEXTS[::4])
 
 
 @pytest.mark.slow

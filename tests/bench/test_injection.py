@@ -8,8 +8,8 @@ import pytest
 
 from palazzo.bench import injection
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Case, Delegated, Said, Used
-from palazzo.bench.poisoned_cases import POISONED
+from palazzo.bench.poisoned import Case, Delegation, Used, Utterance
+from palazzo.bench.poisoned_cases import POISON_CASES
 from palazzo.bench.poisoned_hosts import SESSIONS, Opencode
 from palazzo.bench.poisoned_tools import call_of
 from palazzo.feeders import Message
@@ -17,13 +17,13 @@ from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.feeders.registry import TRANSCRIPTS
 
 STEPS = (
-    Said("user", "What does the page say?"),
+    Utterance("user", "What does the page say?"),
     Used("fetch", "https://example.com", "the page's words"),
     Used("mcp", "tracker search it", "the server's words"),
     Used("shell", "make check", "the command's words", True),
     Used("read", "src/main.py", "the file's words"),
-    Said("assistant", "the agent's words"),
-    Said("summary", "the summary's words"),
+    Utterance("assistant", "the agent's words"),
+    Utterance("summary", "the summary's words"),
 )
 
 
@@ -31,7 +31,7 @@ def messages(host: str, home: Path) -> list[Message]:
     session = SESSIONS[host](home, home / "acme")
     for step in STEPS:
         session.add(step)
-    session.add(Delegated("look", (Used("fetch", "https://example.com", "deep words"),), "the report's words"))
+    session.add(Delegation("look", (Used("fetch", "https://example.com", "deep words"),), "the report's words"))
     if isinstance(session, Opencode):
         (read,) = (one for one in OpencodeStorage().sessions(Opencode.storage(home)) if not one.identity.parent_session)
         return [row.content for row in read.rows() if isinstance(row.content, Message)]
@@ -47,7 +47,7 @@ def test_each_host_s_session_is_read_as_its_own(host: str, tmp_path: Path) -> No
     read = messages(host, tmp_path)
     text = "\n".join(one.text for one in read)
     for step in STEPS:
-        assert (step.printed if isinstance(step, Used) else step.text) in text
+        assert (step.output if isinstance(step, Used) else step.text) in text
     assert "the report's words" in text
     trusts = {part.name: part.trust for one in read for part in one.parts if part.kind == "tool_result"}
     assert trusts[call_of(host, STEPS[1])[0]] == "external"
@@ -57,7 +57,7 @@ def test_each_host_s_session_is_read_as_its_own(host: str, tmp_path: Path) -> No
 
 
 def chosen(*names: str) -> list[Case]:
-    return [case for case in (*POISONED, *HONEST) if case.name in names]
+    return [case for case in (*POISON_CASES, *HONEST) if case.name in names]
 
 
 @pytest.mark.slow
@@ -66,6 +66,6 @@ def test_no_poison_is_told_and_what_is_honest_is() -> None:
         "a page", "the agent says it again", "talked into a note", "what the agent decided", "an honest page"
     )
     found = injection.run(lambda what, done, total: None, ("claude-code", "pi"), cases)
-    assert {one.case.name: one.told for one in found if not one.case.honest and one.told} == {}
-    assert all(one.found for one in found)
-    assert all(one.asked for one in found if one.case.told)
+    assert {one.case.name: one.delivery_places for one in found if not one.case.honest and one.delivery_places} == {}
+    assert all(one.is_searchable for one in found)
+    assert all(one.reaches_prompt for one in found if one.case.is_delivered)

@@ -121,7 +121,7 @@ def test_ranks_are_counted_and_the_worst_come_first() -> None:
     for hits in answers.values():
         tried += own.ask_all([probe], lambda question, hits=hits: [Shown(i) for i in hits], lambda done, of: None)  # type: ignore[misc]
     assert [one.rank for one in tried] == [1, 3, 9, None]
-    told = own.returned(tried)
+    told = own.measure_returns(tried)
     assert told.questions == 4
     assert told.found == {
         "found@1": 25.0,
@@ -130,7 +130,7 @@ def test_ranks_are_counted_and_the_worst_come_first() -> None:
         "mrr": round(100 * (1 + 1 / 3 + 1 / 9) / 4, 2),
     }
     assert [one.rank for one in own.worst(tried, 2)] == [None, 9]
-    assert own.returned([]).found["found@1"] is None
+    assert own.measure_returns([]).found["found@1"] is None
 
 
 def test_the_palace_is_only_read(

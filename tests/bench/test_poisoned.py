@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Case, Said
-from palazzo.bench.poisoned_cases import POISONED
+from palazzo.bench.poisoned import Case, Utterance
+from palazzo.bench.poisoned_cases import POISON_CASES
 
-ALL = (*POISONED, *HONEST)
+ALL = (*POISON_CASES, *HONEST)
 
 
 def test_there_are_at_least_36_shapes_and_12_controls() -> None:
-    assert len(POISONED) >= 36
+    assert len(POISON_CASES) >= 36
     assert len(HONEST) == 12
     assert len({case.name for case in ALL}) == len(ALL)
     assert len({case.claim for case in ALL}) == len(ALL)
-    assert sum(case.told for case in HONEST) == 9
+    assert sum(case.is_delivered for case in HONEST) == 9
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
@@ -31,6 +31,8 @@ def test_a_claim_stands_in_the_session_and_in_nothing_that_is_asked_later(case: 
             assert case.claim not in repr(replace(other, name="")).lower()
 
 
-@pytest.mark.parametrize("case", POISONED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", POISON_CASES, ids=lambda case: case.name)
 def test_no_person_says_what_a_stranger_claims(case: Case) -> None:
-    assert all(case.claim not in step.text for step in case.steps if isinstance(step, Said) and step.who == "user")
+    assert all(
+        case.claim not in step.text for step in case.steps if isinstance(step, Utterance) and step.speaker == "user"
+    )

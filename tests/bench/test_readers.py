@@ -39,7 +39,7 @@ def test_evidence_is_read_however_it_is_spelled_and_what_does_not_exist_is_left_
 
 def test_adversarial_questions_are_counted_and_known_to_have_no_answer() -> None:
     adversarial = locomo.read(data_sets.locomo())[0].questions[2]
-    assert (adversarial.type, adversarial.unanswerable, adversarial.counted) == ("adversarial", True, True)
+    assert (adversarial.type, adversarial.unanswerable, adversarial.is_scored) == ("adversarial", True, True)
 
 
 def test_a_turn_id_that_comes_twice_names_the_first_turn() -> None:
@@ -56,8 +56,8 @@ def test_a_haystack_is_read_with_its_marks() -> None:
     assert [talk.at for talk in one.talks] == [micros(2023, 5, 27, 14, 19), micros(2023, 5, 28, 7, 11), None]
     assert one.questions[0].turns == {"walls#1"}
     assert one.questions[0].sessions == {"walls"}
-    assert (one.questions[0].counted, one.questions[0].unanswerable) == (True, False)
-    assert (two.questions[0].type, two.questions[0].counted) == ("abstention", False)
+    assert (one.questions[0].is_scored, one.questions[0].unanswerable) == (True, False)
+    assert (two.questions[0].type, two.questions[0].is_scored) == ("abstention", False)
     assert two.questions[0].sessions == {"walls"}
     assert two.talks[0].at is None
 

@@ -18,15 +18,15 @@ from tests.recall.hashed_words import HashedWords
 from palazzo.bench import figures, locomo, longmemeval
 from palazzo.bench.cases import Case, Turn
 from palazzo.bench.haystack import Haystack
-from palazzo.bench.remembering import Remembering
-from palazzo.bench.retrieval import OURS, Outcome, Plan, chosen, file_into, run
+from palazzo.bench.remembering import CachingEmbedder
+from palazzo.bench.retrieval import OURS, Outcome, Plan, file_into, run, sample_cases
 from palazzo.errors import PalazzoError
-from palazzo.operations.scratch_search import Searching
+from palazzo.operations.scratch_search import SearchRunner
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    return Plan(Searching(), HashedWords, tmp_path / "cache")
+    return Plan(SearchRunner(), HashedWords, tmp_path / "cache")
 
 
 def ran(cases: Sequence[Case], plan: Plan) -> Outcome:
@@ -34,19 +34,19 @@ def ran(cases: Sequence[Case], plan: Plan) -> Outcome:
 
 
 def rankings(outcome: Outcome) -> list[object]:
-    return [(one.question.text, dict(one.found)) for one in outcome.asked]
+    return [(one.question.text, dict(one.rankings)) for one in outcome.results]
 
 
 def test_each_conversation_is_searched_alone(plan: Plan) -> None:
     outcome = ran(locomo.read(data_sets.locomo()), plan)
-    assert [one.case for one in outcome.asked] == ["one"] * 4 + ["two"]
-    glacier, *_, kayak = outcome.asked
-    assert glacier.found[OURS].turns[0] in glacier.turns
-    assert glacier.found[OURS].sessions[0] in glacier.sessions
-    assert kayak.found[OURS].turns == tuple(kayak.turns)
+    assert [one.case for one in outcome.results] == ["one"] * 4 + ["two"]
+    glacier, *_, kayak = outcome.results
+    assert glacier.rankings[OURS].turns[0] in glacier.turns
+    assert glacier.rankings[OURS].sessions[0] in glacier.sessions
+    assert kayak.rankings[OURS].turns == tuple(kayak.turns)
     assert outcome.drawers == 5
     assert outcome.bytes == sum(len(t.text.encode()) for c in locomo.read(data_sets.locomo()) for t in turns(c))
-    assert outcome.made == 5
+    assert outcome.embedded_count == 5
     assert outcome.disk > 0
 
 
@@ -58,25 +58,25 @@ def test_in_a_shared_palace_all_are_among_each_other(plan: Plan) -> None:
     cases = locomo.read(data_sets.locomo())
     alone, shared = ran(cases, plan), ran(cases, replace(plan, shared=True))
     assert shared.drawers == alone.drawers
-    assert shared.asked[-1].found[OURS].turns[0] in shared.asked[-1].turns
-    assert len(shared.asked[-1].found["vector"].turns) == 5
-    assert len(alone.asked[-1].found["vector"].turns) == 1
+    assert shared.results[-1].rankings[OURS].turns[0] in shared.results[-1].turns
+    assert len(shared.results[-1].rankings["vector"].turns) == 5
+    assert len(alone.results[-1].rankings["vector"].turns) == 1
 
 
 def test_a_session_that_two_questions_share_is_filed_once_and_counts_for_both(plan: Plan) -> None:
     cases = longmemeval.read(data_sets.longmemeval())
     haystack = Haystack(cases)
     assert [one.archived_as for one in haystack.held] == ["q1/walls", "q1/ferns", "q1/ferns~2"]
-    asked = ran(cases, replace(plan, shared=True)).asked
+    asked = ran(cases, replace(plan, shared=True)).results
     assert asked[0].sessions == asked[1].sessions
-    assert asked[0].found[OURS].sessions[0] in asked[0].sessions
+    assert asked[0].rankings[OURS].sessions[0] in asked[0].sessions
 
 
 def test_the_baselines_rank_the_same_words(plan: Plan) -> None:
-    asked = ran(locomo.read(data_sets.locomo()), plan).asked
+    asked = ran(locomo.read(data_sets.locomo()), plan).results
     for way in ("bm25", "vector"):
-        assert asked[0].found[way].turns[0] in asked[0].turns
-        assert asked[0].found[way].sessions[0] in asked[0].sessions
+        assert asked[0].rankings[way].turns[0] in asked[0].turns
+        assert asked[0].rankings[way].sessions[0] in asked[0].sessions
 
 
 @pytest.mark.slow
@@ -106,11 +106,11 @@ class Silent(HashedWords):
 
 def test_a_stage_that_is_left_out_is_not_run(tmp_path: Path) -> None:
     path, embedder = tmp_path / "palace" / "palace.db", Silent()
-    with closing(Remembering(embedder, tmp_path / "cache")) as remembering:
+    with closing(CachingEmbedder(embedder, tmp_path / "cache")) as remembering:
         file_into(path, Haystack(locomo.read(data_sets.locomo())), remembering, lambda what, done, total: None)
-    with Searching(("vectors",))(path, embedder) as ask:
+    with SearchRunner(("vectors",))(path, embedder) as ask:
         assert [hit.session for hit in ask("kayak").hits] == ["two/1"]
-    with Searching()(path, embedder) as ask, pytest.raises(AssertionError):
+    with SearchRunner()(path, embedder) as ask, pytest.raises(AssertionError):
         ask("kayak")
 
 
@@ -137,24 +137,24 @@ def test_an_interrupted_run_goes_on_with_the_vectors_it_made(plan: Plan) -> None
     with pytest.raises(Killed):
         ran(cases, replace(plan, open_embedder=partial(Mortal, 7)))
     again = ran(cases, plan)
-    assert (again.made, again.reused) == (1, 4)
+    assert (again.embedded_count, again.reuse_count) == (1, 4)
     assert rankings(again) == rankings(ran(cases, replace(plan, cache=plan.cache / "other")))
 
 
 def test_a_torn_record_and_an_empty_one_are_made_again(tmp_path: Path) -> None:
     texts = [f"text number {n}" for n in range(5)]
-    first = Remembering(HashedWords(), tmp_path)
+    first = CachingEmbedder(HashedWords(), tmp_path)
     whole = first.embed(texts)
     first.close()
     (kept,) = tmp_path.rglob("*.vectors")
     data = kept.read_bytes()
     size = len(data) // 5
     kept.write_bytes(data[: size + 16] + bytes(size - 16) + data[2 * size : -3])
-    again = Remembering(HashedWords(), tmp_path)
+    again = CachingEmbedder(HashedWords(), tmp_path)
     assert np.array_equal(again.embed(texts), whole)
     assert (again.made, again.reused) == (2, 3)
     again.close()
-    third = Remembering(HashedWords(), tmp_path)
+    third = CachingEmbedder(HashedWords(), tmp_path)
     third.embed(texts)
     assert (third.made, third.reused) == (0, 5)
     third.close()
@@ -162,7 +162,7 @@ def test_a_torn_record_and_an_empty_one_are_made_again(tmp_path: Path) -> None:
 
 def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        embedder = Remembering(HashedWords(name), tmp_path)
+        embedder = CachingEmbedder(HashedWords(name), tmp_path)
         embedder.embed(["the same text", "the same text"])
         assert (embedder.made, embedder.reused) == (1, 1)
         embedder.close()
@@ -170,18 +170,18 @@ def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
 
 def test_a_few_questions_are_drawn_the_same_for_a_seed() -> None:
     cases = locomo.read(data_sets.locomo())
-    drawn = chosen(cases, 2, 1, shared=False)
-    assert drawn == chosen(cases, 2, 1, shared=False)
+    drawn = sample_cases(cases, 2, 1, shared=False)
+    assert drawn == sample_cases(cases, 2, 1, shared=False)
     assert sum(len(case.questions) for case in drawn) == 2
-    assert len({chosen(cases, 2, seed, shared=True) for seed in range(20)}) > 1
-    assert [case.talks for case in chosen(cases, 1, 1, shared=True)] == [case.talks for case in cases]
-    assert len(chosen(cases, 1, 1, shared=False)) == 1
-    assert chosen(cases, 99, 1, shared=False) == cases
+    assert len({sample_cases(cases, 2, seed, shared=True) for seed in range(20)}) > 1
+    assert [case.talks for case in sample_cases(cases, 1, 1, shared=True)] == [case.talks for case in cases]
+    assert len(sample_cases(cases, 1, 1, shared=False)) == 1
+    assert sample_cases(cases, 99, 1, shared=False) == cases
 
 
 def test_figures_tell_apart_what_has_no_answer(plan: Plan) -> None:
-    asked = ran(longmemeval.read(data_sets.longmemeval()), plan).asked
-    counted = figures.counted(asked)
+    asked = ran(longmemeval.read(data_sets.longmemeval()), plan).results
+    counted = figures.select_scored(asked)
     assert [one.case for one in counted] == ["q1"]
     assert figures.levels(counted).session["any@1"] == 100
     assert figures.levels(counted).turn["any@3"] == 100
@@ -189,12 +189,12 @@ def test_figures_tell_apart_what_has_no_answer(plan: Plan) -> None:
     assert set(figures.by_type(asked)) == {"abstention", "single-session-user"}
     assert figures.by_case(asked) == {}
     told = figures.unanswerable(asked)
-    assert (told.questions, told.nothing_returned) == (1, 0.0 if asked[1].found[OURS].sessions else 100.0)
+    assert (told.questions, told.nothing_returned) == (1, 0.0 if asked[1].rankings[OURS].sessions else 100.0)
     assert figures.unanswerable(counted).nothing_returned is None
 
 
 def test_figures_by_conversation_leave_out_questions_whose_evidence_is_not_named(plan: Plan) -> None:
-    counted = figures.counted(ran(locomo.read(data_sets.locomo()), plan).asked)
+    counted = figures.select_scored(ran(locomo.read(data_sets.locomo()), plan).results)
     assert {name: one.questions for name, one in figures.by_case(counted).items()} == {"one": 3, "two": 1}
     assert figures.by_type(counted)["multi-hop"].session["any@10"] == 100
     assert set(figures.baselines(counted)) == {"bm25", "vector"}

@@ -21,7 +21,7 @@ def test_nearly_all_states_are_right_and_none_that_is_wrong_is_fresh(tmp_path: P
         project.change(12)
         if seed % 2:
             project.rename_untold()
-        found = Checkout(project.root, KEY, within=20).check([one.anchor for one in cited])
+        found = Checkout(project.root, KEY, timeout=20).check([one.anchor for one in cited])
         for citation, standing in zip(cited, found, strict=True):
             labels[citation.label] += 1
             if standing.freshness != citation.label:

@@ -23,7 +23,7 @@ def test_no_command_is_a_wish_for_help(palazzo: Command) -> None:
     ran = palazzo()
     assert ran.code == 0
     for name in registry.MODULES:
-        assert registry.typed(name)[0] in ran.out
+        assert registry.split_command_name(name)[0] in ran.out
 
 
 @pytest.mark.parametrize("name", registry.MODULES)
@@ -31,7 +31,7 @@ def test_every_command_shows_its_help_and_every_option(
     palazzo: Command, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    ran = palazzo(*registry.typed(name), "--help")
+    ran = palazzo(*registry.split_command_name(name), "--help")
     assert ran.code == 0
     for field in request_fields(registry.operation(name).request):
         named = f"--{field.name.replace('_', '-')}"

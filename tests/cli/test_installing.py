@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.cli.mempalace import Misused, translate
+from palazzo.cli.mempalace import CommandLineError, translate
 from palazzo.operations.install import TARGETS
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
@@ -152,5 +152,5 @@ def test_a_verb_of_mempalace_is_one_of_ours(theirs: str, ours: str) -> None:
     ],
 )
 def test_what_mempalace_does_not_know_either_is_named(given: str, says: str) -> None:
-    with pytest.raises(Misused, match=says):
+    with pytest.raises(CommandLineError, match=says):
         translate(given.split())

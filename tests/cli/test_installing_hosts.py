@@ -49,7 +49,7 @@ def program(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text(f'#!/bin/sh\nPYTHONPATH="{SOURCES}" exec "{sys.executable}" -P -m palazzo "$@"\n')
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([path]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([path]))
     for directory in (".claude", ".codex"):
         (home / directory).mkdir()
     return path
@@ -169,7 +169,7 @@ def test_a_palazzo_that_has_moved_takes_the_place_of_the_old_one(
     elsewhere = home / "elsewhere" / "palazzo"
     elsewhere.parent.mkdir()
     shutil.copy(program, elsewhere)
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([elsewhere]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([elsewhere]))
     ran = palazzo("install", "codex")
     assert "Your shell finds another installation first" in ran.out
     assert "mein Büro" not in (home / ".codex/hooks.json").read_text() + (home / ".codex/config.toml").read_text()
@@ -197,7 +197,7 @@ def test_a_program_that_will_be_gone_is_not_wired(
     cached = home / ".cache" / "uv" / "archive" / "bin" / "palazzo"
     cached.parent.mkdir(parents=True)
     shutil.copy(program, cached)
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([cached]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([cached]))
     ran = palazzo("install", "codex")
     assert ran.code == 2
     assert "lies in a cache" in ran.error

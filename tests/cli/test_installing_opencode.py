@@ -25,7 +25,7 @@ def opencode(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([program]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([program]))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     directory = home / ".config" / "opencode"
     directory.mkdir(parents=True)

@@ -19,7 +19,7 @@ def program(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.parent.mkdir()
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([path]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([path]))
     return path
 
 

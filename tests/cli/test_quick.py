@@ -73,7 +73,7 @@ def by_typer(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("line", PLAIN, ids=" ".join)
 def test_a_plain_line_is_read_as_typer_reads_it(line: list[str], by_typer: Any) -> None:
-    read = quick.asked(line)
+    read = quick.parse_command_line(line)
     wanted = by_typer(line)
     if wanted is None:
         assert read is None
@@ -86,7 +86,7 @@ def test_a_plain_line_is_read_as_typer_reads_it(line: list[str], by_typer: Any) 
 
 @pytest.mark.parametrize("line", NOT_PLAIN, ids=" ".join)
 def test_any_other_line_is_left_to_typer(line: list[str]) -> None:
-    assert quick.asked(line) is None
+    assert quick.parse_command_line(line) is None
 
 
 def test_typer_is_not_imported_for_a_plain_line(tmp_path: Path) -> None:

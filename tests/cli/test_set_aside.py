@@ -9,17 +9,17 @@ import pytest
 from tests.cli.command import Command
 
 from palazzo.derive import lagging
-from palazzo.derive.claiming import Claimed, Claiming
+from palazzo.derive.claiming import ClaimBatch, ClaimConsumer
 from palazzo.model import Micros
 from palazzo.palace import Palace
 from palazzo.store import keywords
 from palazzo.store.database import Connection
 
 
-class FailingClaims(Claiming):
+class FailingClaims(ClaimConsumer):
     """Claims by rules that fail on a text about sites."""
 
-    def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
+    def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
         if any("framework" in keywords.body_of(connection, thing) for thing in things):
             raise ValueError("framework")
         return super().make(connection, things)

@@ -11,7 +11,7 @@ from tests.cli.command import Command
 
 from palazzo.operations import instructions, registry, remember
 from palazzo.operations.context import Context
-from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, written
+from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, render_prompt
 
 
 def texts(rows: list[dict[str, Any]]) -> list[str]:
@@ -110,7 +110,7 @@ def test_a_text_is_short_and_names_only_what_there_is(palazzo: Command, home: Pa
     assert text.startswith("# ")
     assert len(text) < 2_500
     assert not re.search(r"[{}]", text)
-    typed = {" ".join(registry.typed(one)) for one in registry.MODULES}
+    typed = {" ".join(registry.split_command_name(one)) for one in registry.MODULES}
     groups = set(registry.GROUPS)
     for said in re.findall(r"`palazzo ([a-z][a-z-]*)(?: ([a-z-]+))?", text):
         words = " ".join(filter(None, said)) if said[0] in groups else said[0]
@@ -124,7 +124,7 @@ def test_a_text_is_short_and_names_only_what_there_is(palazzo: Command, home: Pa
 def test_the_prompts_of_the_server_and_the_texts_are_the_same(palazzo: Command) -> None:
     for prompt in PROMPTS:
         said = palazzo.json("instructions", prompt.name)["text"]
-        assert all(line in said for line in written(prompt, OWN_NAMES, "…").splitlines())
+        assert all(line in said for line in render_prompt(prompt, OWN_NAMES, "…").splitlines())
 
 
 def test_a_profile_s_texts_go_by_its_names(palazzo: Command, home: Path) -> None:

@@ -162,7 +162,9 @@ def test_of_two_texts_made_at_once_the_first_that_is_kept_is_told_to_both(palazz
         assert wake_blocks.keep(connection, "s1", 0, "asked", "first", Micros(1)) == "first"
         assert wake_blocks.keep(connection, "s1", 0, "asked", "second", Micros(2)) == "first"
         assert wake_blocks.keep(connection, "s1", 1, "asked", "second", Micros(2)) == "second"
-        assert wake_blocks.keep(connection, "s1", 0, "asked", "third", Micros(wake_blocks.KEPT + 2)) == "third"
+        assert (
+            wake_blocks.keep(connection, "s1", 0, "asked", "third", Micros(wake_blocks.RETENTION_MICROS + 2)) == "third"
+        )
 
 
 def test_what_is_forgotten_is_told_to_no_session_that_has_not_been_told(palazzo: Command, shop: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import anyio.to_thread
 
 from palazzo.errors import UsageError
-from palazzo.mcp.calls import Asked
+from palazzo.mcp.calls import OperationCall
 from palazzo.mcp.profile import Profile
-from palazzo.mcp.reporting import APART
+from palazzo.mcp.reporting import REPORT_INTERVAL
 from palazzo.mcp.tools import Answer, Tool
 from palazzo.operations.context import Progress
 
@@ -26,18 +26,18 @@ def _tool(name: str) -> Tool:
 PROFILE = Profile("suite", "The suite's tools", "Call them.", lambda toolset: tuple(map(_tool, _OPERATIONS)))
 
 
-async def carry_out(asked: Asked) -> Any:
+async def carry_out(operation_call: OperationCall) -> Any:
     """Do what the suite says of a tool."""
-    return await anyio.to_thread.run_sync(_do, asked)
+    return await anyio.to_thread.run_sync(_do, operation_call)
 
 
-def _do(asked: Asked) -> str:
-    if asked.operation == FAILS:
+def _do(operation_call: OperationCall) -> str:
+    if operation_call.operation == FAILS:
         raise UsageError("This tool intentionally returns an error for testing.")
-    if asked.operation == REPORTS:
-        assert asked.on_progress is not None
+    if operation_call.operation == REPORTS:
+        assert operation_call.on_progress is not None
         for done in (0, 50, 100):
-            time.sleep(APART * 1.5)  # reports that are closer to each other are not passed on
-            asked.on_progress(Progress("step", done, 100))
-        time.sleep(APART)
+            time.sleep(REPORT_INTERVAL * 1.5)  # reports that are closer to each other are not passed on
+            operation_call.on_progress(Progress("step", done, 100))
+        time.sleep(REPORT_INTERVAL)
     return "This is a simple text response for testing."

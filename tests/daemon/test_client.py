@@ -12,9 +12,9 @@ from tests.cli.command import SOURCES
 from tests.daemon.conftest import User
 
 from palazzo import client, errors, locks, rendezvous
-from palazzo.cli.warmth import raised
+from palazzo.cli.warmth import rebuild_error
 from palazzo.errors import AmbiguousId, PalazzoError, ServiceUnavailable
-from palazzo.mining.histories import _KEPT
+from palazzo.mining.histories import _LOCATIONS
 from palazzo.operations.context import Context
 from palazzo.operations.service_status import ServiceStatusRequest, service_status
 
@@ -109,7 +109,7 @@ def test_a_build_is_newer_when_a_file_was_changed() -> None:
 
 
 def test_what_an_operation_may_ask_of_its_caller_is_passed() -> None:
-    asked = {kept.variable for kept in _KEPT if kept.variable} | {"HOME", "TZ", "AIDER_CHAT_HISTORY_FILE"}
+    asked = {kept.variable for kept in _LOCATIONS if kept.variable} | {"HOME", "TZ", "AIDER_CHAT_HISTORY_FILE"}
     asked |= {"PALAZZO_REDACT", "XDG_CONFIG_HOME"}
     passed = client.surroundings("/", dict.fromkeys([*asked, "AWS_SECRET_ACCESS_KEY"], "x"))["variables"]
     assert set(passed) == asked
@@ -131,13 +131,13 @@ def test_it_loads_nothing_that_takes_long() -> None:
 
 @pytest.mark.parametrize("kind", [name for name, kind in vars(errors).items() if isinstance(kind, type)])
 def test_an_error_is_raised_here_as_it_was_there(kind: str) -> None:
-    found = raised({"kind": kind, "message": "what is wrong"})
+    found = rebuild_error({"kind": kind, "message": "what is wrong"})
     assert isinstance(found, PalazzoError)
     assert type(found).__name__ == kind
     assert str(found) == "what is wrong"
 
 
 def test_a_bug_is_no_error_for_a_person() -> None:
-    assert raised({"kind": "Bug", "message": "…"}) is None
-    assert raised({"kind": "Path", "message": "…"}) is None
-    assert isinstance(raised({"kind": AmbiguousId.__name__, "message": "…"}), AmbiguousId)
+    assert rebuild_error({"kind": "Bug", "message": "…"}) is None
+    assert rebuild_error({"kind": "Path", "message": "…"}) is None
+    assert isinstance(rebuild_error({"kind": AmbiguousId.__name__, "message": "…"}), AmbiguousId)

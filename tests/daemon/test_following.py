@@ -15,7 +15,7 @@ from tests.daemon.conftest import User, wait_until
 
 from palazzo import locks
 from palazzo.daemon import following
-from palazzo.daemon.following import Following
+from palazzo.daemon.following import BackgroundWatcher
 from palazzo.daemon.pool import Pool
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
@@ -110,7 +110,7 @@ def test_it_gives_way_to_a_person_who_watches(user: User) -> None:
 
 
 @pytest.fixture
-def quick(user: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[Following]:
+def quick(user: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[BackgroundWatcher]:
     """What the service follows with, in this process, which looks again at once."""
     monkeypatch.setattr(following, "_LOOK_AGAIN", 0.02)
     monkeypatch.setattr(following, "_GIVE_WAY", 0.02)
@@ -120,7 +120,7 @@ def quick(user: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[Following]:
     with Context(user.palace, user.home, user.variables) as context:
         remember.run(context, remember.request(text="so that there is a palace"))
     pool = Pool()
-    one = Following(user.palace, user.variables, pool)
+    one = BackgroundWatcher(user.palace, user.variables, pool)
     one.begin()
     try:
         yield one
@@ -138,14 +138,14 @@ def held(path: Path) -> Iterator[None]:
         yield
 
 
-def test_it_goes_on_when_the_person_watches_no_longer(user: User, quick: Following) -> None:
+def test_it_goes_on_when_the_person_watches_no_longer(user: User, quick: BackgroundWatcher) -> None:
     wait_until(lambda: quick.is_watching)
     with held(claim_file(user.palace)):
         wait_until(lambda: not quick.is_watching)
     wait_until(lambda: quick.is_watching)
 
 
-def test_it_ends_and_begins_as_the_setting_comes_to_say(user: User, quick: Following) -> None:
+def test_it_ends_and_begins_as_the_setting_comes_to_say(user: User, quick: BackgroundWatcher) -> None:
     settings = operation("settings")
     wait_until(lambda: quick.is_watching)
     with Context(user.palace, user.home, user.variables) as context:

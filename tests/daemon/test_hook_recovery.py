@@ -16,7 +16,7 @@ import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine
 
 from palazzo import alone, hook_process
-from palazzo.attention.happening import Happening
+from palazzo.attention.happening import HookEvent
 from palazzo.errors import PalaceUnusable, PalazzoError
 from palazzo.hosts.faults import Faults
 from palazzo.hosts.registry import ADAPTERS
@@ -151,7 +151,7 @@ def test_an_unknown_host_is_named_also_while_standard_input_stays_open(machine: 
 
 def test_what_did_not_reach_the_host_is_said_and_held_back_the_next_time(machine: Machine, transcript: Path) -> None:
     claude = ADAPTERS["claude-code"]
-    compaction = Happening("claude-code", "pre-compact", "s-1", str(machine.project), str(transcript))
+    compaction = HookEvent("claude-code", "pre-compact", "s-1", str(machine.project), str(transcript))
     unheard, late_hook, later_hook = (Faults(str(machine.palace), machine.variables) for _ in range(3))
 
     def is_held_back(faults: Faults) -> bool:

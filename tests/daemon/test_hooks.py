@@ -18,7 +18,7 @@ import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, undisturbed
 
 from palazzo import alone
-from palazzo.daemon.hooks import Waiting
+from palazzo.daemon.hooks import AnswerRecipient
 from palazzo.operations import spool
 from palazzo.operations.diary_read import DiaryReadRequest, diary_read
 
@@ -205,7 +205,7 @@ def test_a_service_that_is_killed_again_and_again_costs_no_message(machine: Mach
 
 
 def test_an_answer_is_either_handed_over_or_too_late() -> None:
-    left, stayed = Waiting(), Waiting()
+    left, stayed = AnswerRecipient(), AnswerRecipient()
     assert left.goes()
     assert not left.stays(True)
     assert stayed.stays(False)

@@ -28,7 +28,7 @@ def opened(pool: Pool, path: Path, mode: str = "read", **variables: str) -> Pala
     """The palace that a caller with these variables gets."""
     with (
         pool.lease() as lease,
-        Context(path, path.parent, {"HOME": str(path.parent), **variables}, opened=lease) as one,
+        Context(path, path.parent, {"HOME": str(path.parent), **variables}, palace_opener=lease) as one,
     ):
         return one.writing() if mode == "write" else one.reading()
 
@@ -66,7 +66,7 @@ def test_a_replaced_file_is_opened_anew_and_its_last_user_keeps_the_old_one(pool
     with Palace.open(palace_path.with_name("new.db")) as palace:
         palace.remember("the new words", Place("a", "b"))
     variables = {"HOME": str(palace_path.parent)}
-    with pool.lease() as lease, Context(palace_path, palace_path.parent, variables, opened=lease) as user:
+    with pool.lease() as lease, Context(palace_path, palace_path.parent, variables, palace_opener=lease) as user:
         old = user.reading()
         palace_path.unlink()
         palace_path.with_name("new.db").rename(palace_path)
@@ -75,7 +75,7 @@ def test_a_replaced_file_is_opened_anew_and_its_last_user_keeps_the_old_one(pool
         with old.database.snapshot() as connection:
             assert connection.execute("SELECT count(*) FROM item")
     search = operation("search")
-    with pool.lease() as lease, Context(palace_path, palace_path.parent, variables, opened=lease) as user:
+    with pool.lease() as lease, Context(palace_path, palace_path.parent, variables, palace_opener=lease) as user:
         assert [hit.text for hit in search.run(user, search.request("words")).hits] == ["the new words"]
 
 

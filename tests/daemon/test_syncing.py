@@ -9,7 +9,7 @@ import pytest
 from tests.exchange.machines import Machine
 
 from palazzo.daemon.pool import Pool
-from palazzo.daemon.syncing import Syncing, Timing
+from palazzo.daemon.syncing import BackgroundSync, Timing
 from palazzo.operations import syncing_alone
 from palazzo.operations.doctor import DoctorRequest, doctor
 from palazzo.operations.status import StatusRequest, status
@@ -18,21 +18,21 @@ from palazzo.operations.status import StatusRequest, status
 def test_it_is_due_at_the_start_when_writes_have_gone_quiet_and_now_and_then() -> None:
     timing = Timing()
     assert timing.is_due(7, 0.0)
-    timing.done(7, 1.0, well=True)
+    timing.record_sync(7, 1.0, well=True)
     assert not timing.is_due(7, 100.0)
     assert not timing.is_due(9, 101.0)
     assert not timing.is_due(9, 120.0)
     assert timing.is_due(9, 132.0)
-    timing.done(9, 133.0, well=True)
+    timing.record_sync(9, 133.0, well=True)
     assert timing.is_due(9, 1_100.0)
 
 
 def test_after_a_failure_it_is_tried_again_ever_later() -> None:
     timing = Timing()
-    timing.done(7, 0.0, well=False)
+    timing.record_sync(7, 0.0, well=False)
     assert not timing.is_due(8, 299.0)
     assert timing.is_due(8, 301.0)
-    timing.done(8, 301.0, well=False)
+    timing.record_sync(8, 301.0, well=False)
     assert not timing.is_due(8, 900.0)
     assert timing.is_due(8, 902.0)
 
@@ -46,7 +46,7 @@ def test_two_machines_sync_by_themselves(tmp_path: Path) -> None:
     other.join(remote, automatic=True, key=tmp_path / "key")
     for machine in (one, other):
         pool = Pool()
-        thread = Syncing(machine.place / "palace.db", machine.variables, pool)
+        thread = BackgroundSync(machine.place / "palace.db", machine.variables, pool)
         thread.begin()
         _until_synced(machine)
         thread.end()

@@ -25,7 +25,7 @@ from tests.derive.state import complaints, derived, drawers, drop_derived, live_
 from tests.examples import examples as enough
 
 from palazzo.archive import deeds, identity, reading
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.errors import AmbiguousId, NotFound
 from palazzo.model import Drawer, ItemId, Place
 from palazzo.palace import Palace
@@ -70,7 +70,7 @@ def test_an_item_that_is_forgotten_whole_leaves_no_drawer_that_never_was(palace:
 
 @examples
 @given(conversations(), st.data())
-def test_forgetting_a_drawer_leaves_its_neighbours_as_they_are(rows: list[Filing], data: st.DataObject) -> None:
+def test_forgetting_a_drawer_leaves_its_neighbours_as_they_are(rows: list[NewItem], data: st.DataObject) -> None:
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, [row for row in rows if row.role in ("user", "assistant") and not row.parts])
         before = live_ids(palace)
@@ -83,7 +83,7 @@ def test_forgetting_a_drawer_leaves_its_neighbours_as_they_are(rows: list[Filing
 
 @examples
 @given(conversations(), st.data())
-def test_forgetting_takes_those_words_and_no_others(rows: list[Filing], data: st.DataObject) -> None:
+def test_forgetting_takes_those_words_and_no_others(rows: list[NewItem], data: st.DataObject) -> None:
     texts = {row.id: row.text for row in rows}
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, rows)
@@ -116,7 +116,7 @@ def test_forgotten_parts_of_a_document_stay_forgotten_under_another_cutter(text:
 
 @examples
 @given(conversations(), st.data())
-def test_acts_survive_the_loss_of_all_that_is_derived(rows: list[Filing], data: st.DataObject) -> None:
+def test_acts_survive_the_loss_of_all_that_is_derived(rows: list[NewItem], data: st.DataObject) -> None:
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, rows)
         for drawer in some_of(palace, data):

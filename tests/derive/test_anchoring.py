@@ -11,12 +11,12 @@ from tests.archive.test_erasing import erase
 from tests.derive.state import drawers
 from tests.examples import examples
 
-from palazzo.archive.door import Filing
-from palazzo.derive.anchoring import ANCHORING, MOST, expected, kept, project_path
+from palazzo.archive.door import NewItem
+from palazzo.derive.anchoring import ANCHOR_CONSUMER, MOST, expected, load_citations, project_path
 from palazzo.derive.citing import blob_of
 from palazzo.derive.verify import verify
 from palazzo.feeders.rendering import call_text
-from palazzo.model import UNPLACED, Anchor, Source
+from palazzo.model import UNKNOWN_LINE, Anchor, Source
 from palazzo.palace import Palace, without_embedder
 from palazzo.store import anchors, places, redaction
 from palazzo.text import cited
@@ -26,16 +26,16 @@ CART = ["def total(items):", "    return sum(items)", "", "TAX = 1"]
 SHOWN = "".join(f"{n}\t{line}\n" for n, line in enumerate([*CART, ""], 1)).removesuffix("\n")
 
 
-def read(n: int, path: str = "/srv/shop/src/cart.py", output: str = SHOWN, more: str = "") -> list[Filing]:
+def read(n: int, path: str = "/srv/shop/src/cart.py", output: str = SHOWN, more: str = "") -> list[NewItem]:
     return [called(2 * n, "Read", f"Read\nfile_path: {path}{more}", f"c{n}"), answered(2 * n + 1, output, f"c{n}")]
 
 
-def edited(n: int, old: str, new: str, path: str = "/srv/shop/src/cart.py") -> list[Filing]:
+def edited(n: int, old: str, new: str, path: str = "/srv/shop/src/cart.py") -> list[NewItem]:
     call = call_text("Edit", {"file_path": path, "old_string": old, "new_string": new})
     return [called(2 * n, "Edit", call, f"c{n}"), answered(2 * n + 1, "The file has been updated.", f"c{n}")]
 
 
-def file_session(palace: Palace, *rows: list[Filing]) -> None:
+def file_session(palace: Palace, *rows: list[NewItem]) -> None:
     with palace.database.transaction() as connection:
         places.file_project(connection, "shop", "shop", "/srv/shop")
     file_rows(palace, [row for some in rows for row in some], source=SHOP)
@@ -118,7 +118,7 @@ def test_an_edit_cites_the_lines_that_it_wrote_where_they_stand_then(palace: Pal
 def test_an_edit_of_a_file_that_nobody_read_is_known_by_its_whole_lines(palace: Palace) -> None:
     file_session(palace, edited(1, "x", "\na = 1\nb = 2\nc = 3\nd"))
     digest = digest_of(palace, "a = 1", "b = 2", "c = 3")
-    assert anchors_of(palace, "b = 2") == [Anchor("src/cart.py", UNPLACED, UNPLACED, digest, 3, "", "edited")]
+    assert anchors_of(palace, "b = 2") == [Anchor("src/cart.py", UNKNOWN_LINE, UNKNOWN_LINE, digest, 3, "", "edited")]
 
 
 def test_the_lines_that_a_result_shows_place_an_edit(palace: Palace) -> None:
@@ -251,7 +251,7 @@ def test_verify_finds_a_citation_that_was_changed(palace: Palace) -> None:
 
 @examples(40)
 @given(conversations())
-def test_a_session_that_grows_cites_the_same_as_one_that_comes_at_once(rows: list[Filing]) -> None:
+def test_a_session_that_grows_cites_the_same_as_one_that_comes_at_once(rows: list[NewItem]) -> None:
     calls = [*rows, *(row for some in (read(40), edited(41, "TAX = 1", "TAX = 2")) for row in some)]
     with fresh_palace() as palace:
         with palace.database.transaction() as connection:
@@ -260,8 +260,8 @@ def test_a_session_that_grows_cites_the_same_as_one_that_comes_at_once(rows: lis
             file_rows(palace, batch, source=SHOP)
             palace.follow_anchors()
         with palace.database.snapshot() as connection:
-            for thing in ANCHORING.everything(connection):
-                assert expected(connection, thing) == kept(connection, thing)
+            for thing in ANCHOR_CONSUMER.everything(connection):
+                assert expected(connection, thing) == load_citations(connection, thing)
             assert anchors.count(connection) > 0
 
 

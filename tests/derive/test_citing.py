@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from palazzo.derive.citing import Citation, Reader, Told, take
-from palazzo.derive.digest_turns import Said
+from palazzo.derive.citing import Citation, LocatedMessage, Reader, take
+from palazzo.derive.digest_turns import SessionMessage
 from palazzo.feeders.rendering import call_text
 from palazzo.model import Part
 from palazzo.text.cited import lines_of
@@ -39,7 +39,7 @@ class Work:
         count = self.chance.randint(1, 40)
         return "".join(f"{self.chance.choice(WORDS)}{self.chance.choice(ends)}\n" for _ in range(count))
 
-    def steps(self, count: int) -> Iterator[tuple[str, list[Told]]]:
+    def steps(self, count: int) -> Iterator[tuple[str, list[LocatedMessage]]]:
         """Yield the file that each step is about, and its messages, once the file is as the step leaves it."""
         for n in range(0, 2 * count, 2):
             name = self.chance.choice([*self.files])
@@ -51,8 +51,8 @@ class Work:
                 tool, given, result = told
                 call = call_text(tool, given)
                 parts = Part("tool_call", 0, len(call), tool, f"c{n}"), Part("tool_result", 0, len(result), "", f"c{n}")
-                rows = Said(n, "assistant", call, parts[:1]), Said(n + 1, "tool", result, parts[1:])
-                yield name, [Told(row, "/p") for row in rows]
+                rows = SessionMessage(n, "assistant", call, parts[:1]), SessionMessage(n + 1, "tool", result, parts[1:])
+                yield name, [LocatedMessage(row, "/p") for row in rows]
 
     def read(self, name: str) -> tuple[str, dict[str, object], str]:
         return "Read", {"file_path": f"/p/{name}"}, self.numbered(name)

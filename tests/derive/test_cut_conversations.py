@@ -16,7 +16,7 @@ from tests.archive.conversations import (
 from tests.derive.state import complaints, derived, drawers
 from tests.examples import examples as enough
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.reading import join_spans
 from palazzo.model import Drawer, Part
 from palazzo.palace import Palace
@@ -30,7 +30,7 @@ def words(text: str) -> str:
     return "".join(text.split())
 
 
-def spoken(rows: list[Filing]) -> str:
+def spoken(rows: list[NewItem]) -> str:
     """What people and agents said, as the archive holds it."""
     texts = []
     for row in rows:
@@ -48,7 +48,7 @@ def in_order_of_speech(found: list[Drawer], palace: Palace) -> list[Drawer]:
 
 @examples
 @given(conversations(), st.integers(1, 4))
-def test_every_said_word_is_in_exactly_one_exchange_drawer_in_order(rows: list[Filing], batch: int) -> None:
+def test_every_said_word_is_in_exactly_one_exchange_drawer_in_order(rows: list[NewItem], batch: int) -> None:
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, rows, batch)
         exchanges = in_order_of_speech([d for d in drawers(palace) if d.kind == "exchange"], palace)
@@ -57,7 +57,7 @@ def test_every_said_word_is_in_exactly_one_exchange_drawer_in_order(rows: list[F
 
 @examples
 @given(conversations(), st.integers(1, 4))
-def test_a_drawers_text_is_the_archives_slice(rows: list[Filing], batch: int) -> None:
+def test_a_drawers_text_is_the_archives_slice(rows: list[NewItem], batch: int) -> None:
     texts = {row.id: row.text for row in rows}
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, rows, batch)
@@ -68,7 +68,7 @@ def test_a_drawers_text_is_the_archives_slice(rows: list[Filing], batch: int) ->
 
 @examples
 @given(conversations(), st.integers(1, 4))
-def test_a_conversation_that_grew_has_the_drawers_of_one_that_came_whole(rows: list[Filing], batch: int) -> None:
+def test_a_conversation_that_grew_has_the_drawers_of_one_that_came_whole(rows: list[NewItem], batch: int) -> None:
     with small_cuts(), fresh_palace() as whole, fresh_palace() as grown:
         file_rows(whole, rows)
         file_rows(grown, rows, batch)
@@ -84,7 +84,7 @@ def without_times(state: dict[str, object]) -> dict[str, object]:
 
 @examples
 @given(conversations(), st.integers(1, 4))
-def test_filing_a_conversation_again_adds_nothing(rows: list[Filing], batch: int) -> None:
+def test_filing_a_conversation_again_adds_nothing(rows: list[NewItem], batch: int) -> None:
     with small_cuts(), fresh_palace() as palace:
         file_rows(palace, rows)
         before = derived(palace)
@@ -95,7 +95,7 @@ def test_filing_a_conversation_again_adds_nothing(rows: list[Filing], batch: int
 
 @examples
 @given(conversations(), st.integers(1, 4))
-def test_a_sources_rows_come_back_to_the_byte(rows: list[Filing], batch: int) -> None:
+def test_a_sources_rows_come_back_to_the_byte(rows: list[NewItem], batch: int) -> None:
     with fresh_palace() as palace:
         file_rows(palace, rows, batch)
         file_rows(palace, rows, batch + 1)
@@ -105,7 +105,7 @@ def test_a_sources_rows_come_back_to_the_byte(rows: list[Filing], batch: int) ->
 
 @examples
 @given(conversations())
-def test_rows_that_arrive_out_of_order_are_cut_as_if_they_had_not(rows: list[Filing]) -> None:
+def test_rows_that_arrive_out_of_order_are_cut_as_if_they_had_not(rows: list[NewItem]) -> None:
     with small_cuts(), fresh_palace() as whole, fresh_palace() as mixed:
         file_rows(whole, rows)
         file_rows(mixed, rows[::-1], 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, answered, called, file_rows, said
 
-from palazzo.attention.gathering import Asked, gather
-from palazzo.derive.digesting import Said, digest
+from palazzo.attention.gathering import WakeUpContext, gather
+from palazzo.derive.digesting import SessionMessage, digest
 from palazzo.derive.verify import verify
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace, without_embedder
@@ -25,7 +25,7 @@ ROWS = [
 def lines(palace: Palace) -> list[tuple[str, str]]:
     palace.follow_digests()
     with palace.database.snapshot() as connection:
-        return [(one.kind, one.cited.text) for one in digests.of_session(connection, "s1")]
+        return [(one.kind, one.quote.text) for one in digests.of_session(connection, "s1")]
 
 
 def check(palace: Palace, name: str) -> bool:
@@ -67,7 +67,7 @@ def test_a_digest_has_the_words_of_the_session_with_what_short_answers_are_about
 )
 def test_what_is_to_be_remembered_is_what_stands_before_where_nothing_is_said_of_it(words: str, kept: str) -> None:
     messages = [(1, "user", "Set up labels for two carriers."), (2, "assistant", "Done, both are set up.")]
-    found = digest([Said(*one, ()) for one in (*messages, (3, "user", words))])
+    found = digest([SessionMessage(*one, ()) for one in (*messages, (3, "user", words))])
     decided = [words[line.start : line.end] for line in found if line.kind == "decided"]
     assert decided == ([kept] if kept else [])
 
@@ -84,7 +84,7 @@ def test_forgotten_words_are_in_no_digest_at_once_and_undo_brings_them_back(pala
     before = lines(palace)
     with palace.database.snapshot() as connection:
         (left,) = digests.open_lines(connection, PLACE.wing)
-        drawer = digests.drawer_with(connection, left.cited)
+        drawer = digests.drawer_with(connection, left.quote)
     assert drawer is not None
     palace.forget([drawer])
     with palace.database.snapshot() as connection:  # nobody has digested it anew yet
@@ -120,7 +120,7 @@ def test_mentions_follow_drawers_and_are_kept_only_where_they_are_wanted(palace:
     palace.forget([noted])
     palace.follow_mentions()
     with palace.database.snapshot() as connection:
-        assert mentions.mentioning(connection, "priya") == []
+        assert mentions.find_mentions(connection, "priya") == []
     palace.follow_mentions(entities=False)
     with palace.database.snapshot() as connection:
         assert mentions.count(connection) == 0
@@ -151,7 +151,7 @@ def test_who_is_known_otherwise_is_found_by_name_also_in_what_was_filed_before(p
 
 def talk(*rows: tuple[str, str]) -> list[tuple[str, str]]:
     """The digest of a conversation without tools, as (kind, words)."""
-    messages = [Said(n, role, text, ()) for n, (role, text) in enumerate(rows)]
+    messages = [SessionMessage(n, role, text, ()) for n, (role, text) in enumerate(rows)]
     return [(one.kind, rows[one.item][1][one.start : one.end]) for one in digest(messages)]
 
 
@@ -197,6 +197,8 @@ def test_a_session_that_wakes_up_is_told_of_its_own_only_what_a_compaction_took(
     file_rows(palace, ROWS)
     palace.follow_digests()
     trusts = frozenset(["user", "agent"])
-    request = Asked(PLACE.wing, None, Micros(2**60), None, trusts, str, session=session, has_forgotten=has_forgotten)
+    request = WakeUpContext(
+        PLACE.wing, None, Micros(2**60), None, trusts, str, session=session, has_forgotten=has_forgotten
+    )
     with palace.database.snapshot() as connection:
         assert {line.section for line in gather(connection, request)} == expected_sections

@@ -22,7 +22,7 @@ from tests.mcp.conftest import stock
 from tests.mcp.talking import Talk
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.derive.sessions import session
 from palazzo.derive.telling import injected_ranges
 from palazzo.feeders import Row
@@ -84,7 +84,7 @@ def put(value: Any, answer: str, rename: Callable[[str], str]) -> Any:
     return _ANSWERED.sub(lambda _: answer, rename(value))
 
 
-def rows_of(host: str, answer: str, rename: Callable[[str], str], directory: Path) -> list[Filing]:
+def rows_of(host: str, answer: str, rename: Callable[[str], str], directory: Path) -> list[NewItem]:
     """The session of a host in which a memory answered so."""
     if host == "opencode":
         return _opencode(answer, rename, directory)
@@ -96,7 +96,7 @@ def rows_of(host: str, answer: str, rename: Callable[[str], str], directory: Pat
     return filed(partial(filing_of, feeder.kind, feeder.version, identity), feeder.rows(io.BytesIO(raw)))
 
 
-def _opencode(answer: str, rename: Callable[[str], str], directory: Path) -> list[Filing]:
+def _opencode(answer: str, rename: Callable[[str], str], directory: Path) -> list[NewItem]:
     path = unpack("1.18.33.db", directory)
     with apsw.Connection(str(path)) as connection:
         for row, data in list(connection.execute("SELECT id, data FROM part")):
@@ -110,18 +110,18 @@ def _opencode(answer: str, rename: Callable[[str], str], directory: Path) -> lis
     ]
 
 
-def filed(filing: Callable[[Row, Clockwork], Filing], rows: Iterable[Row]) -> list[Filing]:
+def filed(filing: Callable[[Row, Clockwork], NewItem], rows: Iterable[Row]) -> list[NewItem]:
     clock = Clockwork(Micros(0))
     return [filing(row, clock) for row in rows]
 
 
-def echoes(rows: list[Filing]) -> tuple[list[str], list[str]]:
+def echoes(rows: list[NewItem]) -> tuple[list[str], list[str]]:
     """Of the items and of the drawers that these rows become, those that hold what the memory answered."""
     with fresh_palace() as palace:
         file_rows(palace, rows)
         with palace.database.snapshot() as connection:
             archived = items.read_texts(connection, [row for (row,) in connection.execute("SELECT id FROM item")])
-            found = [part for source in digests.all_sessions(connection) for one in session(connection, source).said
+            found = [part for source in digests.all_sessions(connection) for one in session(connection, source).messages
                      for part in (one.text[part.start : part.end] for part in one.parts)]  # fmt: skip
         cut = [drawer.text for drawer in drawers(palace)]
         assert complaints(palace) == []
@@ -186,7 +186,7 @@ def test_other_tools_are_none_of_a_memorys(name: str) -> None:
     assert says_something_new(name)
 
 
-def asked(tool: str, given: str, answer: str, failed: bool = False) -> list[Filing]:
+def asked(tool: str, given: str, answer: str, failed: bool = False) -> list[NewItem]:
     call = f"{tool}\n{given}"
     return [
         said(0, "user", "Go on."),
@@ -231,7 +231,7 @@ def test_what_a_memory_answers_in_a_shell_is_in_no_drawer_and_no_digest(
     file_rows(palace, asked("Bash", f"command: {command}", "the stripes say so", failed))
     with palace.database.snapshot() as connection:
         [source] = digests.all_sessions(connection)
-        read = [one.text[part.start : part.end] for one in session(connection, source).said for part in one.parts]
+        read = [one.text[part.start : part.end] for one in session(connection, source).messages for part in one.parts]
     assert any("the stripes" in drawer.text for drawer in drawers(palace)) is kept
     assert any("the stripes" in text for text in read) is kept
 

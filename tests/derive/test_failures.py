@@ -6,7 +6,7 @@ import pytest
 from tests.archive.conversations import answered, called, file_rows, said
 from tests.archive.test_erasing import erase
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.derive import mending
 from palazzo.derive.failures import error_in, failure_marks, signature
 from palazzo.derive.targets import Target, aim, covers, target, tool_target
@@ -14,20 +14,20 @@ from palazzo.derive.verify import verify
 from palazzo.model import Part, Trust
 from palazzo.palace import Palace, without_embedder
 from palazzo.store import mendings
-from palazzo.store.mendings import Mended
+from palazzo.store.mendings import FailureRecord
 
 TESTS = "pytest -q tests/test_cart.py"
 ERROR = "FAILED tests/test_cart.py::test_rounding - decimal.InvalidOperation: 9.995 is not 10.00"
 
 
-def ran(n: int, command: str, output: str, failed: bool = False) -> list[Filing]:
+def ran(n: int, command: str, output: str, failed: bool = False) -> list[NewItem]:
     """A command with its result, the n-th of the session."""
     arguments = f"Bash\ncommand: {command}\ndescription: Run a command"
     given = [Part("tool_result", 0, len(output), "", f"c{n}", failed)]
     return [called(2 * n, "Bash", arguments, f"c{n}"), said(2 * n + 1, "tool", output, given)]
 
 
-def edited(n: int, path: str) -> list[Filing]:
+def edited(n: int, path: str) -> list[NewItem]:
     return [
         called(2 * n, "Edit", f"Edit\nfile_path: {path}\nold_string: a\nnew_string: b", f"c{n}"),
         answered(2 * n + 1, "The file has been updated.", f"c{n}"),
@@ -44,7 +44,7 @@ SESSION = [
 ]
 
 
-def known(palace: Palace, command: str = "", error: str = "") -> list[Mended]:
+def known(palace: Palace, command: str = "", error: str = "") -> list[FailureRecord]:
     palace.follow_failures()
     with palace.database.snapshot() as connection:
         marks = mending.marks(connection, target(command), signature(error))
@@ -284,7 +284,7 @@ def test_failures_are_made_anew_as_they_were_and_compared(palace: Palace) -> Non
 # --- calls without a command -------------------------------------------------------------------------------
 
 
-def used(n: int, tool: str, given: str, answer: str, failed: bool = False, trust: Trust | None = None) -> list[Filing]:
+def used(n: int, tool: str, given: str, answer: str, failed: bool = False, trust: Trust | None = None) -> list[NewItem]:
     """A call of any tool with its result, the n-th of the session."""
     call = f"{tool}\n{given}"
     parts = [Part("tool_result", 0, len(answer), tool, f"c{n}", failed, trust)]
@@ -295,7 +295,7 @@ UNREAD = "<tool_use_error>File has not been read yet. Read it first before writi
 EDIT = "file_path: /srv/api/src/cart.py\nold_string: total = 0\nnew_string: total = 1"
 
 
-def edits(palace: Palace, tool: str, file: str, error: str) -> list[Mended]:
+def edits(palace: Palace, tool: str, file: str, error: str) -> list[FailureRecord]:
     """What is known of an edit of that file that fails with this error."""
     palace.follow_failures()
     with palace.database.snapshot() as connection:
@@ -395,7 +395,7 @@ def test_an_answer_about_errors_is_no_failure_of_a_tool(palace: Palace) -> None:
 # --- several commands in one line --------------------------------------------------------------------------
 
 
-def outcome(palace: Palace, *later: list[Filing], command: str = TESTS) -> str:
+def outcome(palace: Palace, *later: list[NewItem], command: str = TESTS) -> str:
     """What is known of a failure of the tests after more calls: it passed, it did not, or that is not known."""
     failed = ran(1, command, f"Exit code 1\n{ERROR}\n1 failed in 0.31s", failed=True)
     file_rows(palace, [*failed, *(row for rows in later for row in rows)])

@@ -16,7 +16,7 @@ from tests.recall.hashed_words import HashedWords
 from palazzo.derive import cut, cutting, exposing, indexing, material
 from palazzo.derive.cutting import CutItem, Draft
 from palazzo.derive.fallback_cut import Rules, cut_safely, plain_message
-from palazzo.derive.tainting import Row, Tainting
+from palazzo.derive.tainting import Row, TaintTracker
 from palazzo.derive.verify import Check, verify
 from palazzo.model import Place
 from palazzo.palace import Palace
@@ -121,7 +121,7 @@ def test_a_document_and_a_note_are_kept_whole_and_what_is_forgotten_of_them_stay
     assert len(set_aside(palace)) == 1
 
 
-class ChoosyTainting(Tainting):
+class ChoosyTainting(TaintTracker):
     """The rules of taint, which cannot judge a row with a certain word."""
 
     def take(self, row: Row) -> Iterator[Mark]:
@@ -132,7 +132,7 @@ class ChoosyTainting(Tainting):
 def test_what_cannot_be_judged_counts_as_from_outside_unless_a_person_said_it(
     palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exposing, "Tainting", ChoosyTainting)
+    monkeypatch.setattr(exposing, "TaintTracker", ChoosyTainting)
     rows = [said(0, "user", f"A {POISON} question."), said(1, "assistant", "A plain answer.")]
     rows += [said(2, "user", "And now?"), said(3, "assistant", f"A {POISON} mushroom.")]
     file_rows(palace, rows)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from palazzo.derive.citing import blob_of, mentions
-from palazzo.derive.file_calls import Editing, FileCall, Piece, Reading, Shown, Writing, file_calls, shown
+from palazzo.derive.file_calls import Excerpt, FileCall, FileEdit, Piece, Reading, Writing, file_calls, read_excerpt
 from palazzo.derive.file_views import View
 
 PATCH = """*** Begin Patch
@@ -37,19 +37,19 @@ PATCH = """*** Begin Patch
             Writing("a.yaml", "path: x\ncommand: y\n"),
         ),
         ("create", "create\nfile_text:\na\nb\npath: a.txt", Writing("a.txt", "a\nb")),
-        ("Edit", "Edit\nfile_path: a\nold_string: 1\nnew_string: 2", Editing("a", (Piece("1", "2"),))),
+        ("Edit", "Edit\nfile_path: a\nold_string: 1\nnew_string: 2", FileEdit("a", (Piece("1", "2"),))),
         (
             "Edit",
             "Edit\nreplace_all: true\nfile_path: a\nold_string:\nx:\n    path: 1\nnew_string:\n",
-            Editing("a", (Piece("x:\n    path: 1", "", everywhere=True),)),
+            FileEdit("a", (Piece("x:\n    path: 1", "", everywhere=True),)),
         ),
         (
             "edit",
             "edit\npath: a\nedits:\n  -\n    oldText: 1\n    newText:\nb\nc\n  -\n    oldText: 3\n    newText: 4",
-            Editing("a", (Piece("1", "b\nc"), Piece("3", "4"))),
+            FileEdit("a", (Piece("1", "b\nc"), Piece("3", "4"))),
         ),
-        ("NotebookEdit", "NotebookEdit\nnotebook_path: a.ipynb\nnew_source: x", Editing("a.ipynb")),
-        ("Bash", "Bash\ncommand: echo 1 > out.txt", Editing("out.txt")),
+        ("NotebookEdit", "NotebookEdit\nnotebook_path: a.ipynb\nnew_source: x", FileEdit("a.ipynb")),
+        ("Bash", "Bash\ncommand: echo 1 > out.txt", FileEdit("out.txt")),
     ],
 )
 def test_what_a_call_does_to_a_file(tool: str, call: str, wanted: FileCall) -> None:
@@ -57,7 +57,7 @@ def test_what_a_call_does_to_a_file(tool: str, call: str, wanted: FileCall) -> N
 
 
 def test_a_patch_changes_whole_lines_of_several_files() -> None:
-    changed = Editing("src/a.py", (Piece("def total():\n    return 1", "def total():\n    return 2", whole=True),))
+    changed = FileEdit("src/a.py", (Piece("def total():\n    return 1", "def total():\n    return 2", whole=True),))
     assert list(file_calls("apply_patch", PATCH)) == [changed, Writing("src/b.py", "B = 1\n")]
 
 
@@ -69,26 +69,26 @@ def test_a_command_that_does_more_than_show_a_file_reads_none(command: str) -> N
 @pytest.mark.parametrize(
     ("reading", "tool", "result", "wanted"),
     [
-        (Reading("a"), "Read", "1\tx\n2\ty\n3\t", Shown(1, ("x", "y"), True)),
-        (Reading("a"), "Read", "     1→x\n     2→\n     3→y", Shown(1, ("x", "", "y"), True)),
-        (Reading("a", 7, 2), "Read", "     7→\n     8→", Shown(7, ("",), False)),
+        (Reading("a"), "Read", "1\tx\n2\ty\n3\t", Excerpt(1, ("x", "y"), True)),
+        (Reading("a"), "Read", "     1→x\n     2→\n     3→y", Excerpt(1, ("x", "", "y"), True)),
+        (Reading("a", 7, 2), "Read", "     7→\n     8→", Excerpt(7, ("",), False)),
         (Reading("a"), "read", "<file>\n00001| x\n00002| y\n\n(End of file - total 2 lines)\n</file>",
-         Shown(1, ("x", "y"), True)),
+         Excerpt(1, ("x", "y"), True)),
         (Reading("a"), "read", "<path>/a</path>\n<content>\n1: x\n2: y\n\n(End)\n</content>",
-         Shown(1, ("x", "y"), True)),
+         Excerpt(1, ("x", "y"), True)),
         (Reading("a"), "read", "<content>\n1: x\n\n(Output capped at 50 KB. Showing lines 1-1.)\n</content>",
-         Shown(1, ("x",), False)),
-        (Reading("a"), "read", "x\ny\n", Shown(1, ("x", "y"), True)),
+         Excerpt(1, ("x",), False)),
+        (Reading("a"), "read", "x\ny\n", Excerpt(1, ("x", "y"), True)),
         (Reading("a", 5, 2), "read", "x\ny\n\n[12 more lines in file. Use offset=7 to continue.]",
-         Shown(5, ("x", "y"), False)),
-        (Reading("a"), "exec_command", "Wall time: 0.01 seconds\nOutput:\nx\n", Shown(1, ("x",), True)),
-        (Reading("a"), "Read", "1\tkey = [redacted:aws:12ab]\n2\ty\n3\t", Shown(1, (None, "y"), True)),
+         Excerpt(5, ("x", "y"), False)),
+        (Reading("a"), "exec_command", "Wall time: 0.01 seconds\nOutput:\nx\n", Excerpt(1, ("x",), True)),
+        (Reading("a"), "Read", "1\tkey = [redacted:aws:12ab]\n2\ty\n3\t", Excerpt(1, (None, "y"), True)),
         (Reading("a"), "Read", "File unchanged since last read.", None),
         (Reading("a"), "read_file", "IMPORTANT: The file content has been truncated.\nx", None),
     ],
 )  # fmt: skip
-def test_what_a_result_shows_of_a_file(reading: Reading, tool: str, result: str, wanted: Shown | None) -> None:
-    assert shown(reading, tool, result) == wanted
+def test_what_a_result_shows_of_a_file(reading: Reading, tool: str, result: str, wanted: Excerpt | None) -> None:
+    assert read_excerpt(reading, tool, result) == wanted
 
 
 def test_a_view_stays_what_the_file_is_through_any_edits() -> None:
@@ -104,19 +104,19 @@ def test_a_view_stays_what_the_file_is_through_any_edits() -> None:
         view.write(text)
         places = view.change(Piece(old, new, everywhere=everywhere))
         if text.count(old) > 1 and not everywhere:
-            assert (places, view.all()) == ([], None)
+            assert (places, view.file_lines()) == ([], None)
             continue
         now = text.replace(old, new)
-        assert (view.all() or []) == now.removesuffix("\n").split("\n")[: view.size]
+        assert (view.file_lines() or []) == now.removesuffix("\n").split("\n")[: view.size]
         if len(places) == 1 and new.strip("\n"):
             assert new.strip("\n") in "\n".join(view.span(places[0].first, places[0].last) or [])
 
 
 def test_lines_that_were_never_shown_are_not_known() -> None:
     view = View()
-    view.read(Shown(10, ("a", None, "c"), False))
+    view.read(Excerpt(10, ("a", None, "c"), False))
     assert view.span(10, 10) == ["a"]
-    assert [view.span(9, 10), view.span(10, 12), view.all()] == [None, None, None]
+    assert [view.span(9, 10), view.span(10, 12), view.file_lines()] == [None, None, None]
     assert [(one.first, one.last) for one in view.change(Piece("c", "c\nd"))] == [(12, 13)]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from palazzo.derive import lagging
 from palazzo.derive.failure_isolation import write_log_by
-from palazzo.derive.naming import Naming
+from palazzo.derive.naming import MentionConsumer
 from palazzo.errors import ConsumerStopped, PalaceUnusable
 from palazzo.model import Place
 from palazzo.palace import Palace
@@ -17,7 +17,7 @@ from palazzo.store.database import Connection, Database
 from palazzo.store.mentions import MentionRow
 
 
-class Small(Naming):
+class Small(MentionConsumer):
     """Mentions, a few drawers at once; keeps which were read."""
 
     at_once = 3
@@ -41,12 +41,12 @@ def filled_palace(palace: Palace) -> Palace:
 
 def named(palace: Palace) -> int:
     with palace.database.snapshot() as connection:
-        return len(mentions.mentioning(connection, "priya"))
+        return len(mentions.find_mentions(connection, "priya"))
 
 
 def behind(palace: Palace) -> int:
     with palace.database.snapshot() as connection:
-        return lagging.behind(connection, Small())
+        return lagging.count_pending(connection, Small())
 
 
 def stopped_after(palace: Palace, size: int) -> Small:
@@ -113,7 +113,7 @@ def test_two_that_run_side_by_side_share_the_work(filled_palace: Palace) -> None
 # --- what cannot be processed ------------------------------------------------------------------------------
 
 
-class FailingMentions(Naming):
+class FailingMentions(MentionConsumer):
     """Mentions; fails on each drawer that holds the word, wherever it stands in a batch."""
 
     at_once = 4
@@ -206,7 +206,7 @@ def test_no_text_is_set_aside_for_what_is_wrong_around_it(filled_palace: Palace,
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
-class BrokenMentions(Naming):
+class BrokenMentions(MentionConsumer):
     """Mentions as a program makes them of which half was replaced."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:

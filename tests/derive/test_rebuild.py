@@ -25,7 +25,7 @@ from tests.derive.state import DERIVED, complaints, derived, drawers, drop_deriv
 from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.recall.query import Query
@@ -98,7 +98,7 @@ def test_rebuilding_what_is_sound_changes_nothing(
 
 @enough(40)
 @given(conversations())
-def test_another_cutter_and_back_again_gives_the_first_ids(rows: list[Filing]) -> None:
+def test_another_cutter_and_back_again_gives_the_first_ids(rows: list[NewItem]) -> None:
     with fresh_palace() as palace:
         with small_cuts():
             file_rows(palace, rows, 3)
@@ -113,7 +113,7 @@ def test_another_cutter_and_back_again_gives_the_first_ids(rows: list[Filing]) -
 
 @enough(40)
 @given(conversations(), st.integers(0, 14))
-def test_a_conversation_grows_on_after_a_rebuild_as_if_nothing_had_been(rows: list[Filing], at: int) -> None:
+def test_a_conversation_grows_on_after_a_rebuild_as_if_nothing_had_been(rows: list[NewItem], at: int) -> None:
     with small_cuts(), fresh_palace() as palace, fresh_palace() as whole:
         file_rows(palace, rows[:at])
         drop_derived(palace)

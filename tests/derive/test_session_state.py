@@ -10,7 +10,7 @@ import pytest
 from tests.archive.conversations import answered, called, file_rows, fresh_palace, said
 from tests.derive.state import complaints, drawers
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.derive import is_outdated
 from palazzo.derive.cut import Cutter
 from palazzo.derive.rebuild import rebuild
@@ -22,7 +22,7 @@ OLD_PALACE = Path(__file__).parents[1] / "fixtures" / "palaces" / "trust-by-read
 Step = str | tuple[str, str]
 
 
-def rows_of(steps: Sequence[Step]) -> list[Filing]:
+def rows_of(steps: Sequence[Step]) -> list[NewItem]:
     """Calls one after another, a person's words between them; a pair is a file that is written, or read."""
     rows = []
     for n, step in enumerate(steps):
@@ -37,7 +37,7 @@ def rows_of(steps: Sequence[Step]) -> list[Filing]:
     return [row if row.role != "assistant" else _at_root(row) for row in rows]
 
 
-def _at_root(row: Filing) -> Filing:
+def _at_root(row: NewItem) -> NewItem:
     from dataclasses import replace
 
     return replace(row, meta={**row.meta, "cwd": ROOT})

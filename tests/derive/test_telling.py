@@ -13,7 +13,7 @@ from tests.archive.conversations import answered, called, file_rows, fresh_palac
 from tests.derive.state import complaints, drawers
 from tests.feeders.opencode_samples import Writer, unpack, unpack_storage
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.attention.save_prompt import save_prompt
 from palazzo.derive import cutting
 from palazzo.feeders import Message
@@ -128,7 +128,7 @@ def test_no_drawer_of_any_captured_session_holds_what_a_host_injected(tmp_path: 
         assert sum(bool(_INJECTED.search(text)) for text in archived.values()) > 10
 
 
-def captured(tmp_path: Path) -> Iterator[tuple[Source, list[Filing]]]:
+def captured(tmp_path: Path) -> Iterator[tuple[Source, list[NewItem]]]:
     """Every session of the fixtures, as mining files it."""
     for path in sorted(FIXTURES.rglob("*.jsonl")):
         head = path.read_bytes()[:65536]
@@ -156,7 +156,7 @@ def captured(tmp_path: Path) -> Iterator[tuple[Source, list[Filing]]]:
 # Attachments
 
 
-def attached(n: int, words: str, file: str, name: str = "plan.txt", trust: Trust | None = None) -> Filing:
+def attached(n: int, words: str, file: str, name: str = "plan.txt", trust: Trust | None = None) -> NewItem:
     text = f"{words}\n\n{file}"
     start = len(words) + 2
     parts = [Part("text", 0, len(words)), Part("attachment", start, len(text), name, trust=trust)]

@@ -10,7 +10,7 @@ from tests.archive.conversations import DAY, EPOCH, Ticking, said
 from tests.derive.state import drawers
 
 from palazzo.archive import deeds, door, identity, reading
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.derive import tagging
 from palazzo.errors import NotFound
@@ -162,7 +162,7 @@ class Year:
         self._begun[source] = begins
         uid = identity.version_id(source.key, words.text)
         raw = words.text.encode()
-        filing = Filing(uid, words.text, "document", "author", raw, created_at=Micros(written), trust="repo")
+        filing = NewItem(uid, words.text, "document", "author", raw, created_at=Micros(written), trust="repo")
         with self.palace.database.transaction() as connection:
             now = self.palace.clock()
             prepared = door.prepare([filing], Guard.of(self.palace.database))

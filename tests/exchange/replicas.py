@@ -47,7 +47,7 @@ class Replica:
             cwd=where,
             variables={"HOME": str(where), "PALAZZO_SERVICE": "off"},
             clock=self.clock,
-            opened=lambda context, mode: self.palace,
+            palace_opener=lambda context, mode: self.palace,
         )
         self.done: list[str] = []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from palazzo.exchange import segments
 from palazzo.exchange.remotes import Kind, Remote
-from palazzo.exchange.remotes.opening import Where, open_remote
+from palazzo.exchange.remotes.opening import RemoteLocation, open_remote
 from palazzo.exchange.segments import Head, SegmentName, Series
 from palazzo.model import Micros
 
@@ -54,13 +54,15 @@ class Device:
 
     def another_process(self) -> Remote:
         """Return the remote as a process sees it that has just begun."""
-        return open_remote(Where(self._place.kind, str(self._place.there)), self.cache)
+        return open_remote(RemoteLocation(self._place.kind, str(self._place.there)), self.cache)
 
-    def push(self, *lines: bytes, anew: bool = False) -> Head | None:
+    def push(self, *lines: bytes, is_new_epoch: bool = False) -> Head | None:
         """Tell lines; see `Remote.push`."""
-        series = Series.after(PALACE, self.id, self.head, anew=anew)
+        series = Series.continue_from(PALACE, self.id, self.head, is_new_epoch=is_new_epoch)
         some = segments.write(lines, series, lambda: Micros(5))
-        head = self.remote.push(some, expected=self.head, ready=self._note, called=self.id[0], anew=anew)
+        head = self.remote.push(
+            some, expected=self.head, ready=self._note, device_name=self.id[0], is_new_epoch=is_new_epoch
+        )
         self.head = head or self.head
         return head
 

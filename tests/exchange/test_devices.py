@@ -93,7 +93,10 @@ def forge(
 ) -> None:
     """Put segments there in the name of a device, and let its head lead to them."""
     palace, lines_to_tell = told_lines(remote)
-    series, clock = Series.after(palace, device, previous_head), LATER if previous_head is None else previous_head.at
+    series, clock = (
+        Series.continue_from(palace, device, previous_head),
+        LATER if previous_head is None else previous_head.at,
+    )
     new_segments = list(
         segments.write(
             forged_lines(lines_to_tell) if lines is None else lines, series, lambda: clock, None, key, signer

@@ -19,7 +19,7 @@ import zstandard
 
 from palazzo.errors import PalazzoError, SourceUnreadable
 from palazzo.exchange import files
-from palazzo.exchange.files import lines, written
+from palazzo.exchange.files import lines, open_output
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".jsonl": bytes,
@@ -36,7 +36,7 @@ def texts(path: Path) -> list[bytes]:
 def test_what_is_written_is_read_again_line_by_line(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"export{ending}"
     told = [f"line {n} ".encode() * 1000 for n in range(500)]
-    with written(path) as write:
+    with open_output(path) as write:
         for line in told:
             write(line + b"\n")
     assert texts(path) == told
@@ -46,7 +46,7 @@ def test_what_is_written_is_read_again_line_by_line(tmp_path: Path, ending: str)
 def test_the_same_lines_make_the_same_bytes(tmp_path: Path, ending: str) -> None:
     made = []
     for name in ("a", "b"):
-        with written(tmp_path / f"{name}{ending}") as write:
+        with open_output(tmp_path / f"{name}{ending}") as write:
             write(b"one\ntwo\n")
         made.append((tmp_path / f"{name}{ending}").read_bytes())
     assert made[0] == made[1]
@@ -95,7 +95,7 @@ def test_a_packed_file_with_a_flipped_byte_does_not_pass_as_another(tmp_path: Pa
 def test_a_bomb_is_left_after_so_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     monkeypatch.setattr(files, "FREE_GROWTH", 1 << 20)
     path = tmp_path / f"bomb{ending}"
-    with written(path) as write:
+    with open_output(path) as write:
         for _ in range(20):
             write(b"\n" * (1 << 20))
     with pytest.raises(SourceUnreadable, match="unpacks to more than 200 times its size"):
@@ -155,7 +155,7 @@ def test_a_file_that_fails_in_the_middle_leaves_the_earlier_one_and_nothing_else
 
 
 def _interrupted(path: Path) -> None:
-    with written(path) as write:
+    with open_output(path) as write:
         write(b"half of")
         raise KeyboardInterrupt
 
@@ -172,7 +172,7 @@ def test_standard_output_that_takes_no_more_is_one_sentence(monkeypatch: pytest.
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Refusing()), write_through=False))
     with (
         pytest.raises(PalazzoError, match=rf"Standard output cannot be written \({os.strerror(number)}\)"),
-        written(files.STDIN) as write,
+        open_output(files.STDIN) as write,
     ):
         write(b"a line\n")
     with suppress(OSError):
@@ -182,7 +182,7 @@ def test_standard_output_that_takes_no_more_is_one_sentence(monkeypatch: pytest.
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
 def test_what_is_written_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "export.jsonl"
-    with written(path) as write:
+    with open_output(path) as write:
         write(b"{}\n")
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -199,11 +199,11 @@ def test_a_network_drive_that_cannot_bring_names_to_its_disk_is_written_to(
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", of_files_alone)
-    with written(tmp_path / "export.jsonl") as write:
+    with open_output(tmp_path / "export.jsonl") as write:
         write(b"one\n")
     assert texts(tmp_path / "export.jsonl") == [b"one"]
 
 
 def test_a_directory_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(PalazzoError, match="cannot be written"), written(tmp_path / "no" / "export.jsonl"):
+    with pytest.raises(PalazzoError, match="cannot be written"), open_output(tmp_path / "no" / "export.jsonl"):
         pass

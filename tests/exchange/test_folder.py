@@ -73,7 +73,7 @@ def test_a_head_that_is_half_carried_is_said_of_that_device_alone(place: Place) 
     head = directory(place, a) / "head"
     head.write_bytes(head.read_bytes()[:30])
     assert c.pull() == [b"2"]
-    assert list(c.remote.look().damaged) == [a.id]
+    assert list(c.remote.look().head_errors) == [a.id]
     a.push(b"3")
     assert c.pull() == [b"1", b"3"]
 
@@ -128,7 +128,7 @@ def test_a_new_epoch_whose_end_was_killed_is_tidied(place: Place) -> None:
     a.push(b"secret")
     former = next(directory(place, a).glob("*.seg"))
     content = former.read_bytes()
-    head = a.push(b"anew", anew=True)
+    head = a.push(b"anew", is_new_epoch=True)
     assert head is not None
     former.write_bytes(content)  # as if it had not come to that
     (directory(place, a) / ".palazzo-0123456789abcdef.part").write_bytes(b"secret, half written")

@@ -221,7 +221,7 @@ def slipped_message(lines: Lines) -> Lines:
 def longer_chain(lines: Lines) -> Lines:
     last = [line for line in lines if line["kind"] == "link"][-1]
     body = "0" * 64
-    next_hash = chain.chained(bytes.fromhex(last["hash"]), bytes.fromhex(NEW), bytes.fromhex(body)).hex()
+    next_hash = chain.hash_link(bytes.fromhex(last["hash"]), bytes.fromhex(NEW), bytes.fromhex(body)).hex()
     links = [line for line in lines if line["kind"] in ("device", "link")]
     return [*links, {**last, "seq": last["seq"] + 1, "item": NEW, "digest": body, "hash": next_hash}]
 

@@ -124,7 +124,7 @@ def remote(hub: Hub, url: str, cache: str = "cache") -> Remote:
 
 
 def told(remote: Remote, *lines: bytes, head: Head | None = None) -> Head | None:
-    series = Series.after("c" * 32, DEVICE, head)
+    series = Series.continue_from("c" * 32, DEVICE, head)
     written = segments.write(lines, series, lambda: Micros(5))
     return remote.push(written, expected=head, ready=lambda _: None)
 

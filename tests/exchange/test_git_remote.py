@@ -14,9 +14,9 @@ import pytest
 from tests.exchange.shared import Device, Place, git
 
 from palazzo.errors import RemoteUnusable, UsageError
-from palazzo.exchange.remotes import There, git_calls
+from palazzo.exchange.remotes import RemoteState, git_calls
 from palazzo.exchange.remotes.git import GitBranch
-from palazzo.exchange.remotes.opening import Where, known, open_remote, resolve
+from palazzo.exchange.remotes.opening import RemoteLocation, open_remote, parse_address, resolve
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests push with git")
 posix = pytest.mark.skipif(os.name != "posix", reason="the program in the way is a shell script")
@@ -57,7 +57,7 @@ def test_what_was_told_before_an_erase_is_in_no_repository_any_more(place: Place
     b.push(b"2")
     b.pull()
     assert erased in objects(b.cache)
-    a.push(b"told anew", anew=True)
+    a.push(b"told anew", is_new_epoch=True)
     b.remote.look()
     assert erased not in objects(a.cache) | objects(b.cache)
     assert erased not in git("rev-list", "--objects", "--all", cwd=place.there)
@@ -73,7 +73,7 @@ def test_what_was_erased_goes_from_a_cache_also_when_who_fetched_was_killed(plac
     a.push(b"the secret")
     erased = blob_of(place, a)
     b.pull()
-    a.push(b"told anew", anew=True)
+    a.push(b"told anew", is_new_epoch=True)
     names = "+refs/heads/palazzo/v1:refs/palazzo/seen"
     git("fetch", "--quiet", str(place.there), names, cwd=b.cache)  # and then it was killed
     assert erased in objects(b.cache)
@@ -88,7 +88,7 @@ def test_a_push_that_was_overtaken_by_an_erase_does_not_bring_it_back(place: Pla
     a.push(b"the secret")
     erased = blob_of(place, a)
     b.pull()
-    a.push(b"told anew", anew=True)
+    a.push(b"told anew", is_new_epoch=True)
     b.push(b"2")  # on top of what it had seen before
     assert erased not in git("rev-list", "--objects", "--all", cwd=place.there)
     assert erased not in objects(b.cache)
@@ -121,7 +121,7 @@ def test_other_branches_and_other_files_of_the_branch_are_left_alone(place: Plac
     main = git("rev-parse", "main", cwd=place.there)
     a = place.device("a")
     a.push(b"1")
-    a.push(b"2", anew=True)
+    a.push(b"2", is_new_epoch=True)
     assert git("show", "palazzo/v1:README", cwd=place.there) == "mine"
     assert git("rev-parse", "main", cwd=place.there) == main
     assert place.device("b").pull() == [b"2"]
@@ -176,7 +176,7 @@ def test_a_repository_that_refuses_says_what_to_allow(place: Place) -> None:
     git("config", "receive.denyNonFastForwards", "true", cwd=place.there)
     a.push(b"2")
     with pytest.raises(RemoteUnusable, match="force-push to that one branch") as refused:
-        a.push(b"3", anew=True)
+        a.push(b"3", is_new_epoch=True)
     assert "\n" not in str(refused.value)
     a.push(b"three")
     assert place.device("b").pull() == [b"1", b"2", b"three"]
@@ -199,7 +199,9 @@ def test_a_directory_that_is_no_repository_any_more_is_one_sentence(place: Place
 
 def test_a_machine_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     variables = {**os.environ, "GIT_SSH_COMMAND": "echo ssh: Could not resolve hostname >&2; false"}
-    remote = open_remote(Where("git", "ssh://git:hunter2@nowhere.invalid/x.git"), tmp_path / "cache", variables)
+    remote = open_remote(
+        RemoteLocation("git", "ssh://git:hunter2@nowhere.invalid/x.git"), tmp_path / "cache", variables
+    )
     with pytest.raises(RemoteUnusable, match="cannot be reached: check the network") as refused:
         remote.look()
     assert "hunter2" not in str(refused.value)
@@ -211,7 +213,7 @@ def test_what_a_server_says_cannot_steer_a_terminal(tmp_path: Path) -> None:
     steering = script(tmp_path / "ssh", "printf 'fatal: \\033[2Jstrange\\n' >&2; exit 1")
     variables = {**os.environ, "GIT_SSH_COMMAND": str(steering)}
     with pytest.raises(RemoteUnusable, match="strange") as refused:
-        open_remote(Where("git", "ssh://nowhere.invalid/x"), tmp_path / "cache", variables).look()
+        open_remote(RemoteLocation("git", "ssh://nowhere.invalid/x"), tmp_path / "cache", variables).look()
     assert str(refused.value).isprintable()
 
 
@@ -222,7 +224,7 @@ def test_a_remote_that_does_not_answer_is_given_up_and_left_nothing_running(
     monkeypatch.setattr("palazzo.exchange.remotes.git.LOOK_WITHIN", 0.3)
     waiting = script(tmp_path / "waiting", f"echo $$ > {tmp_path}/pid; exec sleep 600")
     variables = {**os.environ, "GIT_SSH_COMMAND": str(waiting)}
-    remote = open_remote(Where("git", "ssh://nowhere.invalid/x.git"), tmp_path / "cache", variables)
+    remote = open_remote(RemoteLocation("git", "ssh://nowhere.invalid/x.git"), tmp_path / "cache", variables)
     with pytest.raises(RemoteUnusable, match="has not ended in"):
         remote.look()
     pid = int((tmp_path / "pid").read_text())
@@ -248,7 +250,7 @@ def test_nobody_is_asked_where_nobody_sits(tmp_path: Path) -> None:
     asking = script(tmp_path / "ssh", f"env > {told}; (: < /dev/tty) 2>> {told}.tty; exit 1")
     variables = {**os.environ, "GIT_SSH_COMMAND": str(asking), "SSH_ASKPASS": "window", "GIT_DIR": "/nowhere"}
     with pytest.raises(RemoteUnusable):
-        open_remote(Where("git", "ssh://nowhere.invalid/x"), tmp_path / "cache", variables).look()
+        open_remote(RemoteLocation("git", "ssh://nowhere.invalid/x"), tmp_path / "cache", variables).look()
     lines = told.read_text().splitlines()
     assert "GIT_TERMINAL_PROMPT=0" in lines
     assert "SSH_ASKPASS_REQUIRE=never" in lines
@@ -302,23 +304,23 @@ def test_an_address_is_a_folder_or_a_repository_by_what_is_there(tmp_path: Path,
     git("remote", "add", "hub", "git@hub.invalid:me/x.git", cwd=work)
     inside = work / "src"
     inside.mkdir()
-    assert resolve("folder", tmp_path) == Where("folder", str(tmp_path / "folder"))
-    assert resolve(str(place.there), work) == Where("git", str(place.there))
-    assert resolve("work", tmp_path) == Where("git", str(work))
-    assert resolve("backup", inside) == Where("git", str(place.there))
-    assert resolve("hub", inside) == Where("git", "git@hub.invalid:me/x.git")
+    assert resolve("folder", tmp_path) == RemoteLocation("folder", str(tmp_path / "folder"))
+    assert resolve(str(place.there), work) == RemoteLocation("git", str(place.there))
+    assert resolve("work", tmp_path) == RemoteLocation("git", str(work))
+    assert resolve("backup", inside) == RemoteLocation("git", str(place.there))
+    assert resolve("hub", inside) == RemoteLocation("git", "git@hub.invalid:me/x.git")
     for url in ("https://h.invalid/x.git", "ssh://g@h.invalid/x", "git@h.invalid:x.git", "file:///srv/x.git"):
-        assert resolve(url, tmp_path) == Where("git", url)
+        assert resolve(url, tmp_path) == RemoteLocation("git", url)
 
 
 def test_a_remote_that_is_known_is_what_it_was_also_while_it_is_not_there(tmp_path: Path, place: Place) -> None:
     (tmp_path / "folder").mkdir()
     for address in (str(place.there), str(tmp_path / "folder"), "git@h.invalid:x.git", "https://h.invalid/x"):
-        assert known(address) == resolve(address, tmp_path)
+        assert parse_address(address) == resolve(address, tmp_path)
     (tmp_path / "folder").rmdir()
-    assert known(str(tmp_path / "folder")).kind == "folder"
+    assert parse_address(str(tmp_path / "folder")).kind == "folder"
     with pytest.raises(RemoteUnusable, match="is not there: mount the drive"):
-        open_remote(known(str(tmp_path / "folder")), tmp_path / "cache").look()
+        open_remote(parse_address(str(tmp_path / "folder")), tmp_path / "cache").look()
 
 
 @pytest.mark.parametrize(
@@ -340,14 +342,14 @@ def test_a_remote_of_a_repository_cannot_name_a_program(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not use"):
         resolve("evil", tmp_path)
     with pytest.raises(RemoteUnusable):
-        open_remote(Where("git", f"ext::touch {tmp_path}/ran"), tmp_path / "cache").look()
+        open_remote(RemoteLocation("git", f"ext::touch {tmp_path}/ran"), tmp_path / "cache").look()
     assert not (tmp_path / "ran").exists()
 
 
 def test_a_remote_on_a_machine_without_git_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RemoteUnusable, match="git is not on PATH"):
-        open_remote(Where("git", str(tmp_path)), tmp_path / "cache")
+        open_remote(RemoteLocation("git", str(tmp_path)), tmp_path / "cache")
 
 
 def test_whoever_waits_for_a_remote_that_does_not_answer_can_stop(tmp_path: Path) -> None:
@@ -363,7 +365,7 @@ def test_whoever_waits_for_a_remote_that_does_not_answer_can_stop(tmp_path: Path
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
         with pytest.raises(EnoughError):
-            open_remote(Where("git", url), tmp_path / "cache", heed=heed).look()
+            open_remote(RemoteLocation("git", url), tmp_path / "cache", heed=heed).look()
     assert asked == [1]
 
 
@@ -392,9 +394,9 @@ def test_years_of_segments_lie_on_shelves(place: Place, monkeypatch: pytest.Monk
     assert b.pull() == [b"%d" % n for n in range(8)]
     shelves = git("ls-tree", "--name-only", f"palazzo/v1:devices/{a.id}", cwd=place.there)
     assert shelves.split() == ["1-0", "1-1", "1-2", "head"]
-    a.push(b"anew", anew=True)
+    a.push(b"anew", is_new_epoch=True)
     assert git("ls-tree", "--name-only", f"palazzo/v1:devices/{a.id}", cwd=place.there).split() == ["2-0", "head"]
 
 
 def test_an_empty_repository_has_nothing(place: Place) -> None:
-    assert place.device("a").remote.look() == There()
+    assert place.device("a").remote.look() == RemoteState()

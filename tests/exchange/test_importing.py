@@ -248,7 +248,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken(
 
     whole = checking.check
 
-    def changed(*given: Any) -> checking.Checked:
+    def changed(*given: Any) -> checking.VerifiedExport:
         found = whole(*given)
         path.write_bytes(path.read_bytes() + b"\n")
         return found

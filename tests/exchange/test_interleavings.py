@@ -51,10 +51,10 @@ class Writer:
         self._count += count
         anew = (anew or deed == "anew") and device.head is not None
         given = [*self.told, *lines] if anew else lines
-        series = Series.after(PALACE, device.id, device.head, anew=anew)
+        series = Series.continue_from(PALACE, device.id, device.head, is_new_epoch=anew)
         some = segments.write(given, series, lambda: Micros(5))
         try:
-            head = device.remote.push(some, expected=device.head, ready=self._ready(deed), anew=anew)
+            head = device.remote.push(some, expected=device.head, ready=self._ready(deed), is_new_epoch=anew)
         except Killed:
             self._count -= count
             return

@@ -16,7 +16,7 @@ from tests.exchange.homes import HOSTILE, Home, filled
 
 from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.exchange import markdown, trees
-from palazzo.exchange.markdown import day_of, fenced
+from palazzo.exchange.markdown import day_of, fence_text
 from palazzo.model import Micros, Place
 from palazzo.operations.forget import ForgetRequest, forget
 from palazzo.operations.remember import RememberRequest, remember
@@ -50,9 +50,11 @@ def test_each_page_of_a_wing_is_told_and_in_the_end_all_are(home: Home, tmp_path
     with (
         home.at() as context,
         context.reading().database.snapshot() as connection,
-        trees.growing(tmp_path / "told") as tree,
+        trees.open_tree(tmp_path / "told") as tree,
     ):
-        markdown.write(connection, markdown.Chosen(Listing()), tree, lambda done, total: told.append((done, total)))
+        markdown.write(
+            connection, markdown.PageSelection(Listing()), tree, lambda done, total: told.append((done, total))
+        )
     pages = [name for name in tree.pages if name.count("/") == 2 or name.endswith("/to-dos.md")]
     assert len(told) == len(pages) > len({name.split("/")[0] for name in pages})
     assert told[-1][0] == told[-1][1] > 0
@@ -137,7 +139,7 @@ def test_filters_are_those_of_search(home: Home) -> None:
 @examples(300)
 @given(st.text(st.sampled_from("`~a\n\r#<> \u2028"), max_size=40))
 def test_a_fence_is_ended_by_nothing_in_it(words: str) -> None:
-    text = fenced(words)
+    text = fence_text(words)
     fence = text.split("text")[0]
     assert text == f"{fence}text\n{words}\n{fence}"
     assert fence not in words

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from tests.exchange.mempalace_store import Row, write_chroma, write_exact, write_facts
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, DiaryEntry, Fact, Note, Tunnel, Unplaced, chunks
+from palazzo.exchange.stores import DiaryEntry, Fact, Note, SkippedRecord, StoreRecord, Tunnel, chunks
 from palazzo.exchange.stores.mempalace import MemPalace
-from palazzo.exchange.stores.registry import recognised
+from palazzo.exchange.stores.registry import detect_reader
 from palazzo.text.times import to_iso
 
 FILED = "2026-03-04T10:20:30.123456+05:30"
@@ -68,16 +68,16 @@ def mined(source: str, content: str, **metadata: object) -> list[Row]:
     ]
 
 
-def read(path: Path) -> list[Brought]:
+def read(path: Path) -> list[StoreRecord]:
     return [*MemPalace().read(path)]
 
 
-def texts(things: Sequence[Brought]) -> list[str]:
+def texts(things: Sequence[StoreRecord]) -> list[str]:
     return [one.text for one in things if isinstance(one, Note | DiaryEntry)]
 
 
-def left(things: Sequence[Brought]) -> dict[str, int]:
-    return {one.what: one.count for one in things if isinstance(one, Unplaced)}
+def left(things: Sequence[StoreRecord]) -> dict[str, int]:
+    return {one.what: one.count for one in things if isinstance(one, SkippedRecord)}
 
 
 @pytest.fixture(params=["chroma.sqlite3", "sqlite_exact.sqlite3"])
@@ -304,7 +304,7 @@ def test_facts_and_tunnels_cite_the_drawers_that_they_came_from(database: Path) 
     found = read(beside)
     assert [one.cites for one in found if isinstance(one, Fact)] == ["d1"]
     assert [(one.key, one.label, one.source_cites) for one in found if isinstance(one, Tunnel)] == [("x", "auth", "d1")]
-    assert sum(one.count for one in found if isinstance(one, Unplaced) and one.what == "tunnels") == 3
+    assert sum(one.count for one in found if isinstance(one, SkippedRecord) and one.what == "tunnels") == 3
 
 
 def test_who_the_agent_is_comes_as_the_persons_own_note(database: Path) -> None:
@@ -322,7 +322,7 @@ def test_hermes_diary_beside_the_palace_is_read_line_by_line(database: Path) -> 
     found = read(database.parent)
     (entry,) = [one for one in found if isinstance(one, DiaryEntry)]
     assert (entry.agent, entry.text, entry.created_at) == ("hermes", "Found the leak.", 1735787045_000_000)
-    assert sum(one.count for one in found if isinstance(one, Unplaced)) == 2
+    assert sum(one.count for one in found if isinstance(one, SkippedRecord)) == 2
 
 
 # --- where it lies -----------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def test_it_is_known_by_any_of_its_directories_and_files(tmp_path: Path) -> None
         [{"id": "t", "subject": "a", "predicate": "is", "object": "b"}],
     )
     for path in (palace, palace.parent, palace / "chroma.sqlite3", tmp_path / ".mempalace"):
-        reader = recognised(path)
+        reader = detect_reader(path)
         assert reader is not None
         assert reader.name == "mempalace"
         assert [type(one) for one in reader.read(path)] == [Note, Fact], path

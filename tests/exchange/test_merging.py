@@ -28,11 +28,11 @@ from tests.exchange.model import converge
 from tests.exchange.replicas import Replica, told_apart
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.exchange import erased_elsewhere, reading, wire
 from palazzo.exchange.merging import Report, merge, merge_into
-from palazzo.exchange.merging_work import Version, restored, retirements
+from palazzo.exchange.merging_work import Version, merge_end_states, retirements
 from palazzo.exchange.records import Item, Link, Record
 from palazzo.model import Place, Source
 from palazzo.palace import Palace
@@ -233,7 +233,11 @@ def test_a_later_version_ends_each_earlier_one_whatever_became_of_it() -> None:
 )
 def test_what_was_taken_back_later_counts_in_any_grouping(states: tuple[tuple[int | None, int | None], ...]) -> None:
     a, b, c = states
-    assert restored(restored(a, b), c) == restored(a, restored(b, c)) == restored(restored(c, a), b)
+    assert (
+        merge_end_states(merge_end_states(a, b), c)
+        == merge_end_states(a, merge_end_states(b, c))
+        == merge_end_states(merge_end_states(c, a), b)
+    )
 
 
 # --- what comes in -----------------------------------------------------------------------------------------
@@ -278,7 +282,7 @@ def test_a_copied_palace_is_named_and_its_items_come_in() -> None:
             for one_link in told(other)
         ]
         report = hear(one, forged, vouch=True)
-        assert report.forked == {bytes(device).hex()}
+        assert report.forks == {bytes(device).hex()}
         assert complaints(one) == []
         assert len(live_ids(one)) == 3
 
@@ -318,7 +322,7 @@ def test_an_interrupted_merge_is_finished_by_merging_again() -> None:
         raise Stop
 
     with fresh_palace() as one, fresh_palace() as other:
-        rows: list[Filing] = [said(n, "user", f"sentence {n}") for n in range(900)]
+        rows: list[NewItem] = [said(n, "user", f"sentence {n}") for n in range(900)]
         file_rows(one, rows)
         with pytest.raises(Stop):
             merge(other.database, stops(told(one)), other.clock)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.migrating import Count, Migration, Taking, migrate
-from palazzo.exchange.stores import Brought, DiaryEntry, Fact, Note, Task, Tunnel, Unplaced
+from palazzo.exchange.migrating import Count, Migration, MigrationOptions, migrate
+from palazzo.exchange.stores import DiaryEntry, Fact, Note, SkippedRecord, StoreRecord, Task, Tunnel
 from palazzo.model import Micros
 from palazzo.operations import registry
 from palazzo.operations.context import Context
@@ -23,7 +23,7 @@ NOW = parse_when("2026-06-15T12:00:00Z", Micros(0))
 THEN = parse_when("2025-03-01T08:30:00Z", Micros(0))
 PASSWORD = "password: hunter2hunter2"
 
-NOTES: tuple[Brought, ...] = (
+NOTES: tuple[StoreRecord, ...] = (
     Note("n1", "The retry budget is five attempts.", "Shop API", "billing", THEN, "Decision", ("Retries", "api")),
     Note("n2", "Ships on Tuesdays, never on Fridays.", "Shop API", "ops", THEN, author="kim", origin="/home/kim/a.md"),
     DiaryEntry("d1", "Reviewer", "Found the leak in the pool.", "leaks", "Shop API", THEN),
@@ -32,7 +32,7 @@ NOTES: tuple[Brought, ...] = (
     Fact("f1", "checkout", "uses", "Postgres", valid_from=THEN, confidence=0.8, cites="n1", stated_at=THEN),
     Fact("f2", "checkout", "used", "MySQL", valid_from=Micros(THEN - 10), valid_to=THEN),
     Tunnel("x1", "Shop API", "billing", "Shop API", "ops", "both are about money", "n1", "n2"),
-    Unplaced("vectors", "they are made anew", count=3),
+    SkippedRecord("vectors", "they are made anew", count=3),
 )
 
 
@@ -41,13 +41,13 @@ class Told:
 
     name, title = "elephant", "Elephant"
 
-    def __init__(self, things: Sequence[Brought] = NOTES, fails_at: int | None = None) -> None:
+    def __init__(self, things: Sequence[StoreRecord] = NOTES, fails_at: int | None = None) -> None:
         self.things, self.fails_at = things, fails_at
 
     def recognises(self, path: Path) -> bool:
         return True
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         for n, one in enumerate(self.things):
             if n == self.fails_at:
                 raise SourceUnreadable("The elephant forgot.")
@@ -55,11 +55,11 @@ class Told:
 
 
 def take(palace: Palace, told: Told, **given: Any) -> Migration:
-    return migrate(palace.database, told, Path("elephant"), lambda: NOW, Taking(**given))
+    return migrate(palace.database, told, Path("elephant"), lambda: NOW, MigrationOptions(**given))
 
 
 def counts(done: Migration) -> dict[str, tuple[int, int, int, int]]:
-    return {one.what: (one.new, one.there, one.changed, one.merged) for one in done.counts}
+    return {one.kind: (one.new, one.existing, one.changed, one.merged) for one in done.counts}
 
 
 ALL_NEW = {
@@ -107,8 +107,8 @@ def test_what_a_store_holds_is_filed_with_its_times_its_places_and_what_stood_be
 ) -> None:
     done = take(palace, Told())
     assert counts(done) == ALL_NEW
-    assert [(one.what, one.reason, one.count) for one in done.left] == [("vectors", "they are made anew", 3)]
-    assert [(one.what, one.was, one.now) for one in done.renamed] == [("wing", "Shop API", "shop-api")]
+    assert [(one.kind, one.reason, one.count) for one in done.omissions] == [("vectors", "they are made anew", 3)]
+    assert [(one.kind, one.was, one.new_name) for one in done.name_changes] == [("wing", "Shop API", "shop-api")]
     notes = palazzo("list_drawers", kind="note").drawers
     assert {one.text for one in notes} == {one.text for one in NOTES if isinstance(one, Note)}
     (drawer,) = palazzo("search", "retry budget", wing="shop-api", filed_as=("decision",)).hits
@@ -223,7 +223,7 @@ def test_secrets_stay_outside_and_the_redacted_note_is_known_again(palace: Palac
 
 
 def test_what_has_no_place_is_told_with_why_and_costs_nothing_else(palace: Palace) -> None:
-    things: list[Brought] = [
+    things: list[StoreRecord] = [
         Note("empty", " \n", "shop", created_at=THEN),
         Note("tagged", "Tagged.", "shop", created_at=THEN, tags=("x" * 65, "ok")),
         Note("timeless", "Timeless."),
@@ -233,7 +233,7 @@ def test_what_has_no_place_is_told_with_why_and_costs_nothing_else(palace: Palac
         Tunnel("loop", "shop", "notes", "shop", "notes"),
     ]
     done = take(palace, Told(things))
-    assert {(one.what, one.count, one.keys) for one in done.left} == {
+    assert {(one.kind, one.count, one.keys) for one in done.omissions} == {
         ("notes", 1, ("empty",)),
         ("tags", 1, ()),
         ("times", 1, ("timeless",)),
@@ -248,7 +248,7 @@ def test_what_has_no_place_is_told_with_why_and_costs_nothing_else(palace: Palac
 def test_a_report_says_names_of_a_store_so_that_a_terminal_shows_them_and_does_nothing(palace: Palace) -> None:
     wild = "\x1b[2J" + "x" * 200
     done = take(palace, Told([Note(wild, " "), Note("n", "Words.", f"A{wild}", created_at=THEN)]))
-    (left,), (renamed,) = done.left, done.renamed
+    (left,), (renamed,) = done.omissions, done.name_changes
     assert left.keys == (f"?[2J{'x' * 96}…",)
     assert renamed.was == f"A?[2J{'x' * 95}…"
 

@@ -12,8 +12,8 @@ from tests.derive.state import complaints
 from tests.exchange.replicas import Replica, told_apart
 from tests.exchange.test_migrating import NOTES, Told, rows
 
-from palazzo.exchange.migrating import Migration, Taking, migrate
-from palazzo.exchange.stores import Brought, Note
+from palazzo.exchange.migrating import Migration, MigrationOptions, migrate
+from palazzo.exchange.stores import Note, StoreRecord
 
 HELD = "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM fact), (SELECT count(*) FROM entity)"
 
@@ -32,8 +32,8 @@ def machines(tmp_path: Path) -> Iterator[Callable[[], Replica]]:
         one.close()
 
 
-def take(machine: Replica, things: Sequence[Brought]) -> Migration:
-    return migrate(machine.palace.database, Told(things), Path("elephant"), machine.clock, Taking())
+def take(machine: Replica, things: Sequence[StoreRecord]) -> Migration:
+    return migrate(machine.palace.database, Told(things), Path("elephant"), machine.clock, MigrationOptions())
 
 
 def tell_each_other(one: Replica, other: Replica) -> None:

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.exchange.mempalace_peer import MemPalace, Tools, mempalace
 
-from palazzo.exchange.migrating import Migration, Taking, migrate
-from palazzo.exchange.stores.registry import recognised
+from palazzo.exchange.migrating import Migration, MigrationOptions, migrate
+from palazzo.exchange.stores.registry import detect_reader
 from palazzo.model import Micros
 from palazzo.palace import Palace, system_clock
 from palazzo.recall.query import Query
@@ -178,14 +178,14 @@ def test_a_mined_conversation_comes_over_turn_by_turn(tmp_path: Path, palace: Pa
 
 
 def take(palace: Palace, peer: MemPalace) -> Migration:
-    reader = recognised(peer.config)
+    reader = detect_reader(peer.config)
     assert reader is not None
-    return migrate(palace.database, reader, peer.config, system_clock, Taking())
+    return migrate(palace.database, reader, peer.config, system_clock, MigrationOptions())
 
 
 def counts(done: Migration) -> dict[str, tuple[int, int]]:
     assert not any(one.changed or one.merged for one in done.counts)
-    return {one.what: (one.new, one.there) for one in done.counts}
+    return {one.kind: (one.new, one.existing) for one in done.counts}
 
 
 def brought(palace: Palace) -> dict[str, tuple[str, Micros, str]]:

@@ -10,7 +10,7 @@ from tests.exchange.shared import Place, git
 
 from palazzo.errors import DeviceCopied, RemoteRewritten, RemoteUnusable, SegmentUnreadable
 from palazzo.exchange import segments
-from palazzo.exchange.remotes import There
+from palazzo.exchange.remotes import RemoteState
 from palazzo.exchange.segments import Head
 from palazzo.model import Micros
 
@@ -31,7 +31,7 @@ def files_there(place: Place) -> set[str]:
 
 def test_what_one_tells_the_others_read_once_and_in_order(place: Place) -> None:
     a, b = place.device("a"), place.device("b")
-    assert a.remote.look() == There()
+    assert a.remote.look() == RemoteState()
     a.push(b"1", b"2")
     b.push(b"3")
     a.push(b"4")
@@ -68,7 +68,7 @@ def test_who_tells_all_anew_takes_its_own_former_segments_away_and_no_others(pla
     a.push(b"secret")
     a.push(b"more")
     b.push(b"3")
-    a.push(b"told anew", anew=True)
+    a.push(b"told anew", is_new_epoch=True)
     assert {device: len(names) for device, names in b.remote.look().names.items()} == {a.id: 1, b.id: 1}
     assert b.pull() == [b"told anew"]
     b.push(b"4")
@@ -87,7 +87,7 @@ def test_a_process_that_has_just_begun_goes_on(place: Place) -> None:
 def test_the_head_is_told_before_others_see_it_and_whoever_refuses_it_changes_nothing(place: Place) -> None:
     a, b = place.device("a"), place.device("b")
     a.push(b"1")
-    series = segments.Series.after("c" * 32, a.id, a.head)
+    series = segments.Series.continue_from("c" * 32, a.id, a.head)
     seen: list[dict[str, Head]] = []
 
     def refuse(head: Head) -> None:
@@ -124,7 +124,7 @@ def test_a_remote_that_was_emptied_is_not_filled_with_half_a_past(place: Place) 
     a.remote = a.another_process()
     with pytest.raises(RemoteRewritten, match=r"'palazzo sync init .* --again'"):
         a.push(b"2")
-    assert a.remote.look() == There()
+    assert a.remote.look() == RemoteState()
     a.head = None
     a.push(b"1", b"2")
     assert place.device("b").pull() == [b"1", b"2"]
@@ -161,7 +161,7 @@ def test_a_segment_that_is_no_longer_there_is_one_sentence(place: Place) -> None
     a, b = place.device("a"), place.device("b")
     a.push(b"1")
     there = b.remote.look()
-    a.push(b"2", anew=True)
+    a.push(b"2", is_new_epoch=True)
     b.remote.look()
     with pytest.raises(SegmentUnreadable, match="pull again"):
         b.remote.read(a.id, there.names[a.id][0])
@@ -181,7 +181,7 @@ def test_who_pushes_in_between_is_not_lost(place: Place) -> None:
     a.push(b"1")
     b.push(b"2")
     b.remote.look()
-    a.push(b"3", anew=True)  # b has not seen this
+    a.push(b"3", is_new_epoch=True)  # b has not seen this
     b.push(b"4")
     assert c.pull() == [b"3", b"2", b"4"]
 
@@ -189,7 +189,7 @@ def test_who_pushes_in_between_is_not_lost(place: Place) -> None:
 def test_tidying_leaves_what_is_told(place: Place) -> None:
     a, b = place.device("a"), place.device("b")
     a.push(b"1")
-    head = a.push(b"2", anew=True)
+    head = a.push(b"2", is_new_epoch=True)
     assert head is not None
     b.push(b"3")
     a.remote.tidy(head)

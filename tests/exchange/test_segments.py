@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from palazzo.errors import RemoteRewritten, SegmentUnreadable
 from palazzo.exchange import segments, wire
-from palazzo.exchange.segments import Head, Opened, Segment, SegmentName, Series, digest
+from palazzo.exchange.segments import Head, Segment, SegmentContent, SegmentName, Series, digest
 from palazzo.model import Micros
 
 PALACE, DEVICE, OTHER = "c" * 32, "a" * 32, "b" * 32
@@ -27,19 +27,19 @@ def clock() -> Micros:
 def written(
     lines: Sequence[bytes], after: Head | None = None, anew: bool = False, device: str = DEVICE
 ) -> list[Segment]:
-    return list(segments.write(lines, Series.after(PALACE, device, after, anew=anew), clock))
+    return list(segments.write(lines, Series.continue_from(PALACE, device, after, is_new_epoch=anew), clock))
 
 
 def head_of(some: Sequence[Segment]) -> Head:
     return Head.of(some[-1], "laptop")
 
 
-def followed(some: Sequence[Segment], head: Head, seen: SegmentName | None = None) -> list[Opened]:
+def followed(some: Sequence[Segment], head: Head, seen: SegmentName | None = None) -> list[SegmentContent]:
     there = {one.name: one.content for one in some}
     return list(segments.follow(there.__getitem__, list(there), head, seen, PALACE))
 
 
-def told(opened: Sequence[Opened]) -> list[bytes]:
+def told(opened: Sequence[SegmentContent]) -> list[bytes]:
     return [line for one in opened for line in one.lines]
 
 

@@ -9,12 +9,12 @@ import pytest
 from tests.exchange.machines import Machine, exchange
 
 from palazzo.exchange import pushing
-from palazzo.exchange.remotes import Ready, Remote, There
+from palazzo.exchange.remotes import Ready, Remote, RemoteState
 from palazzo.exchange.remotes.folder import Folder
 from palazzo.exchange.segments import Head, Segment, SegmentName
 from palazzo.operations.context import Progress
 from palazzo.operations.sync_pull import SyncPullRequest, sync_pull
-from palazzo.operations.syncing import chosen, meeting
+from palazzo.operations.syncing import connect_remote, select_remotes
 
 
 class Killed(BaseException):
@@ -30,7 +30,7 @@ class Dying:
         self._folder, self._seen = Folder(folder), seen_by_others
         self.address = str(folder)
 
-    def look(self) -> There:
+    def look(self) -> RemoteState:
         """Return what is there."""
         return self._folder.look()
 
@@ -48,8 +48,8 @@ class Dying:
         *,
         expected: Head | None,
         ready: Ready,
-        called: str = "",
-        anew: bool = False,
+        device_name: str = "",
+        is_new_epoch: bool = False,
     ) -> Head | None:
         """Bring what is told, and die."""
 
@@ -58,7 +58,7 @@ class Dying:
             if not self._seen:
                 raise Killed
 
-        self._folder.push(segments, expected=expected, ready=dying, called=called, anew=anew)
+        self._folder.push(segments, expected=expected, ready=dying, device_name=device_name, is_new_epoch=is_new_epoch)
         raise Killed
 
     def tidy(self, head: Head) -> None:
@@ -84,8 +84,8 @@ def test_a_push_that_was_killed_is_finished_by_the_next(tmp_path: Path, seen_by_
     one.works()
     dying: Remote = Dying(tmp_path / "remote", seen_by_others)  # type: ignore[assignment]
     with one.at() as context:
-        (remote,) = chosen(context, None)
-        at = meeting(context, remote)
+        (remote,) = select_remotes(context, None)
+        at = connect_remote(context, remote)
         with pytest.raises(Killed):
             pushing.push(at.database, remote, dying, at.palace, at.device, context.writing().clock)
     assert (other.pull().segments > 0) is seen_by_others

@@ -14,7 +14,7 @@ from tests.examples import examples
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
 from palazzo.exchange import trees
-from palazzo.exchange.trees import MANIFEST, growing, safe_names
+from palazzo.exchange.trees import MANIFEST, open_tree, safe_names
 
 HARD_NAMES = [
     *(
@@ -56,7 +56,7 @@ HARD = st.text(max_size=80) | st.sampled_from(HARD_NAMES)
 
 
 def grown(top: Path, **pages: str) -> None:
-    with growing(top) as tree:
+    with open_tree(top) as tree:
         for name, text in pages.items():
             tree.write(f"{name.replace('_', '/')}.md", text)
 
@@ -87,7 +87,7 @@ def test_a_name_that_has_to_change_changes_alike_whatever_stands_beside_it(some:
     one, two = safe_names(some), safe_names(some | more)
     assert all(one[name] == two[name] for name in some if one[name] != name)
     assert all(
-        two[name] == name for name in some if one[name] == name and name == name.casefold() == trees.folded(name)
+        two[name] == name for name in some if one[name] == name and name == name.casefold() == trees.fold_name(name)
     )
 
 
@@ -127,7 +127,7 @@ def test_who_stops_it_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def _stopped(top: Path) -> None:
-    with growing(top) as tree:
+    with open_tree(top) as tree:
         tree.write("a/one.md", "half")
         raise KeyboardInterrupt
 

@@ -43,22 +43,22 @@ def test_files_are_read_without_anything_being_written(tmp_path: Path) -> None:
 def test_a_name_that_leads_out_is_refused_and_the_others_are_read(name: str, tmp_path: Path) -> None:
     export = ZipExport(make(tmp_path / "e.zip", (name, b"[]"), ("good.json", b"[1]")))
     assert export.names() == ["good.json"]
-    assert list(export.refused.values()) == ["its name leads out of the archive"]
+    assert list(export.refusals.values()) == ["its name leads out of the archive"]
     with pytest.raises(SourceUnreadable, match="leads out"):
-        export.read(next(iter(export.refused)))
+        export.read(next(iter(export.refusals)))
 
 
 def test_a_link_is_refused(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("conversations.json")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     export = ZipExport(make(tmp_path / "e.zip", (link, b"/etc/passwd")))
-    assert export.refused == {"conversations.json": "a link, or no file"}
+    assert export.refusals == {"conversations.json": "a link, or no file"}
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     export = ZipExport(make(tmp_path / "e.zip", ("bomb.json", b"0" * 50_000_000), ("good.json", b"[" * 1000)))
     assert export.names() == ["good.json"]
-    assert "zip bomb" in export.refused["bomb.json"]
+    assert "zip bomb" in export.refusals["bomb.json"]
 
 
 def test_what_was_refused_is_said_when_the_rest_has_been_read(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_file_whose_name_begins_with_nul_is_refused(tmp_path: Path) -> None:
     path = make(tmp_path / "e.zip", ("Qa.json", b"[]"), ("good.json", b"[1]"))
     path.write_bytes(path.read_bytes().replace(b"Qa.json", b"\0a.json"))
     assert ZipExport(path).names() == ["good.json"]
-    assert list(ZipExport(path).refused.values()) == ["its name leads out of the archive"]
+    assert list(ZipExport(path).refusals.values()) == ["its name leads out of the archive"]
 
 
 def test_a_name_of_any_length_makes_a_short_sentence(tmp_path: Path) -> None:
@@ -126,16 +126,16 @@ def test_there_is_an_end_to_what_one_archive_may_give(tmp_path: Path, monkeypatc
 
 
 def test_other_refusals_have_their_reasons(tmp_path: Path) -> None:
-    assert "compressed" in ZipExport(make(tmp_path / "b.zip", ("a", b"x"), method=zipfile.ZIP_BZIP2)).refused["a"]
+    assert "compressed" in ZipExport(make(tmp_path / "b.zip", ("a", b"x"), method=zipfile.ZIP_BZIP2)).refusals["a"]
     path = make(tmp_path / "c.zip", ("a", b"x"))
     data = bytearray(path.read_bytes())
     data[data.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(data)
-    assert ZipExport(path).refused == {"a": "encrypted"}
+    assert ZipExport(path).refusals == {"a": "encrypted"}
     with pytest.warns(UserWarning, match="Duplicate"):
         make(tmp_path / "d.zip", ("a", b"first"), ("a", b"second"))
     twice = ZipExport(tmp_path / "d.zip")
-    assert (twice.read("a"), twice.refused) == (b"first", {"a": "a second file of that name"})
+    assert (twice.read("a"), twice.refusals) == (b"first", {"a": "a second file of that name"})
 
 
 def test_names_in_utf8_are_read_also_where_the_archive_does_not_say_so(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_directory_gives_its_files_and_no_links(tmp_path: Path) -> None:
     assert isinstance(export, DirectoryExport)
     assert export.names() == ["in/a.json"]
     assert export.read("in/a.json") == b"[1]"
-    assert export.refused == {"link.json": "a link, or no file"}
+    assert export.refusals == {"link.json": "a link, or no file"}
     for name in ("link.json", "../secret", "nothing"):
         with pytest.raises(SourceUnreadable):
             export.read(name)

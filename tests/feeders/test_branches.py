@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.feeders.branches import Node, Placed, place
+from palazzo.feeders.branches import BranchNode, Node, place
 from palazzo.model import Micros
 
 
@@ -14,7 +14,7 @@ def tree(*edges: str) -> list[Node]:
     return [Node(edge[-1], edge[0] if ">" in edge else "", Micros(n)) for n, edge in enumerate(edges)]
 
 
-def threads(placed: list[Placed]) -> str:
+def threads(placed: list[BranchNode]) -> str:
     return " ".join(f"{one.node.id}{':' + one.thread if one.thread else ''}" for one in placed)
 
 

@@ -197,7 +197,7 @@ def test_a_pdf_of_very_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     convert = converting.converter(".pdf")
     assert WORDS in convert(raw_of("plan.pdf"))[0]
     monkeypatch.setattr(converting, "MOST_PAGES", 1)
-    with pytest.raises(converting.Refused, match="more than 1 pages"):
+    with pytest.raises(converting.ConversionError, match="more than 1 pages"):
         convert(raw_of("plan.pdf"))
 
 

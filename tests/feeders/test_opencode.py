@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Message, Noise, Row, Unreadable
 from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_parts import made, unquoted
+from palazzo.feeders.opencode_parts import rank_id, strip_quotes
 from palazzo.model import Micros
 
 from .collection_samples import few, head_of, is_canonical, json_values, read_all, read_or_refuse, said, words
@@ -252,7 +252,7 @@ def test_ids_that_began_anew_do_not_disturb_the_order(tmp_path: Path) -> None:
 @given(st.integers(0, 1 << 48), st.integers(-(1 << 40), 1 << 40))
 def test_an_id_knows_how_far_it_is_from_its_message(at: int, distance: int) -> None:
     near = f"msg_{at % (1 << 48):012x}abc"
-    assert made(f"prt_{(at + distance) % (1 << 48):012x}abc", near) == distance
+    assert rank_id(f"prt_{(at + distance) % (1 << 48):012x}abc", near) == distance
 
 
 def test_parts_of_one_moment_are_in_the_order_of_their_making(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_parts_of_one_moment_are_in_the_order_of_their_making(tmp_path: Path) ->
     ],
 )
 def test_one_pair_of_quotes_around_a_prompt_is_taken_off(stored: str, shown: str) -> None:
-    assert unquoted(stored) == shown
+    assert strip_quotes(stored) == shown
 
 
 def test_quotes_that_the_model_or_a_program_wrote_stay(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_what_is_written_is_read_back(told: list[Turn], tmp_path_factory: pytest
         writer.message("ses_a", role, START + n, [text(piece) for piece in pieces])
     messages = said(rows_of(writer.path))
     expected = [
-        (role, unquoted(piece) if role == "user" else piece, Micros((START + n) * 1000))
+        (role, strip_quotes(piece) if role == "user" else piece, Micros((START + n) * 1000))
         for n, (role, pieces) in enumerate(told)
         for piece in pieces
         if piece

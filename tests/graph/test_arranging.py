@@ -231,7 +231,7 @@ def test_a_merge_of_many_rooms_of_one_name_is_undone_in_steps_and_never_claims_a
         with palace.database.snapshot() as connection:
             assert len(places.rooms(connection)) == 1000
             assert not any("-2" in row.place.wing for row in places.rooms(connection))
-            assert arrangement.differing(connection) == (0, 0)
+            assert arrangement.count_differences(connection) == (0, 0)
 
 
 def test_a_move_of_drawers_holds_when_their_room_is_renamed_and_its_name_given_away() -> None:
@@ -334,7 +334,7 @@ def test_whatever_is_done_stands_as_expected_and_is_undone_step_by_step(steps: l
 
 def _check(palace: Palace, model: Model) -> None:
     with palace.database.snapshot() as connection:
-        assert arrangement.differing(connection) == (0, 0)
+        assert arrangement.count_differences(connection) == (0, 0)
         _check_names(connection)
     for wing in {place.wing for place in model.at.values()}:
         expected = {f"{p.wing}/{p.room}" for p in model.at.values() if p.wing == wing}
@@ -352,7 +352,7 @@ def test_another_process_that_holds_vectors_finds_by_meaning_where_things_are_no
     with Palace.open(path, embedder=HashedWords) as one, Palace.open(path, embedder=HashedWords) as other:
         filled(one)
         one.embed_pending()
-        near = Query("heron", wing="web", limit=50, budget=9_000, without=frozenset(["keywords"]))
+        near = Query("heron", wing="web", limit=50, budget=9_000, disabled_stages=frozenset(["keywords"]))
         assert len(other.search(near).hits) == 2  # its index is in memory now
         change(one, "move room", "api/ops", "web")
         assert {hit.drawer.place.room for hit in other.search(near).hits} == {"auth", "look", "ops"}

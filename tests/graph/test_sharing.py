@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.graph.sharing import spelled
+from palazzo.graph.sharing import spell_names
 from palazzo.graph.tunnelling import Rooms
 from palazzo.model import Place
 from palazzo.palace import Palace
@@ -17,9 +17,9 @@ def shared(palace: Palace) -> dict[tuple[str, str], list[str]]:
     with palace.database.snapshot() as connection:
         return {
             (f"{one.first.place.wing}/{one.first.place.room}", f"{one.second.place.wing}/{one.second.place.room}"): [
-                name for name, _ in spelled(connection, one, 10)
+                name for name, _ in spell_names(connection, one, 10)
             ]
-            for one in Rooms(connection).sharing()
+            for one in Rooms(connection).find_overlaps()
         }
 
 
@@ -87,4 +87,4 @@ def test_a_step_leads_to_rooms_that_share_names_and_stats_count_them(palace: Pal
         ("look", 1, "names lease_seconds, retry_budget"),
         ("deploy", 2, "wing web"),
     ]
-    assert (stats.joined, stats.tunnels) == (2, 1)
+    assert (stats.linked_rooms, stats.tunnels) == (2, 1)

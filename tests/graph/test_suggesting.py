@@ -179,7 +179,7 @@ def test_claims_are_followed_once_and_made_anew_as_they_were(kg: Kg) -> None:
     with palace.database.snapshot() as connection:
         rows = [row for (row,) in connection.execute("SELECT id FROM drawer")]
         before = claiming.expected(connection, rows)
-        assert (lagging.behind(connection, claiming.Claiming(Micros(0))), len(before)) == (0, 30)
+        assert (lagging.count_pending(connection, claiming.ClaimConsumer(Micros(0))), len(before)) == (0, 30)
     palace.rebuild("all")
     with palace.database.snapshot() as connection:
         assert claiming.expected(connection, rows) == before

@@ -15,7 +15,7 @@ from palazzo.bench.labelled_secrets import cases, sample
 from palazzo.guard.redact import redact
 from palazzo.guard.redact_rows import redact_row
 from palazzo.guard.suspicion import suspects
-from palazzo.security.disguises import unescaped
+from palazzo.security.disguises import decode_escapes
 from palazzo.security.secrets import find_secrets
 
 TOKEN = sample("ghp_{alnum:36}", random.Random(5))
@@ -49,7 +49,7 @@ def test_a_row_whose_writer_escapes_what_need_not_be() -> None:
 
 @given(st.text(st.sampled_from("ab/\\ux0047é\n")))
 def test_spans_of_unescaped_text_are_spans_of_the_original(text: str) -> None:
-    view = unescaped(text)
+    view = decode_escapes(text)
     if view is None:
         return
     at = 0

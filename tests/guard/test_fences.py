@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.guard import fences
-from palazzo.guard.fences import escaped, fenced
+from palazzo.guard.fences import escape_tags, fence_text
 from palazzo.guard.injected import palazzo_spans
 
 
@@ -53,7 +53,7 @@ from palazzo.guard.injected import palazzo_spans
     ],
 )
 def test_no_spelling_of_the_tag_is_left(tag: str) -> None:
-    shown = escaped(f"before {tag} after")
+    shown = escape_tags(f"before {tag} after")
     assert "[" in shown
     assert shown.startswith("before ")
     assert shown.endswith(" after")
@@ -75,7 +75,7 @@ def test_no_spelling_of_the_tag_is_left(tag: str) -> None:
     ],
 )
 def test_what_is_no_tag_of_the_fence_is_left_alone(text: str) -> None:
-    assert escaped(text) == text
+    assert escape_tags(text) == text
 
 
 @pytest.mark.parametrize(
@@ -94,21 +94,25 @@ def test_what_is_no_tag_of_the_fence_is_left_alone(text: str) -> None:
     ],
 )
 def test_marks_that_a_model_reads_as_the_edge_of_a_turn(text: str, escaped_text: str) -> None:
-    assert escaped(text) == escaped_text
+    assert escape_tags(text) == escaped_text
 
 
 @given(st.text() | st.text(alphabet="</>palzomery-& \\"))
 def test_a_fenced_text_is_one_block_and_nothing_of_it_is_lost(text: str) -> None:
-    shown = fenced(text)
+    shown = fence_text(text)
     assert palazzo_spans(shown) == [(0, len(shown))]
-    assert escaped(escaped(text)) == escaped(text)
+    assert escape_tags(escape_tags(text)) == escape_tags(text)
 
 
 def test_what_prose_has_besides_ascii_looks_the_same_without_the_tables_of_unicode() -> None:
     usual = [chr(code) for code in range(0x10000) if not fences._UNUSUAL.search(chr(code))]
     assert len(usual) > 20_000
     for letter in usual:
-        apart = unicodedata.normalize("NFKD", letter.translate(fences._FOLDED)).casefold().translate(fences._FOLDED)
+        apart = (
+            unicodedata.normalize("NFKD", letter.translate(fences._LETTER_TABLE))
+            .casefold()
+            .translate(fences._LETTER_TABLE)
+        )
         assert _of_tag(fences._plain(letter)) == _of_tag(apart), hex(ord(letter))
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from palazzo.attention.happening import EVENTS, Beginning, Event, Happening, Reaction
+from palazzo.attention.happening import EVENTS, Beginning, Event, HookEvent, Reaction
 from palazzo.errors import UsageError
 from palazzo.hosts.registry import ADAPTERS, adapter_of
 
@@ -22,7 +22,7 @@ def captured(host: str) -> list[tuple[str, dict[str, Any]]]:
     return [(path.name.split(".")[0], json.loads(path.read_text("utf-8"))) for path in paths]
 
 
-def read(host: str, name: str, which: str) -> Happening:
+def read(host: str, name: str, which: str) -> HookEvent:
     payload = json.loads((CAPTURED / host / f"{name}{which}.json").read_text("utf-8"))
     found = adapter_of(host).read(adapter_of(host).events[name], payload)
     assert found is not None

@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from palazzo.bench.poisoned import Said
+from palazzo.bench.poisoned import Utterance
 from palazzo.bench.poisoned_hosts import SESSIONS
-from palazzo.mcp.calls import Asked, Surroundings
+from palazzo.mcp.calls import OperationCall, Surroundings
 from palazzo.mcp.lines import serve_lines
 from palazzo.operations import calling, registry
 from palazzo.operations.context import Context
@@ -36,7 +36,7 @@ class Talk:
     toolset: str = "full"
     client: str = "codex-mcp-client"
     variables: dict[str, str] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[OperationCall] = field(default_factory=list)
 
     def ask(self, *requests: tuple[str, dict[str, Any]], modern: bool = False) -> list[dict[str, Any]]:
         """Return the answer to each request."""
@@ -112,29 +112,31 @@ class Talk:
         )
         return answers
 
-    async def carry_out(self, asked: Asked) -> Any:
+    async def carry_out(self, operation_call: OperationCall) -> Any:
         """Do what a tool asks for with the palace that is open."""
-        self.asked.append(asked)
-        return await anyio.to_thread.run_sync(self._run, asked)
+        self.asked.append(operation_call)
+        return await anyio.to_thread.run_sync(self._run, operation_call)
 
-    def _run(self, asked: Asked) -> Any:
-        around = asked.surroundings
+    def _run(self, operation_call: OperationCall) -> Any:
+        around = operation_call.surroundings
         with Context(
             cwd=around.cwd,
             variables=around.variables,
-            on_progress=asked.on_progress,
-            on_notice=asked.on_notice,
+            on_progress=operation_call.on_progress,
+            on_notice=operation_call.on_notice,
             trust=around.trust,
-            opened=lambda context, mode: self.palace,
+            palace_opener=lambda context, mode: self.palace,
         ) as context:
-            return calling.call(context, registry.operation(asked.operation), asked.request, asked.key)
+            return calling.call(
+                context, registry.operation(operation_call.operation), operation_call.request, operation_call.key
+            )
 
 
 def _history_of(project: Path) -> Path:
     """Return where the client's host keeps its history: of a session that has met nothing untrusted."""
     home = project.parent / f"{project.name}-host"
     if not home.exists():
-        SESSIONS["codex"](home, project).add(Said("user", "Let us begin."))
+        SESSIONS["codex"](home, project).add(Utterance("user", "Let us begin."))
     return home / ".codex"
 
 

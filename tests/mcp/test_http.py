@@ -218,17 +218,17 @@ def test_no_tool_that_writes_is_reached_with_a_token_that_reads(served: Served, 
 
 def test_forgetting_at_large_is_the_admins() -> None:
     forget = registry.operation("forget")
-    assert scopes.needed(forget, ForgetRequest(ids=("a",))) == "write"
+    assert scopes.scope_for(forget, ForgetRequest(ids=("a",))) == "write"
     for request in (
         ForgetRequest(wing="shop"), ForgetRequest(source="x"), ForgetRequest(session="x"), ForgetRequest(tags=("x",)),
     ):  # fmt: skip
-        assert scopes.needed(forget, request) == "admin"
+        assert scopes.scope_for(forget, request) == "admin"
 
 
 def test_a_file_of_the_servers_machine_is_cited_by_the_admin_alone() -> None:
     remember = registry.operation("remember")
-    assert scopes.needed(remember, RememberRequest("A note.")) == "write"
-    assert scopes.needed(remember, RememberRequest("A note.", anchors=("src/a.py",))) == "admin"
+    assert scopes.scope_for(remember, RememberRequest("A note.")) == "write"
+    assert scopes.scope_for(remember, RememberRequest("A note.", anchors=("src/a.py",))) == "admin"
 
 
 def test_a_write_that_is_allowed_is_done(served: Served) -> None:
@@ -240,8 +240,8 @@ def test_a_write_that_is_allowed_is_done(served: Served) -> None:
 
 def test_what_lists_reads_and_what_closes_writes() -> None:
     reminders = registry.operation("reminders")
-    assert scopes.needed(reminders, RemindersRequest("open")) == "read"
-    assert scopes.needed(reminders, RemindersRequest("done", ("a",))) == "write"
+    assert scopes.scope_for(reminders, RemindersRequest("open")) == "read"
+    assert scopes.scope_for(reminders, RemindersRequest("done", ("a",))) == "write"
 
 
 @pytest.mark.parametrize("name", list(registry.MODULES))
@@ -269,25 +269,27 @@ def test_an_operation_that_nobody_named_is_the_admins() -> None:
     class Unnamed:
         name, writes = "unnamed", False
 
-    assert scopes.needed(Unnamed(), object()) == "admin"  # type: ignore[arg-type]
+    assert scopes.scope_for(Unnamed(), object()) == "admin"  # type: ignore[arg-type]
     assert scopes.least(Unnamed()) == "admin"  # type: ignore[arg-type]
 
 
 def test_an_operation_is_held_to_the_scope_whichever_way_it_is_asked_for(served: Served) -> None:
     """What a resource or a prompt asks for does not pass the check of tools."""
     from palazzo.mcp import http_scopes
-    from palazzo.mcp.calls import Asked, Surroundings
+    from palazzo.mcp.calls import OperationCall, Surroundings
     from palazzo.operations.remember import RememberRequest
 
-    done: list[Asked] = []
+    done: list[OperationCall] = []
 
-    async def call(asked: Asked) -> None:
+    async def call(asked: OperationCall) -> None:
         done.append(asked)
 
     async def ask(held: TokenScope) -> None:
-        http_scopes._held.set(held)
+        http_scopes._token_scope.set(held)
         around = Surroundings(served.home, {}, served.palace)
-        asked = Asked("remember", RememberRequest("x"), around, None, lambda progress: None, lambda sentence: None)
+        asked = OperationCall(
+            "remember", RememberRequest("x"), around, None, lambda progress: None, lambda sentence: None
+        )
         await http_scopes.checked_by_scope(call)(asked)
 
     with pytest.raises(UsageError, match="scope 'write'"):

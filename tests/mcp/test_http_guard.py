@@ -76,7 +76,7 @@ def every() -> Known:
 @pytest.fixture(scope="module")
 def running(inside: Inside, every: Known) -> Iterator[Address]:
     guard = Guard(
-        inside, Names(), every, largest_body=LARGEST, longest_body=0.5, revoked_within=0.05, linger=0.3,
+        inside, Names(), every, largest_body=LARGEST, longest_body=0.5, recheck_seconds=0.05, linger=0.3,
         quota=RequestQuota(REQUESTS, STREAMS),
     )  # fmt: skip
     with served(guard, Hastier) as address:

@@ -463,7 +463,7 @@ def test_remarks_do_not_break_the_json(talk: Talk) -> None:
     from palazzo.operations.context import Context
     from palazzo.operations.room_rename import RoomRenameRequest
 
-    with Context(cwd=full.cwd, variables={}, opened=lambda context, mode: talk.palace) as context:
+    with Context(cwd=full.cwd, variables={}, palace_opener=lambda context, mode: talk.palace) as context:
         registry.operation("room_rename").run(context, RoomRenameRequest("zoo/okapis", "giraffes"))
     result = talk.call("mempalace_list_drawers", wing="zoo", room="okapis")
     assert json.loads(result["content"][0]["text"])["total"] == 1

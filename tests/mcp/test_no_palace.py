@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.mcp.talking import Talk
 
-from palazzo.mcp.calls import Asked
+from palazzo.mcp.calls import OperationCall
 from palazzo.operations import calling, registry
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
@@ -20,7 +20,7 @@ NOTHING_KEPT = "Nothing is kept yet: there is no palace. What is kept first, as 
 class Alone(Talk):
     """Has each call look for the palace, as a server without a service does."""
 
-    def _run(self, asked: Asked) -> Any:
+    def _run(self, asked: OperationCall) -> Any:
         around = asked.surroundings
         with Context(around.palace, around.cwd, around.variables, trust=around.trust) as context:
             return calling.call(context, registry.operation(asked.operation), asked.request, asked.key)

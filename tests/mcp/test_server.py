@@ -14,9 +14,9 @@ from tests.mcp.talking import MODERN, Talk
 
 from palazzo.errors import UsageError
 from palazzo.mcp import answering, profile, reporting
-from palazzo.mcp.calls import Asked, Stopped, Surroundings
+from palazzo.mcp.calls import OperationCall, OperationCancelled, Surroundings
 from palazzo.mcp.lines import serve_lines
-from palazzo.mcp.server import build, listed
+from palazzo.mcp.server import build, describe_tool
 from palazzo.mcp.tools import LARGEST_ARGUMENT
 from palazzo.mcp.toolsets.core import CORE
 from palazzo.mcp.toolsets.full import FULL
@@ -28,7 +28,7 @@ INVALID_PARAMS = -32602
 
 
 def on_the_wire(tool: Any) -> dict[str, Any]:
-    told: dict[str, Any] = listed(tool).model_dump(by_alias=True, exclude_none=True, mode="json")
+    told: dict[str, Any] = describe_tool(tool).model_dump(by_alias=True, exclude_none=True, mode="json")
     return told
 
 
@@ -247,7 +247,7 @@ def test_a_failed_call_is_one_sentence_in_the_tools_own_words(talk: Talk) -> Non
 def test_a_bug_is_told_of_as_one_and_the_next_call_served(
     talk: Talk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def broken(asked: Asked) -> Any:
+    async def broken(operation_call: OperationCall) -> Any:
         raise KeyError("inside")
 
     with monkeypatch.context() as patched:
@@ -271,11 +271,11 @@ def test_a_call_that_is_repeated_with_its_key_is_carried_out_once(talk: Talk) ->
 
 
 def test_progress_is_told_to_those_who_ask_and_only_grows(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reporting, "APART", 0.0)
+    monkeypatch.setattr(reporting, "REPORT_INTERVAL", 0.0)
 
-    async def slow(asked: Asked) -> Any:
+    async def slow(operation_call: OperationCall) -> Any:
         for what, done in (("reading", 1), ("reading", 3), ("embedding", 1), ("embedding", 2)):
-            await anyio.to_thread.run_sync(asked.on_progress, Progress(what, done, 4))
+            await anyio.to_thread.run_sync(operation_call.on_progress, Progress(what, done, 4))
             await anyio.sleep(0.01)
         return VerifyResult(True, (CheckView("chain", True, "sound"),))
 
@@ -298,19 +298,19 @@ def test_an_operation_that_is_cancelled_ends_at_its_next_report_and_is_not_answe
 ) -> None:
     begun, stopped = threading.Event(), threading.Event()
 
-    def endless(asked: Asked) -> Any:
+    def endless(operation_call: OperationCall) -> Any:
         try:
             for n in range(1, 100_000):
                 begun.set()
                 stopped.wait(0.01)
-                asked.on_progress(Progress("reading", n, 100_000))
-        except Stopped:
+                operation_call.on_progress(Progress("reading", n, 100_000))
+        except OperationCancelled:
             stopped.set()
             raise
         return VerifyResult(True, ())
 
-    async def carry_out(asked: Asked) -> Any:
-        return await anyio.to_thread.run_sync(endless, asked)
+    async def carry_out(operation_call: OperationCall) -> Any:
+        return await anyio.to_thread.run_sync(endless, operation_call)
 
     monkeypatch.setattr(talk, "carry_out", carry_out)
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}

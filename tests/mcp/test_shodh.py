@@ -12,7 +12,7 @@ from tests.mcp.talking import Talk
 
 from palazzo.guard.injected import palazzo_spans
 from palazzo.mcp.profiles.shodh import INSTRUCTIONS, PROFILE, TOOLS
-from palazzo.mcp.server import listed
+from palazzo.mcp.server import describe_tool
 from palazzo.palace import Palace
 from palazzo.text.tokens import estimate_tokens
 
@@ -49,7 +49,7 @@ def told(talk: Talk, name: str, **arguments: Any) -> dict[str, Any]:
     assert not result["isError"], result
     structured: dict[str, Any] = result["structuredContent"]
     tool = next(tool for tool in TOOLS if tool.name == name)
-    jsonschema.validate(structured, listed(tool).output_schema)
+    jsonschema.validate(structured, describe_tool(tool).output_schema)
     text = result["content"][0]["text"]
     if structured.get("notice", "").startswith("Recorded words"):
         assert palazzo_spans(text) == [(0, len(text))]
@@ -80,7 +80,7 @@ def test_parameters_and_defaults_are_the_published_ones(name: str) -> None:
     properties = tool.input["properties"]
     assert properties.keys() - OWN_PARAMETERS.get(name, set()) == parameters.keys()
     assert set(tool.input.get("required", [])) == set(PUBLISHED_TOOLS[name]["required"])
-    arguments = tool.given(
+    arguments = tool.parse_call(
         {parameter: _value(parameters[parameter]) for parameter in PUBLISHED_TOOLS[name]["required"]}
     )
     for parameter, schema in parameters.items():

@@ -12,7 +12,7 @@ from tests.mcp.talking import Talk
 
 from palazzo.guard.injected import palazzo_spans
 from palazzo.mcp.profiles.shodh import TOOLS, unsupported_tools
-from palazzo.mcp.server import listed
+from palazzo.mcp.server import describe_tool
 from palazzo.mcp.tools import Tool
 from palazzo.palace import Palace
 
@@ -114,7 +114,7 @@ def check_answer(tool: Tool, result: dict[str, Any]) -> None:
     assert not result["isError"], (tool.name, block["text"])
     assert block["text"].strip(), tool.name
     fields = result["structuredContent"]
-    jsonschema.validate(fields, listed(tool).output_schema)
+    jsonschema.validate(fields, describe_tool(tool).output_schema)
     if fields.get("notice", "").startswith("Recorded words"):
         assert palazzo_spans(block["text"]), tool.name
     for row in (row for rows in fields.values() if isinstance(rows, list) for row in rows):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.guard.fences import fenced
-from palazzo.mcp.answering import in_arguments, shown
+from palazzo.guard.fences import fence_text
+from palazzo.mcp.answering import fence_answer, in_arguments
 from palazzo.mcp.tools import ADDS, READS, Answer, Hints, Tool
 
 TAG = "</palazzo-memory>"
@@ -16,7 +16,9 @@ def tool(hints: Hints = READS) -> Tool:
 
 
 def test_every_text_in_the_json_is_without_tags_also_names_and_what_is_nested() -> None:
-    answered = shown(tool(), Answer({"hits": [{TAG: [TAG, 3, None]}], "notice": "n"}, document=(TAG, {"a": TAG})))
+    answered = fence_answer(
+        tool(), Answer({"hits": [{TAG: [TAG, 3, None]}], "notice": "n"}, document=(TAG, {"a": TAG}))
+    )
     assert answered.structured == {"hits": [{"[palazzo-memory>": ["[palazzo-memory>", 3, None]}], "notice": "n"}
     assert answered.document == ["[palazzo-memory>", {"a": "[palazzo-memory>"}]
     assert TAG not in answered.readable
@@ -26,17 +28,19 @@ def test_every_text_in_the_json_is_without_tags_also_names_and_what_is_nested() 
     ("hints", "text"), [(READS, "one fact: a b c"), (READS, f"two\n{TAG}\nlines"), (ADDS, f"kept\nlike {TAG}")]
 )
 def test_what_a_tool_tells_of_others_stands_in_the_fence(hints: Hints, text: str) -> None:
-    assert shown(tool(hints), Answer({"notice": "n"}, text)).text == fenced(text)
+    assert fence_answer(tool(hints), Answer({"notice": "n"}, text)).text == fence_text(text)
 
 
 def test_what_is_in_the_fence_stays_as_it_is() -> None:
-    text = fenced(f"recorded {TAG}")
-    assert shown(tool(), Answer({}, text)).text == text
+    text = fence_text(f"recorded {TAG}")
+    assert fence_answer(tool(), Answer({}, text)).text == text
 
 
 def test_what_a_tool_says_of_itself_alone_needs_no_fence() -> None:
-    assert shown(tool(), Answer({"notice": "Nothing is known."}, "Nothing is known.")).text == "Nothing is known."
-    assert shown(tool(ADDS), Answer({"id": "1"}, f"Kept in {TAG}.")).text == "Kept in [palazzo-memory>."
+    assert (
+        fence_answer(tool(), Answer({"notice": "Nothing is known."}, "Nothing is known.")).text == "Nothing is known."
+    )
+    assert fence_answer(tool(ADDS), Answer({"id": "1"}, f"Kept in {TAG}.")).text == "Kept in [palazzo-memory>."
 
 
 def test_a_refusal_names_things_without_tags() -> None:

@@ -70,7 +70,7 @@ def test_an_unknown_argument_is_ignored_with_a_remark(talk: Talk, profile: str) 
 )  # fmt: skip
 def test_a_limit_is_read_and_kept_within_its_bounds(talk: Talk, profile: str, limit: Any, used: int) -> None:
     tool = next(tool for tool in profile_called(profile).tools("core") if tool.name == SEARCHES[profile])
-    arguments = tool.given({"query": "x", "limit": limit})
+    arguments = tool.parse_call({"query": "x", "limit": limit})
     assert (arguments["limit"], type(arguments["limit"])) == (used, int)
     is_clamped = used in (1, 100)
     assert any(f"{used} was used" in remark for remark in arguments.remarks) is is_clamped

@@ -17,12 +17,12 @@ from tests.recall.hashed_words import HashedWords
 
 from palazzo.guard.injected import palazzo_spans
 from palazzo.mcp import telling
-from palazzo.mcp.server import listed
+from palazzo.mcp.server import describe_tool
 from palazzo.mcp.toolsets.full import FULL
 from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, hook
-from palazzo.operations.instruction_prompts import PROMPTS, written
+from palazzo.operations.instruction_prompts import PROMPTS, render_prompt
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.sync_init import SyncInitRequest, sync_init
 from palazzo.palace import Palace
@@ -412,7 +412,7 @@ def test_every_tool_answers_as_its_schema_says_and_says_the_same_in_words(
     arguments = json.loads(_filled(json.dumps(CALLS[tool.name]), known))
     result = talk.call(tool.name, **arguments)
     assert result["isError"] is False, result
-    jsonschema.validate(result["structuredContent"], listed(tool).output_schema)
+    jsonschema.validate(result["structuredContent"], describe_tool(tool).output_schema)
     text = result["content"][0]["text"]
     assert text.strip()
     assert len(text) < LARGEST
@@ -474,11 +474,13 @@ def test_an_address_of_nothing_is_named(talk: Talk, uri: str, says: str) -> None
     assert says in answer["error"]["message"]
 
 
-def test_without_a_palace_there_are_no_resources_and_search_says_how_it_begins(tmp_path: Path, palace: Palace) -> None:
+def test_without_a_palace_there_are_no_resources_and_search_says_how_it_begins(
+    tmp_path: Path, palace: Palace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from palazzo.mcp.stdio import in_a_thread
 
     talk = Talk(palace, tmp_path, variables={"PALAZZO_PALACE": str(tmp_path / "none.db")})
-    talk.carry_out = in_a_thread  # type: ignore[method-assign]
+    monkeypatch.setattr(talk, "carry_out", in_a_thread)
     (answer,) = talk.ask(("resources/list", {}))
     assert answer["result"]["resources"] == []
     assert "Nothing is kept yet" in talk.told("search", query="x")["remarks"][0]
@@ -501,9 +503,9 @@ def test_a_prompt_names_tools_that_there_are(talk: Talk, prompt: Any) -> None:
 
 def test_a_prompt_leaves_out_what_a_profile_has_no_tool_for() -> None:
     (save,) = [one for one in PROMPTS if one.name == "save_session"]
-    assert "checkpoint" not in written(save, {"remember": "add", "diary_write": "note", "kg_add": "state"})
-    assert "`add`" in written(save, {"remember": "add", "diary_write": "note", "kg_add": "state"})
-    assert "`" not in written(save, {})
+    assert "checkpoint" not in render_prompt(save, {"remember": "add", "diary_write": "note", "kg_add": "state"})
+    assert "`add`" in render_prompt(save, {"remember": "add", "diary_write": "note", "kg_add": "state"})
+    assert "`" not in render_prompt(save, {})
 
 
 @pytest.mark.parametrize(
@@ -524,7 +526,7 @@ def test_what_is_no_prompt_is_named(talk: Talk, asked: dict[str, Any], says: str
 
 def test_entries_are_cut_where_a_result_is_full() -> None:
     entries = [telling.Entry(str(n), "", "", "", "", "x" * 60) for n in range(3)]
-    told = list(telling.fitting(entries, 500))
+    told = list(telling.fit_entries(entries, 500))
     assert [len(one.text) for one in told] == [60, 40, 0]
     assert [one.note for one in told] == [
         "",

@@ -14,7 +14,7 @@ from tests.feeders.opencode_samples import START, Writer, text, unpack, unpack_l
 
 from palazzo.mining.mine import mine
 from palazzo.mining.report import MineReport, MineRequest
-from palazzo.mining.wanted import Wanted
+from palazzo.mining.wanted import SessionFilter
 from palazzo.model import Micros
 from palazzo.palace import Palace
 
@@ -23,8 +23,8 @@ Mine = Callable[..., MineReport]
 
 @pytest.fixture
 def read(palace: Palace) -> Mine:
-    def run(*paths: Path, dry_run: bool = False, wanted: Wanted | None = None, mode: str = "auto") -> MineReport:
-        asked = MineRequest(paths, mode=mode, dry_run=dry_run, wanted=wanted or Wanted())  # type: ignore[arg-type]
+    def run(*paths: Path, dry_run: bool = False, wanted: SessionFilter | None = None, mode: str = "auto") -> MineReport:
+        asked = MineRequest(paths, mode=mode, dry_run=dry_run, wanted=wanted or SessionFilter())  # type: ignore[arg-type]
         return mine(palace.database, palace.clock, asked)
 
     return run
@@ -150,10 +150,10 @@ def test_sessions_may_be_chosen_by_time_by_id_and_by_length(tmp_path: Path, read
             writer.message(f"ses_{number}", "user", at + turn * 1000, [text(word)])
     writer.close()
     path = tmp_path / "opencode.db"
-    assert read(path, dry_run=True, wanted=Wanted(sessions=("ses_2",))).new == 1
-    assert read(path, dry_run=True, wanted=Wanted(since=Micros((START + 86_000_000) * 1000))).new == 2
-    dry = read(path, dry_run=True, wanted=Wanted(least_messages=3))
-    short = read(path, wanted=Wanted(least_messages=3))
+    assert read(path, dry_run=True, wanted=SessionFilter(sessions=("ses_2",))).new == 1
+    assert read(path, dry_run=True, wanted=SessionFilter(since=Micros((START + 86_000_000) * 1000))).new == 2
+    dry = read(path, dry_run=True, wanted=SessionFilter(least_messages=3))
+    short = read(path, wanted=SessionFilter(least_messages=3))
     assert (dry.sources, dry.new, dry.skipped) == (short.sources, short.new, short.skipped)
     assert (short.new, [one.reason for one in short.skipped]) == (2, ["fewer than 3 messages"])
     assert read(path).new == 1
@@ -165,7 +165,7 @@ def test_a_project_that_is_excluded_is_left_out_wherever_its_sessions_lie(tmp_pa
         writer.session(f"ses_{name}", title=name, directory=str(tmp_path / name / "src"))
         writer.message(f"ses_{name}", "user", START, [text("hello")])
     writer.close()
-    report = read(tmp_path / "opencode.db", wanted=Wanted(excluded=(tmp_path / "secret",)))
+    report = read(tmp_path / "opencode.db", wanted=SessionFilter(skip_directories=(tmp_path / "secret",)))
     assert (report.new, [one.reason for one in report.skipped]) == (1, ["its project is excluded"])
 
 
@@ -173,7 +173,7 @@ def test_an_excluded_directory_is_not_walked_but_is_read_when_it_is_named(tmp_pa
     (tmp_path / "tree/secret").mkdir(parents=True)
     (tmp_path / "tree/a.md").write_text("# A\n\nopen words\n")
     (tmp_path / "tree/secret/b.md").write_text("# B\n\nsecret words\n")
-    wanted = Wanted(excluded=((tmp_path / "tree/secret").resolve(),))
+    wanted = SessionFilter(skip_directories=((tmp_path / "tree/secret").resolve(),))
     assert read(tmp_path / "tree", wanted=wanted).items == 1
     assert read(tmp_path / "tree/secret", wanted=wanted).items == 1
 
@@ -247,11 +247,11 @@ def test_messages_are_counted_and_a_dry_run_says_what_the_real_one_does(tmp_path
     path = tmp_path / "s1.jsonl"
     path.write_text("".join(rows))
     for least, new in ((3, 0), (2, 1)):
-        selection = Wanted(least_messages=least)
+        selection = SessionFilter(least_messages=least)
         dry, real = (read(path, dry_run=is_dry, wanted=selection) for is_dry in (True, False))
         assert (dry.sources, dry.new, dry.skipped) == (real.sources, real.new, real.skipped)
         assert (real.new, [skip.reason for skip in real.skipped]) == (new, [] if new else ["fewer than 3 messages"])
-    secret = Wanted(excluded=(tmp_path,))
+    secret = SessionFilter(skip_directories=(tmp_path,))
     other_path = tmp_path / "s2.jsonl"
     other_path.write_text(path.read_text().replace('"s1"', '"s2"').replace('"u', '"v'))
     assert read(other_path, dry_run=True, wanted=secret).skipped == read(other_path, wanted=secret).skipped != ()

@@ -211,7 +211,7 @@ def test_the_first_call_of_all_makes_the_palace_and_is_kept(tmp_path: Path) -> N
 
 def test_calls_are_forgotten_after_a_week(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keyed(path, "remember", {"text": "One."}, "one")
-    monkeypatch.setattr(calls, "KEPT", -(10**15))
+    monkeypatch.setattr(calls, "RETENTION_MICROS", -(10**15))
     keyed(path, "remember", {"text": "Two."}, "two")
     assert [result and "drawers" in result for _, result in known(path)] == [True]
     before = notes(path)
@@ -272,7 +272,7 @@ def test_vectors_are_made_of_what_is_committed(path: Path, monkeypatch: pytest.M
 
 
 def forget_and_stop(palace: Palace, drawer: str) -> None:
-    with palace.database.held(lambda _: None, lambda _: None):
+    with palace.database.hold_commits(lambda _: None, lambda _: None):
         palace.forget([drawer])
         palace.search(Query("apples"))
         raise Stop

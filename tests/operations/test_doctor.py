@@ -58,7 +58,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ncat > /dev/null\n[ $1 = mcp ] && echo '{SERVES}' || echo '{{}}'\n")
     program.chmod(0o755)
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([program]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([program]))
     for directory in (".claude", ".codex", "shop"):
         (tmp_path / directory).mkdir()
     with around(tmp_path) as context:

@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def context(project: Repository, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
-    monkeypatch.setattr("palazzo.scope.freshness.WITHIN", 20.0)
+    monkeypatch.setattr("palazzo.scope.freshness.TIMEOUT_SECONDS", 20.0)
     variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "TZ": "UTC", "PALAZZO_MIN_MESSAGES": "1"}
     with Context(tmp_path / "palace.db", project.root, variables, clock=clock) as opened:
         remember(opened, RememberRequest(RULE, kind="decision", anchors=(WHERE,)))

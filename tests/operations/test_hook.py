@@ -12,12 +12,12 @@ from tests.archive import conversations
 from tests.archive.test_erasing import erase
 
 from palazzo import alone, starting
-from palazzo.mcp.calls import Stopped
+from palazzo.mcp.calls import OperationCancelled
 from palazzo.model import Micros, Place, Role, Source
 from palazzo.operations import hook_prompt
 from palazzo.operations.context import Context, Progress
 from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.hook_answers import HANDED_OVER, Asked, Told
+from palazzo.operations.hook_answers import HANDED_OVER, HookAnswer, HookCall
 from palazzo.operations.remember import RememberRequest, remember
 from palazzo.operations.remind import RemindRequest, remind
 from palazzo.operations.wake_up import WakeUpRequest, wake_up
@@ -179,10 +179,10 @@ def test_what_nobody_waits_for_any_more_counts_as_given_to_nobody(
 
     def gone(progress: Progress) -> None:
         if progress.what == HANDED_OVER:
-            raise Stopped
+            raise OperationCancelled
 
     context.on_progress = gone
-    with pytest.raises(Stopped):
+    with pytest.raises(OperationCancelled):
         ask(PROMPT)
     context.on_progress = None
     assert injections(context) == []
@@ -197,7 +197,7 @@ def test_of_two_hooks_at_once_one_tells(
     answers: list[HookResult] = []
     real = hook_prompt.prompt
 
-    def looks_longer(asked: Asked) -> Told:
+    def looks_longer(asked: HookCall) -> HookAnswer:
         found = real(asked)
         monkeypatch.setattr(hook_prompt, "prompt", real)
         answers.append(ask(PROMPT))

@@ -9,7 +9,7 @@ import pytest
 from tests.archive import conversations
 from tests.archive.conversations import said
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.model import Place, Source
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, ToolCall, hook
@@ -36,7 +36,7 @@ def opened(context: Context, path: str = "src/cart.py", session: str = "s-9") ->
     return hook(context, HookRequest("claude-code", "post-tool", session, tool=tool)).inject
 
 
-def talked(context: Context, rows: Sequence[Filing], session: str = "s1") -> None:
+def talked(context: Context, rows: Sequence[NewItem], session: str = "s1") -> None:
     source = Source(("session", session), "claude-code", f"file:///{session}.jsonl", session, "A session")
     conversations.file_rows(context.writing(), rows, source=source, place=Place(context.project_wing, "sessions"))
     context.writing().follow_anchors()

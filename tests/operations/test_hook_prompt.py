@@ -14,7 +14,7 @@ from tests.derive import test_digests
 from tests.derive.test_failures import ERROR, SESSION, TESTS, ran
 from tests.operations.test_hook import START, Clock, injections, note
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.model import ItemId, Micros, Place, Source
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, hook
@@ -63,7 +63,7 @@ def ask(context: Context) -> Ask:
     return lambda request: hook(context, request)
 
 
-def took_place(context: Context, rows: list[Filing], session: str = "s-1", at: Micros | None = None) -> None:
+def took_place(context: Context, rows: list[NewItem], session: str = "s-1", at: Micros | None = None) -> None:
     """File what was said in a session, as its transcript would bring it."""
     source = Source(("session", session), "claude-code", f"file:///{session}.jsonl", session, "A session")
     rows = [replace(one, id=ItemId(f"{n:016x}{abs(hash(session)):016x}"[:32])) for n, one in enumerate(rows, 1)]

@@ -14,7 +14,7 @@ from tests.archive.test_erasing import erase
 from tests.derive.test_failures import ERROR, SESSION, TESTS, edited, ran, used
 from tests.operations.test_hook import START, Clock, injections
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.model import ItemId, Place, Source
 from palazzo.operations.context import Context
 from palazzo.operations.hook import HookRequest, HookResult, ToolCall, hook
@@ -59,7 +59,7 @@ def ask(context: Context) -> Ask:
     return lambda request: hook(context, request)
 
 
-def learned(context: Context, rows: list[Filing] = SESSION, session: str = "s1", wing: str = "") -> None:
+def learned(context: Context, rows: list[NewItem] = SESSION, session: str = "s1", wing: str = "") -> None:
     """File a session as its transcript would bring it, and read what failed in it."""
     source = Source(("session", session), "claude-code", f"file:///{session}.jsonl", session, "A session")
     place = Place(wing or context.project_wing, "sessions")
@@ -303,7 +303,7 @@ EDITED = {"file_path": "/srv/api/src/cart.py", "old_string": "a", "new_string": 
     ],
 )
 def test_a_call_that_fails_again_brings_what_mended_it_and_no_word_from_outside(
-    context: Context, ask: Ask, tool: ToolCall, rows: list[Filing]
+    context: Context, ask: Ask, tool: ToolCall, rows: list[NewItem]
 ) -> None:
     learned(context, rows)
     told = ask(replace(FAILURE, tool=tool)).inject

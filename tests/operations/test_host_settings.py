@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.text.test_json_edit import SPACE, loaded, written
 
 from palazzo.operations import host_settings, recognising, wiring
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, HostHooks
 from palazzo.text import json_edit
 
 PROGRAM = "/opt/mein Büro/bin/palazzo"
@@ -23,7 +23,7 @@ def ours(value: Any) -> bool:
     return recognising.hook(value, "claude-code", "linux") is not None
 
 
-def installed(text: str | None, wired: Wiring = CLAUDE_CODE, program: str = PROGRAM) -> str:
+def installed(text: str | None, wired: HostHooks = CLAUDE_CODE, program: str = PROGRAM) -> str:
     return host_settings.with_hooks(text, wiring.entries(wired, program), wired.host)
 
 

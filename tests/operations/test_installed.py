@@ -12,7 +12,7 @@ import pytest
 from palazzo.operations import own_program
 from palazzo.operations.context import Context
 from palazzo.operations.install_codex import trust_keys
-from palazzo.operations.installed import TOOLS_TOLD_OF, Installed, installed
+from palazzo.operations.installed import TOOLS_TOLD_OF, HostStatus, inspect_hosts
 from palazzo.operations.memory_block import BODY
 from palazzo.operations.registry import operation
 
@@ -30,7 +30,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.chmod(0o755)
     for directory in (".claude", ".codex", "shop"):
         (tmp_path / directory).mkdir()
-    monkeypatch.setattr(own_program, "_beside", lambda: iter([path]))
+    monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([path]))
     return path
 
 
@@ -45,12 +45,12 @@ def wire(home: Path, target: str, **given: bool) -> None:
         install.run(context, install.request(target, **given))
 
 
-def look(home: Path, host: str) -> Installed:
+def look(home: Path, host: str) -> HostStatus:
     with surroundings(home) as context:
-        return next(one for one in installed(context) if one.host == host)
+        return next(one for one in inspect_hosts(context) if one.host == host)
 
 
-def kinds(found: Installed) -> list[str]:
+def kinds(found: HostStatus) -> list[str]:
     return [trouble.kind for trouble in found.troubles]
 
 

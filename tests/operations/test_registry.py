@@ -53,7 +53,7 @@ def test_the_users_guide_names_every_operation() -> None:
     root = Path(__file__).parents[2]
     told = "\n".join(path.read_text() for path in [root / "README.md", *(root / "docs").rglob("*.md")])
     for name in NAMES:
-        assert f"palazzo {' '.join(registry.typed(name))}" in told
+        assert f"palazzo {' '.join(registry.split_command_name(name))}" in told
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from palazzo.operations.context import Context
-from palazzo.operations.finding import Finding
+from palazzo.operations.finding import Diagnosis
 from palazzo.operations.registry import operation
 
 DAY = 24 * 3600
@@ -27,12 +27,12 @@ def opened(home: Path, **variables: str) -> Context:
     return Context(palace=home / "palace.db", cwd=home / "work", variables=variables)
 
 
-def history(home: Path, host: str, **variables: str) -> Finding:
+def history(home: Path, host: str, **variables: str) -> Diagnosis:
     verb = operation("doctor")
     with opened(home, **variables) as context:
         found = {finding.name: finding for finding in verb.run(context, verb.request()).findings}
     finding = found[f"history of {host}"]
-    assert isinstance(finding, Finding)
+    assert isinstance(finding, Diagnosis)
     return finding
 
 

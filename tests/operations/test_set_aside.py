@@ -10,15 +10,15 @@ import pytest
 from tests.operations.test_hook import START
 
 from palazzo.derive import lagging
-from palazzo.derive.claiming import Claimed, Claiming
+from palazzo.derive.claiming import ClaimBatch, ClaimConsumer
 from palazzo.errors import ConsumerStopped
 from palazzo.graph import contradictions
-from palazzo.graph.contradictions import Told
+from palazzo.graph.contradictions import ComparedText
 from palazzo.model import Micros
 from palazzo.operations.background import failure_file, note_failure
 from palazzo.operations.context import Context
 from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.finding import Finding
+from palazzo.operations.finding import Diagnosis
 from palazzo.operations.hook import hook
 from palazzo.operations.kg_add import KgAddRequest, kg_add
 from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
@@ -37,10 +37,10 @@ NOTES = (
 )
 
 
-class FailingClaims(Claiming):
+class FailingClaims(ClaimConsumer):
     """Claims; fails on the drawer with a certain name."""
 
-    def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
+    def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
         if any("Quetzalcoatl" in keywords.body_of(connection, thing) for thing in things):
             raise ValueError("Quetzalcoatl")
         return super().make(connection, things)
@@ -60,7 +60,7 @@ def let_claims_fail(context: Context) -> None:
     lagging.follow(context.writing().database, FailingClaims(Micros(1)))
 
 
-def findings(context: Context, name: str) -> list[Finding]:
+def findings(context: Context, name: str) -> list[Diagnosis]:
     all_findings = doctor(context, DoctorRequest(canaries=False)).findings
     return [finding for finding in all_findings if finding.name == name]
 
@@ -123,7 +123,7 @@ def test_a_failure_to_make_vectors_is_over_once_they_are_made(context: Context) 
 def test_a_fact_that_still_cannot_be_read_stays_set_aside(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     read = contradictions.tell
 
-    def tell(text: str, role: Any) -> Told:
+    def tell(text: str, role: Any) -> ComparedText:
         if "Quetzalcoatl" in text:
             raise ValueError(text)
         return read(text, role)

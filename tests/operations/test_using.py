@@ -113,7 +113,7 @@ def test_a_prompt_that_asks_for_the_past_gets_what_was_used_with_what_its_sessio
     hook(context, replace(asks, session="s-0"))
     with context.writing().database.transaction() as connection:
         (before,) = hook_sessions.of_id(connection, "s-0")
-        for uid in (*ledger.given(connection, before.row) - set(ids.values()), ids[kept]):
+        for uid in (*ledger.read_session_uids(connection, before.row) - set(ids.values()), ids[kept]):
             ledger.note_use(connection, before.row, uid, "fetched", context.now)
     first = hook(context, replace(asks, session="s-2")).inject
     hook(context, PROMPT)
@@ -233,7 +233,7 @@ def test_what_no_session_used_stops_coming_unasked_and_is_found_when_asked(
     for n in range(sessions):
         hook(context, replace(START, session=f"s-{n}0"))
         with context.writing().database.transaction() as connection:
-            known = hook_sessions.heard(connection, "claude-code", f"s-{n}0", context.now)
+            known = hook_sessions.record_hook(connection, "claude-code", f"s-{n}0", context.now)
             part = ledger.Part("drawer", drawer)
             ledger.record(
                 connection, known.row, 0, "prompt", "a prompt calls for it", drawer, [part], 1, 1, context.now

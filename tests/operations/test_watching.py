@@ -22,7 +22,7 @@ from tests.feeders.opencode_samples import START, Writer, text
 from palazzo.operations import listening, pausing, watching
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.operations.watching import WatchEvent, Watching
+from palazzo.operations.watching import SourceWatcher, WatchEvent
 
 PATIENCE = 60.0
 """Seconds after which a test gives up on what should take one or two."""
@@ -78,7 +78,7 @@ class Watcher:
 
     def _run(self, paths: tuple[Path, ...]) -> None:
         with self.open() as context:
-            Watching(context, self._events.put, paths).run(self._stop)
+            SourceWatcher(context, self._events.put, paths).run(self._stop)
 
     def start(self) -> None:
         self._thread.start()

@@ -9,11 +9,11 @@ import pytest
 from palazzo.hosts.registry import ADAPTERS
 from palazzo.mcp.configs import HOSTS
 from palazzo.operations import wiring
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, WIRINGS, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, WIRINGS, HostHooks
 
 
 @pytest.mark.parametrize("wired", WIRINGS.values(), ids=WIRINGS)
-def test_what_is_wired_is_what_the_host_and_the_command_line_call_it(wired: Wiring) -> None:
+def test_what_is_wired_is_what_the_host_and_the_command_line_call_it(wired: HostHooks) -> None:
     known = ADAPTERS[wired.host].events
     for hook in wired.hooks:
         assert known[hook.name] == known[hook.event] == hook.event

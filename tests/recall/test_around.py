@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.archive.conversations import Ticking
 
-from palazzo.archive.door import Filing, file, prepare
+from palazzo.archive.door import NewItem, file, prepare
 from palazzo.archive.guarding import Guard
 from palazzo.archive.identity import message_id
 from palazzo.model import Micros, Place, Source
@@ -21,7 +21,7 @@ def talk(palace: Palace) -> list[int]:
     """A conversation of people, a drawer for each message; returns the drawers' rows in order."""
     clock = Ticking()
     filings = [
-        Filing(message_id("t", "s", str(n)), words, "message", "user", words.encode(), author=name, ordinal=n)
+        NewItem(message_id("t", "s", str(n)), words, "message", "user", words.encode(), author=name, ordinal=n)
         for n, (words, name) in enumerate(zip(WORDS, ["Mara", "Tom"] * 3, strict=False))
     ]
     with palace.database.transaction() as connection:
@@ -33,7 +33,7 @@ def talk(palace: Palace) -> list[int]:
 
 def test_neighbours_are_the_nearest_on_each_side(palace: Palace, talk: list[int]) -> None:
     with palace.database.snapshot() as connection:
-        assert drawers.beside(connection, [talk[2], 999, talk[0]]) == {
+        assert drawers.read_neighbours(connection, [talk[2], 999, talk[0]]) == {
             talk[2]: ((talk[1], talk[0]), (talk[3], talk[4])),
             talk[0]: ((), (talk[1], talk[2], talk[3])),
         }
@@ -44,8 +44,8 @@ def test_a_drawer_that_was_forgotten_is_no_neighbour(palace: Palace, talk: list[
         (uid,) = next(connection.execute("SELECT uid FROM drawer WHERE id = ?", (talk[1],)))
     palace.forget([uid.hex()])
     with palace.database.snapshot() as connection:
-        assert drawers.beside(connection, [talk[2]]) == {talk[2]: ((talk[0],), (talk[3], talk[4]))}
-        assert set(drawers.placed(connection, talk)) == {talk[0], *talk[2:]}
+        assert drawers.read_neighbours(connection, [talk[2]]) == {talk[2]: ((talk[0],), (talk[3], talk[4]))}
+        assert set(drawers.read_placements(connection, talk)) == {talk[0], *talk[2:]}
 
 
 def test_authors_are_told_once_each(palace: Palace, talk: list[int]) -> None:

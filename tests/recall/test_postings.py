@@ -100,7 +100,7 @@ def test_what_another_connection_has_seen_later_is_not_told_to_an_older_snapshot
                 assert len(held(newer, own, leading, [], [])[0]) == 2
         assert own.score(older, leading, [], [], []) is None
         found = recall_keywords.find(older, understand(Query("zebra")), [], 10, lexicon=_with(own))
-    assert len(found.ranked) == 1
+    assert len(found.row_scores) == 1
 
 
 def test_words_that_were_asked_for_long_ago_give_way(palace: Palace, monkeypatch: pytest.MonkeyPatch) -> None:

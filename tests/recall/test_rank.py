@@ -8,22 +8,35 @@ import pytest
 
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
-from palazzo.recall.query import Understood
-from palazzo.recall.rank import RERANKED, TALK, TOGETHER, WORK, Ranked, Signals, closest, rank, total, weights_without
-from palazzo.store.drawers import Placed
+from palazzo.recall.query import ParsedQuery
+from palazzo.recall.rank import (
+    CO_USE_WEIGHT,
+    RERANK_LIMIT,
+    TALK,
+    WORK,
+    CandidateRank,
+    Signals,
+    closest,
+    rank,
+    total,
+    weights_without,
+)
+from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.questions import Marks
 
-QUESTION = Understood((), (), "q", named=frozenset({"Mara"}), asks_when=True, words=frozenset({"shop"}), home="here")
-PLAIN = Placed(1, source=1, kind="exchange", author="", size=300, marks=0, wing="w")
+QUESTION = ParsedQuery(
+    (), (), "q", author_names=frozenset({"Mara"}), asks_when=True, words=frozenset({"shop"}), home="here"
+)
+PLAIN = DrawerPlacement(1, source=1, kind="exchange", author="", size=300, marks=0, wing="w")
 
 
-def around(*placed: Placed, **more: object) -> Around:
+def around(*placed: DrawerPlacement, **more: object) -> Around:
     rows = tuple(one.row for one in placed)
     empty = Around(rows, {one.row: one for one in placed}, {}, {}, {}, {}, {})
     return replace(empty, **more)  # type: ignore[arg-type]
 
 
-def order(ranked: list[Ranked]) -> list[int]:
+def order(ranked: list[CandidateRank]) -> list[int]:
     return [one.candidate.row for one in ranked]
 
 
@@ -32,7 +45,7 @@ def candidates(count: int) -> list[Candidate]:
     return [Candidate(row, 0.5, 2.0, 1.0) for row in range(1, count + 1)]
 
 
-def alike(count: int, **of_the_first: object) -> list[Placed]:
+def alike(count: int, **of_the_first: object) -> list[DrawerPlacement]:
     others = [PLAIN._replace(row=row, source=row) for row in range(2, count + 1)]
     return [PLAIN._replace(**of_the_first), *others]  # type: ignore[arg-type]
 
@@ -111,7 +124,7 @@ def test_what_was_used_with_the_best_comes_before_its_likes() -> None:
     assert order(ranked) == [1, 2, 4, 3]
     lifted = ranked[1]
     assert lifted.signals.together == 0.5
-    assert lifted.of_its_own == pytest.approx(lifted.rank - 0.5 * TOGETHER)
+    assert lifted.of_its_own == pytest.approx(lifted.rank - 0.5 * CO_USE_WEIGHT)
 
 
 def test_what_the_session_has_used_lifts_though_it_was_not_found() -> None:
@@ -127,7 +140,7 @@ def test_what_ranks_low_hardly_lifts() -> None:
     ranked = rank(QUESTION, found, around(*placed, partners={3: {4: 1.0}, 4: {3: 1.0}}))
     assert order(ranked)[:2] == [1, 2]
     low = next(one for one in ranked if one.candidate.row == 3)
-    assert 0 < low.rank - apart[3] < TOGETHER * 0.5
+    assert 0 < low.rank - apart[3] < CO_USE_WEIGHT * 0.5
 
 
 def test_nothing_found_ranks_nothing() -> None:
@@ -185,4 +198,4 @@ def test_the_nearest_by_vector_is_looked_at_though_it_has_none_of_the_words() ->
     answer, of_the_wing = Candidate(200, 0.9, None, 0.2), Candidate(300, 0.05, None, 0.0)
     chosen = [one.row for one in closest([*by_words, answer, of_the_wing], near={300})]
     assert {200, 300} <= set(chosen)
-    assert len(chosen) == RERANKED
+    assert len(chosen) == RERANK_LIMIT

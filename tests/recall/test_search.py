@@ -166,7 +166,7 @@ def test_no_scope_is_taken_for_query_language(stocked: Palace, field: str, value
 
 @pytest.mark.parametrize("token", ["w1x", "r1x", "knotex"])
 def test_a_token_of_the_scope_is_a_word_like_any_other(stocked: Palace, token: str) -> None:
-    asked = Query(f"what of {token}", without=frozenset({"vectors"}))
+    asked = Query(f"what of {token}", disabled_stages=frozenset({"vectors"}))
     assert texts(stocked.search(asked)) == []
     stocked.remember(f"{token} is a word", Place("api", "auth"))
     assert texts(stocked.search(asked)) == [f"{token} is a word"]

@@ -37,7 +37,7 @@ def row(palace: Palace, uid: str) -> int:
 
 def ask(palace: Palace, *used: str, without: str = "") -> Answer:
     rows = frozenset(row(palace, uid) for uid in used)
-    return palace.search(Query(QUESTION, used=rows, without=frozenset(filter(None, [without]))))
+    return palace.search(Query(QUESTION, used=rows, disabled_stages=frozenset(filter(None, [without]))))
 
 
 def order(answer: Answer) -> list[str]:

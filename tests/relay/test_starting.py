@@ -13,7 +13,7 @@ from tests.relay.conftest import INITIALIZE, MAIN, Host, relay_command
 
 from palazzo import client, paths, rendezvous, start
 from palazzo.lines import LONGEST_LINE
-from palazzo.relay import separated
+from palazzo.relay import split_lines
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from palazzo.relay import separated
 def test_a_command_line_for_the_relay_says_which_palace_profile_and_toolset(
     typed: str, palace: str | None, profile: str, toolset: str
 ) -> None:
-    asked = start.asked(typed.split())
+    asked = start.parse_options(typed.split())
     assert asked is not None
     assert (asked.palace, asked.profile, asked.toolset) == (palace, profile, toolset)
 
@@ -42,7 +42,7 @@ def test_a_command_line_for_the_relay_says_which_palace_profile_and_toolset(
     ],
 )  # fmt: skip
 def test_every_other_command_line_is_left_to_the_whole_program(typed: str) -> None:
-    assert start.asked(typed.split()) is None
+    assert start.parse_options(typed.split()) is None
 
 
 def test_what_is_no_relay_is_done_by_the_whole_program(variables: dict[str, str]) -> None:
@@ -101,14 +101,14 @@ def test_lines_are_told_apart_however_they_come() -> None:
     text = b"one\ntwo\r\n\nthree" + b"x" * 70_000 + b"\nlast"
     for size in (1, 2, 3, 1000, len(text)):
         pieces = iter([text[at : at + size] for at in range(0, len(text), size)] + [b""])
-        assert list(separated(lambda: next(pieces))) == text.split(b"\n")  # noqa: B023 - used up in this round
+        assert list(split_lines(lambda: next(pieces))) == text.split(b"\n")  # noqa: B023 - used up in this round
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\nnext"])
 def test_a_line_that_is_too_long_is_none(ending: bytes) -> None:
     piece = b"x" * (1 << 20)
     pieces = iter([piece] * (3 * LONGEST_LINE // len(piece)) + [ending, b""][not ending :])
-    assert list(separated(lambda: next(pieces))) == [None, *([b"next"] if b"next" in ending else [])]
+    assert list(split_lines(lambda: next(pieces))) == [None, *([b"next"] if b"next" in ending else [])]
 
 
 def test_without_a_service_the_process_becomes_the_server(variables: dict[str, str]) -> None:

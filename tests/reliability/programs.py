@@ -36,7 +36,7 @@ def say(line: str) -> None:
 def writer(path: str, name: str, count: str) -> None:
     """File rows one by one, each acknowledged when it is committed."""
     from palazzo.archive import door, identity
-    from palazzo.archive.door import Filing
+    from palazzo.archive.door import NewItem
     from palazzo.archive.guarding import Guard
     from palazzo.derive import follow
     from palazzo.derive.cut import Cutter
@@ -53,7 +53,7 @@ def writer(path: str, name: str, count: str) -> None:
     for n in range(int(count)):
         text = f"row {n} of writer {name}: " + "words that are kept " * (n % 9)
         uid = identity.message_id("test", name, str(n))
-        row = Filing(uid, text, "message", "user" if n % 3 == 0 else "assistant", f"{text}\n".encode(), ordinal=n)
+        row = NewItem(uid, text, "message", "user" if n % 3 == 0 else "assistant", f"{text}\n".encode(), ordinal=n)
         with database.transaction() as connection:
             door.file(
                 connection, source, Place("api", "auth"), door.prepare([row], guard), Micros(time.time_ns() // 1000)
@@ -65,7 +65,7 @@ def writer(path: str, name: str, count: str) -> None:
 def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
     """File rows in batches, so many a second, until it is ended; say how many are committed."""
     from palazzo.archive import door, identity
-    from palazzo.archive.door import Filing
+    from palazzo.archive.door import NewItem
     from palazzo.archive.guarding import Guard
     from palazzo.derive import follow
     from palazzo.derive.cut import Cutter
@@ -80,7 +80,7 @@ def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
     began, done = time.monotonic(), 0
     while True:
         rows = [
-            Filing(identity.message_id("test", name, str(n)), f"row {n} of {name}", "message", "user",
+            NewItem(identity.message_id("test", name, str(n)), f"row {n} of {name}", "message", "user",
                    f"row {n}\n".encode(), ordinal=n)
             for n in range(done, done + size)
         ]  # fmt: skip
@@ -166,13 +166,13 @@ def embedder(path: str, name: str, swap: str) -> None:
 def eraser(path: str, words: str) -> None:
     """Erase words; say so when it is committed, and when the file is cleared of them."""
     from palazzo.archive import erasing
-    from palazzo.archive.erasing import Wanted
+    from palazzo.archive.erasing import ErasureRequest
     from palazzo.palace import Palace
     from palazzo.text.hashed import ANYWHERE
 
     with Palace.open(Path(path)) as palace:
         say("ready")
-        wanted = Wanted({words: ANYWHERE})
+        wanted = ErasureRequest({words: ANYWHERE})
         with palace.database.snapshot() as connection:
             found = erasing.survey(connection, wanted, lambda what, done, total: None)
         palace.erase(wanted, found)

@@ -66,7 +66,7 @@ def arrange(palace: Palace, chance: Random) -> bool:
         change = Change(connection, "user", "arrange", palace.clock())
         wing = whereabouts.wing(connection, chance.choice(wings))
         rooms = places.rooms(connection)
-        room = whereabouts.room(connection, whereabouts.spoken(chance.choice(rooms).place))
+        room = whereabouts.room(connection, whereabouts.format_place(chance.choice(rooms).place))
         try:
             _do(change, connection, chance, wing, room)
         except UsageError:
@@ -85,7 +85,7 @@ def _do(change: Change, connection: Connection, chance: Random, wing: Wing, room
             arranging.move_room(change, room, wing)
         case 3:
             other = chance.choice(places.rooms(connection))
-            arranging.merge_rooms(change, room, whereabouts.room(connection, whereabouts.spoken(other.place)))
+            arranging.merge_rooms(change, room, whereabouts.room(connection, whereabouts.format_place(other.place)))
         case _:
             arranging.merge_wings(change, wing, whereabouts.wing(connection, chance.choice(NAMES)))
 

@@ -18,7 +18,7 @@ from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
 from palazzo.archive import erasing
-from palazzo.archive.erasing import Wanted
+from palazzo.archive.erasing import ErasureRequest
 from palazzo.derive.verify import verify
 from palazzo.palace import Palace
 from palazzo.text.hashed import ANYWHERE
@@ -76,7 +76,7 @@ def killed_and_completed(whole: Path, directory: Path, cycles: int) -> set[str]:
         reached.add(said_so.split("\n")[-2] if said_so else "nothing")
         with Palace.open(path, clock=Ticking(1_800_000_000_000_000)) as palace:
             assert complaints(palace) == []
-            wanted = Wanted({WORDS: ANYWHERE})
+            wanted = ErasureRequest({WORDS: ANYWHERE})
             with palace.database.snapshot() as connection:
                 found = erasing.survey(connection, wanted, lambda what, done, total: None)
             assert len(found.items) in ((0,) if "erased" in said_so else (0, 31))

@@ -13,8 +13,8 @@ from tests.derive.state import complaints, derived, drawers
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 
 from palazzo.archive import erasing
-from palazzo.archive.erasing import Wanted
-from palazzo.derive.rebuild import Derived
+from palazzo.archive.erasing import ErasureRequest
+from palazzo.derive.rebuild import RebuildTarget
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Place
 from palazzo.palace import Palace
@@ -49,7 +49,7 @@ def edit(palace: Palace) -> object:
 
 
 def erase(palace: Palace) -> object:
-    wanted = Wanted({"sentence 4 sentence": ANYWHERE, "earlier": ANYWHERE})
+    wanted = ErasureRequest({"sentence 4 sentence": ANYWHERE, "earlier": ANYWHERE})
     with palace.database.snapshot() as connection:
         found = erasing.survey(connection, wanted, lambda what, done, total: None)
     palace.erase(wanted, found)
@@ -212,7 +212,7 @@ def test_making_a_palace_that_met_a_fault_can_be_done_again(before: Path) -> Non
 
 
 @pytest.mark.parametrize("what", ["drawers", "fts", "all"])
-def test_a_rebuild_that_met_a_fault_lost_nothing_and_can_be_done_again(before: Path, what: Derived) -> None:
+def test_a_rebuild_that_met_a_fault_lost_nothing_and_can_be_done_again(before: Path, what: RebuildTarget) -> None:
     def rebuild(palace: Palace) -> None:
         palace.rebuild(what)
 

@@ -144,7 +144,7 @@ def test_a_kill_while_texts_are_set_aside_loses_and_repeats_nothing(tmp_path: Pa
     with Palace.open(path) as palace:
         lagging.follow(palace.database, FailingMentions("poison"))
         with palace.database.snapshot() as connection:
-            assert lagging.behind(connection, FailingMentions()) == 0
+            assert lagging.count_pending(connection, FailingMentions()) == 0
             assert len(dead_letters.things(connection, FailingMentions.name)) == 24
             rows = list(connection.execute("SELECT drawer FROM mention WHERE name = 'priya'"))
             assert (len(rows), len(set(rows))) == (96, 96)

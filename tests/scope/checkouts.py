@@ -70,6 +70,6 @@ def standings(
     repository = repository_of(checkout.root)
     assert repository is not None
     Ancestry(repository, cache).standings(asked, tips)
-    while standings_kept.kept(repository, cache).is_working:
+    while standings_kept.get_cache(repository, cache).is_working:
         time.sleep(0.01)
     return list(Ancestry(repository, cache).standings(asked, tips).values())

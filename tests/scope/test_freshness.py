@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout as Repository
 
-from palazzo.model import UNPLACED, Anchor
+from palazzo.model import UNKNOWN_LINE, Anchor
 from palazzo.scope import tracked
-from palazzo.scope.freshness import LARGEST_SEARCHED, Checkout, Standing, worst
+from palazzo.scope.freshness import LARGEST_SEARCHED, Checkout, CitationStatus, worst
 from palazzo.text.cited import digest, lines_of
 
 KEY = bytes(range(32))
@@ -55,7 +55,7 @@ def blob_of(words: str) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def check(root: Path, anchor: Anchor) -> Standing:
+def check(root: Path, anchor: Anchor) -> CitationStatus:
     return Checkout(root, KEY, LONG).check([anchor])[0]
 
 
@@ -118,7 +118,7 @@ def test_a_line_that_stands_in_the_file_twice_is_not_told_apart_and_a_function_i
 
 def test_the_words_of_an_edit_are_fresh_wherever_they_stand_in_its_file(project: Repository) -> None:
     stretch = cited("src/a.py", *CONNECT)
-    edit = Anchor("src/a.py", UNPLACED, UNPLACED, stretch.digest, stretch.lines, how="edited")
+    edit = Anchor("src/a.py", UNKNOWN_LINE, UNKNOWN_LINE, stretch.digest, stretch.lines, how="edited")
     (project.root / "src/a.py").write_text("# one\n" + BODY)
     assert told(project.root, edit) == "fresh src/a.py:5-8"
     (project.root / "src/a.py").write_text("# all is new\n")
@@ -171,7 +171,7 @@ def test_of_a_renamed_file_that_was_edited_lines_are_moved_or_changed(project: R
     project.git("mv", "src/a.py", "src/b.py")
     project.commit("renamed", "# one\n" + BODY.replace("connection.ping()", "connection.ping(2)"), "src/b.py")
     assert told(project.root, cited("src/a.py", *CONNECT)) == "moved src/b.py:5-8"
-    assert check(project.root, cited("src/a.py", 10, 13)) == Standing("changed", "src/b.py")
+    assert check(project.root, cited("src/a.py", 10, 13)) == CitationStatus("changed", "src/b.py")
 
 
 def test_a_file_is_followed_through_several_renames(project: Repository) -> None:
@@ -317,13 +317,13 @@ def test_of_many_files_that_are_gone_few_are_looked_for_at_once(
     monkeypatch.setattr(tracked, "_renamed_by_commit", lambda root, path: asked.append(path) or real(root, path))  # type: ignore[func-returns-value]
     anchors = [Anchor(f"src/gone_{n}.py") for n in range(20)]
     Checkout(project.root, KEY, LONG).check([Anchor("src/first.py")])
-    Checkout(project.root, KEY, within=0.0001).check(anchors)
+    Checkout(project.root, KEY, timeout=0.0001).check(anchors)
     assert len(asked) <= 1 + tracked._AT_ONCE
     assert {one.freshness for one in Checkout(project.root, KEY, LONG).check(anchors)} == {"gone"}
 
 
 def test_what_there_is_no_time_for_is_unknown(project: Repository) -> None:
-    found = Checkout(project.root, KEY, within=0).check([cited("src/a.py", *CONNECT)] * 3)
+    found = Checkout(project.root, KEY, timeout=0).check([cited("src/a.py", *CONNECT)] * 3)
     assert [(one.freshness, one.is_checked) for one in found] == [("unknown", False)] * 3
 
 
@@ -331,8 +331,8 @@ def test_what_there_is_no_time_for_is_unknown(project: Repository) -> None:
 
 
 def test_the_worst_of_all_citations_is_said_of_a_memory() -> None:
-    fresh, moved, changed, gone = (Standing(state) for state in ("fresh", "moved", "changed", "gone"))
-    unseen = Standing("unknown")
+    fresh, moved, changed, gone = (CitationStatus(state) for state in ("fresh", "moved", "changed", "gone"))
+    unseen = CitationStatus("unknown")
     assert worst([fresh, moved, changed, gone]) == "gone"
     assert worst([fresh, moved, changed]) == "changed"
     assert worst([fresh, moved]) == "moved"
@@ -341,7 +341,7 @@ def test_the_worst_of_all_citations_is_said_of_a_memory() -> None:
 
 
 def test_a_memory_is_not_called_fresh_while_something_it_cites_was_not_compared() -> None:
-    fresh, changed = Standing("fresh"), Standing("changed")
-    late = Standing("unknown", is_checked=False)
+    fresh, changed = CitationStatus("fresh"), CitationStatus("changed")
+    late = CitationStatus("unknown", is_checked=False)
     assert worst([fresh, late]) == "unknown"
     assert worst([changed, late]) == "changed"

@@ -37,7 +37,7 @@ def acme(tmp_path: Path) -> Checkout:
 
 
 def head(checkout: Checkout, within: float = GENEROUS) -> str:
-    return (git.run(checkout.root, "rev-parse", "--verify", "HEAD", within=within) or b"").decode().strip()
+    return (git.run(checkout.root, "rev-parse", "--verify", "HEAD", timeout=within) or b"").decode().strip()
 
 
 def unmerged(checkout: Checkout) -> Ancestry:
@@ -58,15 +58,15 @@ def instead_of_git(directory: Path, script: str, monkeypatch: pytest.MonkeyPatch
 
 def test_it_is_told_what_git_prints_and_reads_what_it_is_given(acme: Checkout) -> None:
     assert head(acme) == acme.head
-    told = git.run(acme.root, "cat-file", "--batch-check", stdin=b"HEAD\nnone\n", within=GENEROUS)
+    told = git.run(acme.root, "cat-file", "--batch-check", stdin=b"HEAD\nnone\n", timeout=GENEROUS)
     assert told is not None
     assert told.decode().splitlines()[0].startswith(f"{acme.head} commit")
 
 
 def test_what_fails_is_not_known(acme: Checkout) -> None:
-    assert git.run(acme.root, "rev-parse", "--verify", "none", within=GENEROUS) is None
-    assert git.run(acme.root / "none", "rev-parse", "HEAD", within=GENEROUS) is None
-    assert git.run(Path("a\0b"), "rev-parse", "HEAD", within=GENEROUS) is None
+    assert git.run(acme.root, "rev-parse", "--verify", "none", timeout=GENEROUS) is None
+    assert git.run(acme.root / "none", "rev-parse", "HEAD", timeout=GENEROUS) is None
+    assert git.run(Path("a\0b"), "rev-parse", "HEAD", timeout=GENEROUS) is None
 
 
 @pytest.mark.parametrize("command", ["fetch", "gc", "status", "config", "checkout", "hash-object", "--exec-path"])
@@ -126,7 +126,7 @@ def test_programs_that_a_repository_names_are_not_started(acme: Checkout, tmp_pa
         ("cat-file", "-p", "HEAD"),
     ]
     for one in asked:
-        assert git.run(acme.root, *one, within=GENEROUS) is not None, one
+        assert git.run(acme.root, *one, timeout=GENEROUS) is not None, one
     assert not mark.exists()
 
 
@@ -306,7 +306,7 @@ def test_what_else_was_asked_about_is_not_taken_for_the_branch_s(acme: Checkout)
     assert found == BranchRange(
         frozenset({acme.git("rev-parse", "feature")}),
         frozenset({fork}),
-        said_before=frozenset({fork}),
+        base_commits=frozenset({fork}),
         present=frozenset({other, fork}),
         has_base=True,
         has_tip=True,

@@ -52,7 +52,7 @@ def test_a_repository_is_known_by_its_first_commit(acme: Path) -> None:
     found = project_identity(acme)
     assert (found.identity, found.name, found.root) == (f"git:{first}", "acme", acme)
     assert (found.branch, found.commit) == ("main", git(acme, "rev-parse", "HEAD"))
-    assert found.settled
+    assert found.is_final
 
 
 def test_a_directory_within_it_belongs_to_it(acme: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_shallow_clone_is_known_by_its_origin(acme: Path, base: Path) -> None:
     git(base, "clone", "-q", "--depth", "1", acme.as_uri(), "shallow")
     git(base / "shallow", "remote", "set-url", "origin", "https://user:secret@example.com:8443/Team/acme.git/")
     found = project_identity(base / "shallow")
-    assert (found.identity, found.settled) == ("remote:example.com/Team/acme", True)
+    assert (found.identity, found.is_final) == ("remote:example.com/Team/acme", True)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_without_git_the_log_still_tells(acme: Path, monkeypatch: pytest.MonkeyP
     assert project_identity(acme) == before
     shutil.rmtree(acme / ".git/logs")
     found = project_identity(acme)
-    assert (found.identity, found.settled) == ("dir:acme", False)
+    assert (found.identity, found.is_final) == ("dir:acme", False)
     assert (found.branch, found.commit) == (before.branch, before.commit)
 
 
@@ -164,7 +164,7 @@ def test_git_that_takes_too_long_is_not_waited_for(acme: Path, monkeypatch: pyte
     monkeypatch.setenv("PATH", f"{slow}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("palazzo.scope.identity._FIRST_COMMITS", {})
     found = project_identity(acme, git_seconds=0.1)
-    assert (found.identity, found.settled) == ("dir:acme", False)
+    assert (found.identity, found.is_final) == ("dir:acme", False)
 
 
 def test_variables_of_another_repository_do_not_matter(acme: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def test_a_merge_that_would_close_a_circle_does_not_count(palace: Palace) -> Non
         assert places.room_names(connection) == ["y"]
         arrangement.retire(connection, circle, Micros(2))
         arrangement.settle(connection)
-        assert arrangement.differing(connection) == (0, 0)
+        assert arrangement.count_differences(connection) == (0, 0)
 
 
 def test_of_those_that_claim_one_name_the_first_keeps_it(palace: Palace) -> None:
@@ -77,9 +77,12 @@ def test_what_no_row_counts_of_is_called_as_it_was_created(palace: Palace) -> No
         arrangement.settle(connection)
         assert places.place_of(connection, room) == Place("api", "login")
         arrangement.retire(connection, row, Micros(2))
-        assert arrangement.differing(connection) == (0, 1)
+        assert arrangement.count_differences(connection) == (0, 1)
         arrangement.settle(connection)
-        assert (places.place_of(connection, room), arrangement.differing(connection)) == (Place("api", "auth"), (0, 0))
+        assert (places.place_of(connection, room), arrangement.count_differences(connection)) == (
+            Place("api", "auth"),
+            (0, 0),
+        )
 
 
 @pytest.mark.parametrize("moved", [1, 6_000])
@@ -117,7 +120,7 @@ def test_rows_count_in_the_order_in_which_they_were_recorded_wherever_they_came_
         assert [places.wing_name(connection, row) for row in (a, b, c)] == ["late", "core", "core-2"]
         assert places.wing_led_to(connection, "early") == a
         assert arrangement.settle(connection) == []
-        assert arrangement.differing(connection) == (0, 0)
+        assert arrangement.count_differences(connection) == (0, 0)
 
 
 def test_of_two_that_were_created_under_one_name_on_two_devices_one_gets_a_number(palace: Palace) -> None:
@@ -138,4 +141,4 @@ def test_of_two_that_were_created_under_one_name_on_two_devices_one_gets_a_numbe
         arrangement.settle(connection)
         assert [places.wing_name(connection, row) for row in (wing, 9)] == ["api", "api-2"]
         assert [places.place_of(connection, row).room for row in (room, 9)] == ["plans", "plans-2"]
-        assert arrangement.differing(connection) == (0, 0)
+        assert arrangement.count_differences(connection) == (0, 0)

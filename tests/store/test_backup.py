@@ -147,7 +147,7 @@ def test_a_pool_opens_what_was_restored_anew(palace_path: Path, tmp_path: Path) 
 
     def opened() -> Palace:
         variables = {"HOME": str(tmp_path)}
-        with pool.lease() as lease, Context(palace_path, tmp_path, variables, opened=lease) as one:
+        with pool.lease() as lease, Context(palace_path, tmp_path, variables, palace_opener=lease) as one:
             return one.writing()
 
     first = opened()

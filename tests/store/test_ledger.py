@@ -13,14 +13,14 @@ from palazzo.model import Micros
 from palazzo.palace import Palace
 from palazzo.store import hook_sessions, ledger, used
 from palazzo.store.ledger import Part
-from palazzo.store.used import HALF_LIFE, NEVER, Tally
+from palazzo.store.used import HALF_LIFE, NEVER, UsageCounts
 
 AT = Micros(1_780_000_000_000_000)
 
 
 def begin(palace: Palace, session: str = "s-1", new_epoch: bool = False) -> hook_sessions.HookSession:
     with palace.database.transaction() as connection:
-        return hook_sessions.heard(connection, "claude-code", session, AT, new_epoch)
+        return hook_sessions.record_hook(connection, "claude-code", session, AT, new_epoch)
 
 
 def give(palace: Palace, session: hook_sessions.HookSession, text: str, *parts: Part, tokens: int = 10) -> int:
@@ -45,8 +45,8 @@ def test_what_was_told_belongs_to_its_epoch(palace: Palace) -> None:
     give(palace, session, "words", Part("drawer", "ab" * 16))
     later = begin(palace, new_epoch=True)
     with palace.database.snapshot() as connection:
-        assert ledger.told(connection, session.row, session.epoch) == {"ab" * 16}
-        assert ledger.told(connection, later.row, later.epoch) == frozenset()
+        assert ledger.read_epoch_uids(connection, session.row, session.epoch) == {"ab" * 16}
+        assert ledger.read_epoch_uids(connection, later.row, later.epoch) == frozenset()
     assert (later.row, later.epoch) == (session.row, session.epoch + 1)
 
 
@@ -90,9 +90,9 @@ def test_a_session_is_found_by_the_beginning_of_its_id(palace: Palace) -> None:
 def test_what_was_asked_once_is_not_forgotten_within_an_epoch(palace: Palace) -> None:
     session = begin(palace)
     with palace.database.transaction() as connection:
-        assert hook_sessions.saved(connection, session.row, 15)
-        assert not hook_sessions.saved(connection, session.row, 15)
-        assert not hook_sessions.saved(connection, session.row, 3)
+        assert hook_sessions.record_save(connection, session.row, 15)
+        assert not hook_sessions.record_save(connection, session.row, 15)
+        assert not hook_sessions.record_save(connection, session.row, 3)
         hook_sessions.notice(connection, session.row)
     again, later = begin(palace), begin(palace, new_epoch=True)
     assert (again.saved_at, again.noticed) == (15, True)
@@ -116,7 +116,7 @@ def use(palace: Palace, session: hook_sessions.HookSession, *uids: str, at: int 
             ledger.note_use(connection, session.row, uid, "cited", Micros(at))
 
 
-def counted(palace: Palace, uid: str) -> Tally:
+def counted(palace: Palace, uid: str) -> UsageCounts:
     with palace.database.snapshot() as connection:
         return used.tallies(connection, [uid]).get(uid, NEVER)
 
@@ -130,16 +130,16 @@ def test_a_session_counts_once_however_often_it_is_told(palace: Palace) -> None:
     first = begin(palace)
     tell(palace, first, A)
     tell(palace, begin(palace, new_epoch=True), A, B)
-    assert (counted(palace, A), counted(palace, B)) == (Tally(1, 0, 1), Tally(1, 0, 1))
+    assert (counted(palace, A), counted(palace, B)) == (UsageCounts(1, 0, 1), UsageCounts(1, 0, 1))
     tell(palace, begin(palace, "s-2"), A)
-    assert counted(palace, A) == Tally(2, 0, 2)
+    assert counted(palace, A) == UsageCounts(2, 0, 2)
 
 
 def test_what_was_asked_for_was_not_told_unasked(palace: Palace) -> None:
     tell(palace, begin(palace), A, reason=f"{ledger.ASKED_FOR} the past")
     assert counted(palace, A) == NEVER
     tell(palace, begin(palace), A)
-    assert counted(palace, A) == Tally(1, 0, 1)
+    assert counted(palace, A) == UsageCounts(1, 0, 1)
 
 
 def test_a_use_makes_it_as_new(palace: Palace) -> None:
@@ -147,9 +147,9 @@ def test_a_use_makes_it_as_new(palace: Palace) -> None:
     for session in sessions[:3]:
         tell(palace, session, A)
     use(palace, sessions[2], A)
-    assert counted(palace, A) == Tally(3, 1, 0)
+    assert counted(palace, A) == UsageCounts(3, 1, 0)
     tell(palace, sessions[3], A)
-    assert counted(palace, A) == Tally(4, 1, 1)
+    assert counted(palace, A) == UsageCounts(4, 1, 1)
 
 
 def test_what_one_session_used_was_used_together(palace: Palace) -> None:
@@ -222,7 +222,7 @@ def test_an_erase_takes_what_is_counted_of_what_went(palace: Palace) -> None:
     uids, _ = pair(palace)
     erase(palace, "zebra-quartz-90417")
     assert together(palace) == {}
-    assert (counted(palace, uids[0]), counted(palace, uids[1])) == (NEVER, Tally(1, 1, 0))
+    assert (counted(palace, uids[0]), counted(palace, uids[1])) == (NEVER, UsageCounts(1, 1, 0))
 
 
 @pytest.mark.parametrize(("count", "half", "most"), [(1, 1, 1), (2, 1, 2), (20, 10, 19), (21, 11, 20)])

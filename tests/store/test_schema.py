@@ -34,7 +34,7 @@ def test_a_palace_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_file_in_which_nothing_is_made_is_no_palace_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "_MADE_WITHIN", 0.05)
+    monkeypatch.setattr(schema, "_CREATION_TIMEOUT", 0.05)
     path = tmp_path / "palace.db"
     made, reader = Database(path), Database(path, "read")
     try:
@@ -76,7 +76,7 @@ def test_what_was_told_before_there_were_sums_of_it_is_in_them(tmp_path: Path, m
         made = Database(tmp_path / "palace.db")
         schema.migrate(made)
         with made.transaction() as connection:
-            session = hook_sessions.heard(connection, "pi", "s-1", now).row
+            session = hook_sessions.record_hook(connection, "pi", "s-1", now).row
             # As it was written then: `record` counts.
             connection.execute(
                 "INSERT INTO injection VALUES(1, ?, 0, 'prompt', 'it calls for it', 1, 9, 9, x'', x'')", (session,)
@@ -85,5 +85,5 @@ def test_what_was_told_before_there_were_sums_of_it_is_in_them(tmp_path: Path, m
             connection.execute("INSERT INTO injection_use VALUES(1, 0, 'cited', 2)")
     schema.migrate(made)
     with made.snapshot() as connection:
-        assert used.tallies(connection, [uid.hex()]) == {uid.hex(): used.Tally(1, 1, 0)}
+        assert used.tallies(connection, [uid.hex()]) == {uid.hex(): used.UsageCounts(1, 1, 0)}
     made.close()

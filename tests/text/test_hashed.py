@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palazzo.text.escapes import spellings, strings
-from palazzo.text.hashed import ANYWHERE, AS_WORDS, COVER, WHOLE, Finder, Standing
+from palazzo.text.hashed import ANYWHERE, AS_WORDS, COVER, WHOLE, Finder, MatchMode
 
 KEY = b"k" * 32
 _words = st.text(alphabet=st.sampled_from("abc é漢🙂\n\0\ud800"), min_size=1, max_size=40)
 
 
-def finder(*words: str, standing: Standing = ANYWHERE) -> Finder:
+def finder(*words: str, standing: MatchMode = ANYWHERE) -> Finder:
     blank = Finder(KEY)
-    return Finder(KEY, [blank.hashed(one, standing) for one in words])
+    return Finder(KEY, [blank.hash_words(one, standing) for one in words])
 
 
 @settings(max_examples=60)
@@ -31,7 +31,7 @@ def test_words_are_found_wherever_they_stand(first: str, words: list[str], aroun
             covered |= set(range(found.start(), found.start() + len(word)))
     assert {n for start, end in known.find(text) for n in range(start, end)} == covered
     assert known.suspects(["nothing?", text]) - {0} == {1}
-    assert len(known.covered(text)) == len(text)
+    assert len(known.cover_text(text)) == len(text)
 
 
 def test_other_words_are_not_found() -> None:
@@ -43,21 +43,21 @@ def test_other_words_are_not_found() -> None:
 
 
 def test_another_key_finds_nothing() -> None:
-    words = finder("hunter2").hashed("hunter2")
+    words = finder("hunter2").hash_words("hunter2")
     assert Finder(b"other key", [words]).find("hunter2") == []
 
 
 def test_words_that_must_stand_alone_are_not_found_in_others() -> None:
     known = finder("Ann", standing=AS_WORDS)
     assert (
-        known.covered("Ann Annual Joanna _Ann Ann! über-Ann")
+        known.cover_text("Ann Annual Joanna _Ann Ann! über-Ann")
         == f"{COVER * 3} Annual Joanna _Ann {COVER * 3}! über-{COVER * 3}"
     )
 
 
 def test_a_text_that_is_known_as_a_whole_is_not_found_in_others() -> None:
     known = finder("yes", standing=WHOLE)
-    assert (known.covered("yes"), known.covered("yes?")) == (COVER * 3, "yes?")
+    assert (known.cover_text("yes"), known.cover_text("yes?")) == (COVER * 3, "yes?")
     assert known.suspects(["no", "yes", "yes?"]) == {1}
 
 

@@ -66,12 +66,12 @@ def test_what_is_added_anywhere_is_removed_without_a_trace(text: str, before: st
     # another on top of it, a change of the first, and all away again in either order
     two = json_edit.added(more, trail, [OURS], key)
     n = len(node.parts)
-    two = json_edit.replaced(two, (*trail, n), {"other": 1})
+    two = json_edit.replace_value(two, (*trail, n), {"other": 1})
     for first, second in ((n, n), (n + 1, n)):
-        one = json_edit.without(two, (*trail, first))
+        one = json_edit.remove_part(two, (*trail, first))
         assert one is not None
-        assert json_edit.without(one, (*trail, second)) == text
-    assert json_edit.without(more, (*trail, n)) == text
+        assert json_edit.remove_part(one, (*trail, second)) == text
+    assert json_edit.remove_part(more, (*trail, n)) == text
 
 
 @settings(max_examples=12, deadline=None)
@@ -100,14 +100,14 @@ def test_every_other_value_and_its_order_stay(text: str, data: Any) -> None:
 def test_what_was_made_for_it_goes_with_it() -> None:
     text = '{\n  "model": "x"\n}\n'
     more = json_edit.added(text, (), {"Stop": [OURS]}, "hooks")
-    assert json_edit.without(more, (1, 0, 0)) == text
-    assert json_edit.without(json_edit.new({"hooks": {"Stop": [OURS]}}), (0, 0, 0)) is None
+    assert json_edit.remove_part(more, (1, 0, 0)) == text
+    assert json_edit.remove_part(json_edit.new({"hooks": {"Stop": [OURS]}}), (0, 0, 0)) is None
 
 
 @pytest.mark.parametrize("empty", ["{}", "{ }", "{\n}", "{\n\n  }\n", "{}\n", "\r\n{}\r\n", "{\t}"])
 def test_a_container_that_was_empty_stays(empty: str) -> None:
     more = json_edit.added(empty, (), {"Stop": [OURS]}, "hooks")
-    assert json_edit.without(more, (0, 0, 0)) == empty
+    assert json_edit.remove_part(more, (0, 0, 0)) == empty
 
 
 def test_it_is_written_as_its_neighbours_are() -> None:

@@ -37,7 +37,7 @@ def taken_away(text: str) -> str | None:
     """Without our server, which is looked for as whoever installs it does."""
     found = jsonc_edit.read(text).last("mcp")
     assert found is not None
-    return jsonc_edit.without(text, (found[0], 0))
+    return jsonc_edit.remove_part(text, (found[0], 0))
 
 
 @settings(max_examples=20, deadline=None)
@@ -72,13 +72,13 @@ def test_comments_around_what_is_removed_stay() -> None:
 
 
 def test_a_file_that_has_a_comment_is_not_taken_away() -> None:
-    assert jsonc_edit.without('// mine\n{"mcp": {"palazzo": 1}}\n', (0, 0)) == "// mine\n{}\n"
-    assert jsonc_edit.without('{"mcp": {"palazzo": 1}}\n', (0, 0)) is None
+    assert jsonc_edit.remove_part('// mine\n{"mcp": {"palazzo": 1}}\n', (0, 0)) == "// mine\n{}\n"
+    assert jsonc_edit.remove_part('{"mcp": {"palazzo": 1}}\n', (0, 0)) is None
 
 
 def test_a_value_is_replaced_and_nothing_else() -> None:
     text = '{\n  // keep\n  "a": [1, /* old */ 2], // this too\n}\n'
-    assert jsonc_edit.replaced(text, (0,), [3]) == '{\n  // keep\n  "a": [3], // this too\n}\n'
+    assert jsonc_edit.replace_value(text, (0,), [3]) == '{\n  // keep\n  "a": [3], // this too\n}\n'
 
 
 @pytest.mark.parametrize("text", ["{", '{"a" 1}', '{"a": 1} x', "/* {} ", '{"a": /1}', '{"a": tru}', ""])

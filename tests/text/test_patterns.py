@@ -21,21 +21,21 @@ TEXT = "In 2026-03 ÜNAL said: a\nb\na b. Next 日本語 🙂🙂"
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "_remembered", {})
-    monkeypatch.setattr(patterns, "_compiled", {})
+    monkeypatch.setattr(patterns, "_code_cache", {})
+    monkeypatch.setattr(patterns, "_new_patterns", {})
 
 
 def kept() -> bytes:
     for pattern, flags in PATTERNS:
-        patterns.compiled(pattern, flags)
-    return patterns.kept()
+        patterns.compile_pattern(pattern, flags)
+    return patterns.dump_cache()
 
 
 @pytest.mark.parametrize(("pattern", "flags"), PATTERNS)
 def test_what_was_kept_matches_as_what_is_compiled(monkeypatch: pytest.MonkeyPatch, pattern: str, flags: int) -> None:
     patterns.remember(kept())
     monkeypatch.setattr(re, "compile", None)  # it is not asked for
-    made = patterns.compiled(pattern, flags)
+    made = patterns.compile_pattern(pattern, flags)
     monkeypatch.undo()
     plain = re.compile(pattern, flags)
     assert [(m.span(), m.groupdict(), m.groups()) for m in made.finditer(TEXT)] == [
@@ -46,34 +46,34 @@ def test_what_was_kept_matches_as_what_is_compiled(monkeypatch: pytest.MonkeyPat
 
 def test_only_what_is_new_is_worth_keeping() -> None:
     raw = kept()
-    patterns._compiled.clear()
+    patterns._new_patterns.clear()
     patterns.remember(raw)
     for pattern, flags in PATTERNS:
-        patterns.compiled(pattern, flags)
-    assert patterns.kept() == b""
-    patterns.compiled("another")
-    assert len(patterns.kept()) > len(raw)
+        patterns.compile_pattern(pattern, flags)
+    assert patterns.dump_cache() == b""
+    patterns.compile_pattern("another")
+    assert len(patterns.dump_cache()) > len(raw)
 
 
 @pytest.mark.parametrize("raw", [b"", b"x", b"12345678", b"\0" * 100])
 def test_what_is_no_such_file_is_nothing(raw: bytes) -> None:
     patterns.remember(raw)
-    assert patterns._remembered == {}
+    assert patterns._code_cache == {}
 
 
 def test_a_flipped_bit_is_seen() -> None:
     raw = bytearray(kept())
     raw[len(raw) // 2] ^= 4
     patterns.remember(bytes(raw))
-    assert patterns._remembered == {}
+    assert patterns._code_cache == {}
 
 
 def test_lists_that_this_python_does_not_take_are_compiled_again() -> None:
-    patterns._remembered[PATTERNS[0]] = (34, b"\xff\xff\xff\x7f" * 3, 3, {}, (None,))
-    assert patterns.compiled(*PATTERNS[0]).search("2026-03")
+    patterns._code_cache[PATTERNS[0]] = (34, b"\xff\xff\xff\x7f" * 3, 3, {}, (None,))
+    assert patterns.compile_pattern(*PATTERNS[0]).search("2026-03")
 
 
 def test_every_pattern_that_asks_can_be_kept() -> None:
     for pattern in (*asking.ASKS, asking.NEVER, asking.AT_HAND, asking.WHOLE, asking.PHRASES):
-        patterns.compiled(pattern.pattern, IGNORE_CASE)
-    assert patterns.kept()
+        patterns.compile_pattern(pattern.pattern, IGNORE_CASE)
+    assert patterns.dump_cache()

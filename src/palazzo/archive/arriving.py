@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from palazzo.archive import packing
-from palazzo.archive.door import Filing
-from palazzo.archive.erased_words import at_moment, bare_notes, without_erased
+from palazzo.archive.door import NewItem
+from palazzo.archive.erased_words import at_moment, bare_notes, cover_erased_items
 from palazzo.archive.guarding import Guard
 from palazzo.archive.incoming_items import (
     Arrival,
@@ -45,20 +45,20 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class ArrivalBatch:
     """Arrivals without what the guard takes out, their digests, their packs; and of which words were erased here."""
 
     guard: Guard
     came: tuple[Arrival, ...]
-    kept: tuple[Arrival, ...]
+    clean_arrivals: tuple[Arrival, ...]
     digests: tuple[bytes, ...]
-    covered: frozenset[int]
+    erased_indices: frozenset[int]
     packs: tuple[NewPack, ...]
-    where: tuple[Spot | None, ...]
+    spots: tuple[Spot | None, ...]
 
 
 @dataclass(slots=True)
-class Taken:
+class IntakeResult:
     """What taking in did, by row id. `moved` are the places that items had and have no more.
 
     `variants` are the id and the digest of each arrival with other content than the item that is here.
@@ -67,46 +67,50 @@ class Taken:
     added: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
     same: int = 0
-    covered: list[int] = field(default_factory=list)
+    erased_rows: list[int] = field(default_factory=list)
     bare: list[int] = field(default_factory=list)
-    moved: list[Place] = field(default_factory=list)
+    former_places: list[Place] = field(default_factory=list)
     variants: list[tuple[bytes, bytes]] = field(default_factory=list)
 
 
 # --- outside the lock --------------------------------------------------------------------------------------
 
 
-def prepare(arrivals: Sequence[Arrival], guard: Guard, known: Collection[bytes] = ()) -> Prepared:
+def prepare(arrivals: Sequence[Arrival], guard: Guard, archived_uids: Collection[bytes] = ()) -> ArrivalBatch:
     """Redact arrivals, cover what was erased here, and compress the bytes of those that are not `known`."""
-    kept, covered = _guarded(arrivals, guard)
-    digests = tuple(map(digest, kept))
-    packs, where = packing.pack([None if one.uid in known else one.filing.raw for one in kept])
-    return Prepared(guard, tuple(arrivals), kept, digests, covered, packs, where)
+    clean_arrivals, erased_indices = _apply_guard(arrivals, guard)
+    digests = tuple(map(digest, clean_arrivals))
+    packs, spots = packing.pack(
+        [None if arrival.uid in archived_uids else arrival.new_item.raw for arrival in clean_arrivals]
+    )
+    return ArrivalBatch(guard, tuple(arrivals), clean_arrivals, digests, erased_indices, packs, spots)
 
 
-def _guarded(arrivals: Sequence[Arrival], guard: Guard) -> tuple[tuple[Arrival, ...], frozenset[int]]:
-    came = [arrival.filing for arrival in arrivals]
-    kept = list(arrivals)
-    covered = {n for n, one in enumerate(without_erased(came, guard.erased)) if one is not came[n]}
-    for n, filing in enumerate(guard.filings(came)):
-        if filing is not came[n]:
-            kept[n] = _as_kept(arrivals[n], filing, n in covered)
-    return tuple(kept), frozenset(covered)
+def _apply_guard(arrivals: Sequence[Arrival], guard: Guard) -> tuple[tuple[Arrival, ...], frozenset[int]]:
+    came = [arrival.new_item for arrival in arrivals]
+    clean_arrivals = list(arrivals)
+    erased_indices = {
+        n for n, clean_item in enumerate(cover_erased_items(came, guard.tombstone_finder)) if clean_item is not came[n]
+    }
+    for n, new_item in enumerate(guard.filings(came)):
+        if new_item is not came[n]:
+            clean_arrivals[n] = _as_kept(arrivals[n], new_item, n in erased_indices)
+    return tuple(clean_arrivals), frozenset(erased_indices)
 
 
-def _as_kept(came: Arrival, filing: Filing, is_covered: bool) -> Arrival:
+def _as_kept(came: Arrival, new_item: NewItem, is_covered: bool) -> Arrival:
     """An arrival of which the guard took something out. One that was erased here has neither bytes nor salt."""
-    if is_covered and not filing.text.strip(f"{COVER} \n\r\t"):
-        meta = bare_notes(filing.meta)
-    elif filing.meta == came.filing.meta:
+    if is_covered and not new_item.text.strip(f"{COVER} \n\r\t"):
+        meta = bare_notes(new_item.meta)
+    elif new_item.meta == came.new_item.meta:
         meta = came.meta
     else:
-        meta = json.dumps(dict(filing.meta), ensure_ascii=True, default=str)
+        meta = json.dumps(dict(new_item.meta), ensure_ascii=True, default=str)
     return replace(
         came,
-        filing=replace(filing, raw=None if is_covered else filing.raw, meta=json.loads(meta)),
+        new_item=replace(new_item, raw=None if is_covered else new_item.raw, meta=json.loads(meta)),
         salt=b"" if is_covered else came.salt,
-        parts=came.parts if filing.parts == came.filing.parts else items.dump_parts(filing.parts),
+        parts=came.parts if new_item.parts == came.new_item.parts else items.dump_parts(new_item.parts),
         meta=meta,
     )
 
@@ -116,73 +120,77 @@ def _as_kept(came: Arrival, filing: Filing, is_covered: bool) -> Arrival:
 
 def take_in(
     connection: Connection,
-    prepared: Prepared,
+    batch: ArrivalBatch,
     sources: dict[bytes, int],
     rooms: dict[bytes, int],
     authority: Authority = "device",
-) -> Taken:
+) -> IntakeResult:
     """Take prepared arrivals in, in this transaction; `sources` and `rooms` lead from ids to row ids."""
-    if prepared.guard.version != tombstones.version(connection):
-        guard = Guard.at(connection, prepared.guard.redacts)
-        prepared = prepare(prepared.came, guard, {one.uid for one in prepared.kept} & known(connection, prepared.came))
-    taken = Taken()
-    there = items.known_items(connection, {one.uid for one in prepared.kept})
+    if batch.guard.version != tombstones.version(connection):
+        guard = Guard.at(connection, batch.guard.redacts)
+        batch = prepare(
+            batch.came,
+            guard,
+            {candidate.uid for candidate in batch.clean_arrivals} & find_archived_uids(connection, batch.came),
+        )
+    intake = IntakeResult()
+    rows_by_uid = items.known_items(connection, {candidate.uid for candidate in batch.clean_arrivals})
     first: dict[bytes, int] = {}
-    again: list[int] = []
-    for n, arrival in enumerate(prepared.kept):
-        if arrival.uid in there or first.setdefault(arrival.uid, n) != n:
-            again.append(n)
-    _insert(connection, prepared, [*first.values()], sources, rooms, taken)
-    there = items.known_items(connection, {prepared.kept[n].uid for n in again})
+    repeat_indices: list[int] = []
+    for n, arrival in enumerate(batch.clean_arrivals):
+        if arrival.uid in rows_by_uid or first.setdefault(arrival.uid, n) != n:
+            repeat_indices.append(n)
+    _insert(connection, batch, [*first.values()], sources, rooms, intake)
+    rows_by_uid = items.known_items(connection, {batch.clean_arrivals[n].uid for n in repeat_indices})
     reader = PackReader(connection)
-    for n in again:
-        _join(connection, reader, prepared, n, there[prepared.kept[n].uid], sources, rooms, taken, authority)
-    return taken
+    for n in repeat_indices:
+        _join(connection, reader, batch, n, rows_by_uid[batch.clean_arrivals[n].uid], sources, rooms, intake, authority)
+    return intake
 
 
-def known(connection: Connection, arrivals: Iterable[Arrival]) -> set[bytes]:
+def find_archived_uids(connection: Connection, arrivals: Iterable[Arrival]) -> set[bytes]:
     """Return the ids of those arrivals that are archived here."""
-    return set(items.known_items(connection, {one.uid for one in arrivals}))
+    return set(items.known_items(connection, {arrival.uid for arrival in arrivals}))
 
 
 def _insert(
     connection: Connection,
-    prepared: Prepared,
+    batch: ArrivalBatch,
     fresh: Sequence[int],
     sources: dict[bytes, int],
     rooms: dict[bytes, int],
-    taken: Taken,
+    intake: IntakeResult,
 ) -> None:
-    spots = {n: prepared.where[n] for n in fresh}
-    wanted = {spot[0] for spot in spots.values() if spot}
-    packs = packing.store(connection, prepared.packs, wanted)
+    spots = {n: batch.spots[n] for n in fresh}
+    pack_numbers = {spot[0] for spot in spots.values() if spot}
+    packs = packing.store(connection, batch.packs, pack_numbers)
     rows = []
     for n in fresh:
-        arrival, spot = prepared.kept[n], spots[n]
-        if spot is None and arrival.filing.raw is not None:  # it was here when the packs were made
-            pack, spot = _packed(connection, arrival)
+        arrival, spot = batch.clean_arrivals[n], spots[n]
+        if spot is None and arrival.new_item.raw is not None:  # it was here when the packs were made
+            pack, spot = _store_raw(connection, arrival)
         else:
             pack = None if spot is None else packs[spot[0]]
         rows.append(item_row(arrival, sources[arrival.source], rooms[arrival.room], pack, spot))
-    inserted = items.insert_items(connection, rows)
-    if inserted:
-        redaction.note_rules(connection, prepared.guard.rules, inserted[0])
-    taken.added += inserted
-    taken.covered += [row for n, row in zip(fresh, inserted, strict=True) if n in prepared.covered]
+    new_rows = items.insert_items(connection, rows)
+    if new_rows:
+        redaction.note_rules(connection, batch.guard.rules, new_rows[0])
+    intake.added += new_rows
+    intake.erased_rows += [row for n, row in zip(fresh, new_rows, strict=True) if n in batch.erased_indices]
     for n in fresh:
-        if n in prepared.covered:
-            claim(connection, prepared.guard, prepared.came[n].filing)
-        _settle_links(connection, prepared.kept[n], prepared.digests[n])
+        if n in batch.erased_indices:
+            claim(connection, batch.guard, batch.came[n].new_item)
+        _settle_links(connection, batch.clean_arrivals[n], batch.digests[n])
 
 
-def _packed(connection: Connection, arrival: Arrival) -> tuple[int | None, Spot | None]:
-    packs, (spot,) = packing.pack([arrival.filing.raw])
+def _store_raw(connection: Connection, arrival: Arrival) -> tuple[int | None, Spot | None]:
+    packs, (spot,) = packing.pack([arrival.new_item.raw])
     return (None, None) if spot is None else (packing.store(connection, packs, {0})[0], spot)
 
 
 # --- archived apart ----------------------------------------------------------------------------------------
 
-_STORED = (
+_ITEM_QUERY = (
     "SELECT item.uid, item.kind, role, standing, author, thread, ordinal, created_at, recorded_at, trust, branch,"
     " commit_id, parts, meta, decoder, pack, raw_start, raw_size, salt, text, text_codec, source.uid, room.uid,"
     " item.source, item.room FROM item JOIN source ON source.id = item.source JOIN room ON room.id = item.room"
@@ -190,7 +198,7 @@ _STORED = (
 )
 
 
-class _Stored(NamedTuple):
+class _LocalItem(NamedTuple):
     """An item that is here as another palace would be told of it, and the row ids of where it stands."""
 
     arrival: Arrival
@@ -198,70 +206,70 @@ class _Stored(NamedTuple):
     room: int
 
 
-def _stored(connection: Connection, reader: PackReader, row: int) -> _Stored:
+def _read_local_item(connection: Connection, reader: PackReader, row: int) -> _LocalItem:
     (
-        uid, kind, role, standing, author, thread, ordinal, created, recorded, trust, branch, commit, parts, meta,
+        uid, kind, role, status, author, thread, ordinal, created, record_time, trust, branch, commit, parts, meta,
         decoder, pack, start, size, salt, text, codec, source, room, source_row, room_row,
-    ) = next(connection.execute(_STORED, (row,)))  # fmt: skip
-    filing = Filing(
+    ) = next(connection.execute(_ITEM_QUERY, (row,)))  # fmt: skip
+    new_item = NewItem(
         ItemId(bytes(uid).hex()), items.decode_text(text, codec), kind, role,
-        raw=None if pack is None else reader.read(pack, start, size), standing=standing, author=author,
+        raw=None if pack is None else reader.read(pack, start, size), standing=status, author=author,
         parts=items.load_parts(parts), thread=thread, ordinal=int(ordinal), created_at=Micros(created), trust=trust,
         branch=branch, commit=commit, decoder=int(decoder), meta=json.loads(meta),
     )  # fmt: skip
-    arrival = Arrival(filing, bytes(source), bytes(room), int(recorded), bytes(salt), parts, meta)
-    return _Stored(arrival, Place(int(source_row), thread, int(ordinal), kind), int(room_row))
+    arrival = Arrival(new_item, bytes(source), bytes(room), int(record_time), bytes(salt), parts, meta)
+    return _LocalItem(arrival, Place(int(source_row), thread, int(ordinal), kind), int(room_row))
 
 
 def own_digest(connection: Connection, reader: PackReader, row: int) -> bytes:
     """Return the digest of an item as it is here."""
-    return digest(_stored(connection, reader, row).arrival)
+    return digest(_read_local_item(connection, reader, row).arrival)
 
 
 def _join(
     connection: Connection,
     reader: PackReader,
-    prepared: Prepared,
+    batch: ArrivalBatch,
     n: int,
     row: int,
     sources: dict[bytes, int],
     rooms: dict[bytes, int],
-    taken: Taken,
+    intake: IntakeResult,
     authority: Authority,
 ) -> None:
     """Join a stored item with an arrival of its id: its content stays, and it gets the place of the first copy."""
-    arrival = prepared.kept[n]
-    if _is_told_so(connection, arrival, prepared.digests[n]):
-        taken.same += 1
+    arrival = batch.clean_arrivals[n]
+    if _is_told_so(connection, arrival, batch.digests[n]):
+        intake.same += 1
         return
-    stored = _stored(connection, reader, row)
-    item, place = stored.arrival, stored.place
+    local_item = _read_local_item(connection, reader, row)
+    item, place = local_item.arrival, local_item.place
     if is_variant(item, arrival, authority):
-        taken.variants.append((arrival.uid, prepared.digests[n]))
+        intake.variants.append((arrival.uid, batch.digests[n]))
         return
     if authority == "other" or is_decoder_difference(item, arrival):
-        taken.same += 1
+        intake.same += 1
         return
     result = join_copies(item, arrival)
     if authority == "owner" and not result.is_erased:
-        filing = replace(result.filing, trust=arrival.filing.trust, parts=arrival.filing.parts)
-        result = replace(result, filing=filing, parts=arrival.parts)
-    other_place = Place(sources[arrival.source], arrival.filing.thread, arrival.filing.ordinal, "")
+        new_item = replace(result.new_item, trust=arrival.new_item.trust, parts=arrival.new_item.parts)
+        result = replace(result, new_item=new_item, parts=arrival.parts)
+    other_place = Place(sources[arrival.source], arrival.new_item.thread, arrival.new_item.ordinal, "")
     _repeat(connection, row, place, other_place, result, item)
     if result == item:
-        taken.same += 1
+        intake.same += 1
         return
-    source, room = sources.get(result.source, place.source), rooms.get(result.room, stored.room)
+    source, room = sources.get(result.source, place.source), rooms.get(result.room, local_item.room)
     _write(connection, row, result, item, source, room)
-    taken.changed.append(row)
+    intake.changed.append(row)
     if result.is_erased and not item.is_erased:
-        taken.bare.append(row)
-    if n in prepared.covered:
-        taken.covered.append(row)
-        claim(connection, prepared.guard, prepared.came[n].filing)
-    new_place = Place(source, result.filing.thread, result.filing.ordinal, result.filing.kind)
+        intake.bare.append(row)
+    if n in batch.erased_indices:
+        intake.erased_rows.append(row)
+        claim(connection, batch.guard, batch.came[n].new_item)
+    new_place = Place(source, result.new_item.thread, result.new_item.ordinal, result.new_item.kind)
     if new_place != place:
-        taken.moved.append(place)
+        intake.former_places.append(place)
     _settle_links(connection, result, digest(result))
 
 
@@ -275,41 +283,43 @@ def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bo
     return any(True for _ in rows)
 
 
-def _repeat(connection: Connection, row: int, here: Place, there: Place, kept: Arrival, stored: Arrival) -> None:
+def _repeat(
+    connection: Connection, row: int, own_place: Place, other_place: Place, result: Arrival, item: Arrival
+) -> None:
     """Every place at which the item was archived but the one where it stands is a repetition of it."""
-    stands, came = (here.source, here.ordinal), (there.source, there.ordinal)
+    stands, came = (own_place.source, own_place.ordinal), (other_place.source, other_place.ordinal)
     if stands == came:
         return
-    if (kept.source, kept.filing.ordinal) == (stored.source, stored.filing.ordinal):
-        own, other = stands, came
+    if (result.source, result.new_item.ordinal) == (item.source, item.new_item.ordinal):
+        own, repetition = stands, came
     else:
-        own, other = came, stands
-    items.insert_repetitions(connection, [(*other, row)])
+        own, repetition = came, stands
+    items.insert_repetitions(connection, [(*repetition, row)])
     items.forget_repetition(connection, *own, row)
 
 
-def _write(connection: Connection, row: int, kept: Arrival, here: Arrival, source: int, room: int) -> None:
+def _write(connection: Connection, row: int, result: Arrival, item: Arrival, source: int, room: int) -> None:
     """Let an item be what is kept of it. The bytes of what was erased are taken by who takes them out of their pack."""
-    stays = kept.is_erased or kept.filing.raw == here.filing.raw
-    pack, spot = (None, None) if stays or kept.filing.raw is None else _packed(connection, kept)
-    items.replace_item(connection, row, item_row(kept, source, room, pack, spot), with_bytes=not stays)
+    stays = result.is_erased or result.new_item.raw == item.new_item.raw
+    pack, spot = (None, None) if stays or result.new_item.raw is None else _store_raw(connection, result)
+    items.replace_item(connection, row, item_row(result, source, room, pack, spot), with_bytes=not stays)
 
 
 # --- links and erasures ------------------------------------------------------------------------------------
 
 
-def _settle_links(connection: Connection, kept: Arrival, own: bytes) -> None:
-    links.settle_links(connection, kept.uid, own, kept.is_erased)
+def _settle_links(connection: Connection, item: Arrival, own: bytes) -> None:
+    links.settle_links(connection, item.uid, own, item.is_erased)
 
 
-def claim(connection: Connection, guard: Guard, came: Filing) -> None:
+def claim(connection: Connection, guard: Guard, came: NewItem) -> None:
     """Say by which erasure an item that came lost words here: the first that knows any of its words."""
-    known = guard.erased
-    found = [known.hashed(came.text[start:end]).hash for start, end in known.each(came.text)]
+    finder = guard.tombstone_finder
+    hashes = [finder.hash_words(came.text[start:end]).hash for start, end in finder.find_parts(came.text)]
     for whole in (came.text, at_moment(came.text, came.created_at)):
-        if whole and known.is_whole(whole):
-            found.append(known.hashed(whole, WHOLE).hash)
-    erasure = _erasure_of(connection, found)
+        if whole and finder.is_whole(whole):
+            hashes.append(finder.hash_words(whole, WHOLE).hash)
+    erasure = _erasure_of(connection, hashes)
     if erasure is not None:
         tombstones.claim_item(connection, erasure, bytes.fromhex(came.id))
 
@@ -319,6 +329,6 @@ def _erasure_of(connection: Connection, hashes: Sequence[bytes]) -> int | None:
         "SELECT erasure.id FROM erasure JOIN tombstone ON tombstone.erasure = erasure.id"
         " WHERE ?1 = '[]' OR lower(hex(tombstone.hash)) IN (SELECT value FROM json_each(?1))"
         " ORDER BY erasure.at, erasure.uid LIMIT 1",
-        (json.dumps([one.hex() for one in hashes]),),
+        (json.dumps([word_hash.hex() for word_hash in hashes]),),
     )
     return next((int(row) for (row,) in rows), None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from palazzo.archive import door, identity, notes
-from palazzo.archive.door import Filing, Prepared
+from palazzo.archive.door import IngestBatch, NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.archive.notes import Note
 from palazzo.model import ItemId, Micros, Place, Source
@@ -24,7 +24,7 @@ ORIGIN = "brought"
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ImportedNote:
     """A note of a store: what it is called there, and when it was written."""
 
     key: str
@@ -33,7 +33,7 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ImportStatus:
     """How a note of a store stands here: the row that says it (None: it is new), and those that say what it did.
 
     `generation` is the one that it is to be filed as, if it is new.
@@ -41,7 +41,7 @@ class Standing:
 
     row: int | None
     generation: int = 0
-    before: tuple[int, ...] = ()
+    earlier_rows: tuple[int, ...] = ()
 
 
 def item_id(store: str, key: str, generation: int = 0) -> ItemId:
@@ -49,37 +49,40 @@ def item_id(store: str, key: str, generation: int = 0) -> ItemId:
     return identity.positioned_id((ORIGIN, store, key), "", generation, "")
 
 
-def as_filing(store: str, one: Brought, generation: int = 0) -> Filing:
+def as_filing(store: str, imported_note: ImportedNote, generation: int = 0) -> NewItem:
     """Return a note as the door takes it."""
-    uid = item_id(store, one.key, generation)
-    filing = notes.as_filing(one.note, uid, one.created_at, one.created_at)
-    return replace(filing, meta={**filing.meta, ORIGIN: {"from": store, "id": one.key}})
+    uid = item_id(store, imported_note.key, generation)
+    new_item = notes.as_filing(imported_note.note, uid, imported_note.created_at, imported_note.created_at)
+    return replace(new_item, meta={**new_item.meta, ORIGIN: {"from": store, "id": imported_note.key}})
 
 
-def standing(connection: Connection, store: str, kept: Sequence[tuple[str, str]], undone: Set[int]) -> list[Standing]:
+def find_import_statuses(
+    connection: Connection, store: str, note_texts: Sequence[tuple[str, str]], undone: Set[int]
+) -> list[ImportStatus]:
     """Return how notes stand here, given as (what the store calls it, its text as it would be kept).
 
     `undone` are the row ids of notes whose filing was undone.
     """
-    first = {key: bytes.fromhex(item_id(store, key)) for key, _ in kept}
-    known = items.known_items(connection, first.values())
+    first = {key: bytes.fromhex(item_id(store, key)) for key, _ in note_texts}
+    rows_by_uid = items.known_items(connection, first.values())
     return [
-        _standing(connection, store, key, text, undone) if first[key] in known else Standing(None) for key, text in kept
+        _find_import_status(connection, store, key, text, undone) if first[key] in rows_by_uid else ImportStatus(None)
+        for key, text in note_texts
     ]
 
 
-def _standing(connection: Connection, store: str, key: str, text: str, undone: Set[int]) -> Standing:
-    before: list[int] = []
+def _find_import_status(connection: Connection, store: str, key: str, text: str, undone: Set[int]) -> ImportStatus:
+    earlier_rows: list[int] = []
     for generation in count():
         uid = bytes.fromhex(item_id(store, key, generation))
         row = items.known_items(connection, [uid]).get(uid)
         if row is None:
-            return Standing(None, generation, tuple(before))
+            return ImportStatus(None, generation, tuple(earlier_rows))
         if row in undone:
             continue
         if items.is_erased(connection, row) or items.read_texts(connection, [row])[row] == text:
-            return Standing(row)
-        before.append(row)
+            return ImportStatus(row)
+        earlier_rows.append(row)
     raise AssertionError  # pragma: no cover - counting does not end
 
 
@@ -96,27 +99,27 @@ class Batch:
     numbers: tuple[int, ...]
     source: Source
     place: Place
-    prepared: Prepared
+    ingest_batch: IngestBatch
 
 
-def prepare(store: str, chosen: Sequence[tuple[Brought, int]], guard: Guard) -> list[Batch]:
+def prepare(store: str, note_generations: Sequence[tuple[ImportedNote, int]], guard: Guard) -> list[Batch]:
     """Make notes, each with its generation, ready to be filed; needs no lock."""
-    found: dict[tuple[Source, Place], list[int]] = {}
-    for n, (one, _) in enumerate(chosen):
-        found.setdefault((source_of(store, one.note), one.note.place), []).append(n)
+    numbers_by_source: dict[tuple[Source, Place], list[int]] = {}
+    for n, (imported_note, _) in enumerate(note_generations):
+        numbers_by_source.setdefault((source_of(store, imported_note.note), imported_note.note.place), []).append(n)
     return [
         Batch(
             tuple(numbers),
             source,
             place,
-            door.prepare([as_filing(store, *chosen[number]) for number in numbers], guard),
+            door.prepare([as_filing(store, *note_generations[number]) for number in numbers], guard),
         )
-        for (source, place), numbers in found.items()
+        for (source, place), numbers in numbers_by_source.items()
     ]
 
 
 def file(connection: Connection, batches: Sequence[Batch], now: Micros) -> Iterator[tuple[int, int, bool]]:
     """Archive batches; yield of each note its number, its row id, and whether it was not there."""
     for batch in batches:
-        receipt = door.file(connection, batch.source, batch.place, batch.prepared, now)
+        receipt = door.file(connection, batch.source, batch.place, batch.ingest_batch, now)
         yield from zip(batch.numbers, receipt.rows, receipt.new, strict=True)

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 
 from palazzo.archive import chain
-from palazzo.archive.erasing import Erased, Found
+from palazzo.archive.erasing import ErasureResult, SurveyResult
 from palazzo.model import Certificate, ErasedItem, Micros
 from palazzo.store import items
 from palazzo.store.database import Connection
@@ -17,7 +17,14 @@ def dump(proof: Certificate) -> str:
     return json.dumps(asdict(proof), separators=(",", ":"))
 
 
-def certificate(connection: Connection, uid: bytes, at: Micros, erased: Erased, found: Found, left: int) -> Certificate:
+def certificate(
+    connection: Connection,
+    uid: bytes,
+    at: Micros,
+    result: ErasureResult,
+    survey_result: SurveyResult,
+    remaining_count: int,
+) -> Certificate:
     """Return the certificate of what was just done, in the same transaction."""
     (palace,) = next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))
     seq, head = items.last_link(connection, chain.OWN_DEVICE)
@@ -25,20 +32,24 @@ def certificate(connection: Connection, uid: bytes, at: Micros, erased: Erased, 
         palace=str(palace),
         erasure=uid.hex(),
         at=at,
-        items=tuple(ErasedItem(one, spans) for one, spans in erased.items),
-        names=dict(erased.names),
-        packs=erased.packs,
-        tombstones=tuple(words.hash.hex() for words in erased.words),
-        left=left,
-        looked=dict(found.looked),
-        unreadable=tuple(found.unreadable),
+        items=tuple(ErasedItem(item_id, spans) for item_id, spans in result.items),
+        names=dict(result.names),
+        packs=result.packs,
+        tombstones=tuple(words.hash.hex() for words in result.words),
+        left=remaining_count,
+        looked=dict(survey_result.scan_counts),
+        unreadable=tuple(survey_result.unreadable),
         chain_seq=seq,
         chain_head=head.hex(),
     )
 
 
-def load(stored: str) -> Certificate:
+def load(json_text: str) -> Certificate:
     """Return the certificate that `dump` wrote."""
-    told = json.loads(stored)
-    told["items"] = tuple(ErasedItem(one["id"], tuple(tuple(span) for span in one["spans"])) for one in told["items"])
-    return Certificate(**{**told, "tombstones": tuple(told["tombstones"]), "unreadable": tuple(told["unreadable"])})
+    record = json.loads(json_text)
+    record["items"] = tuple(
+        ErasedItem(item["id"], tuple(tuple(span) for span in item["spans"])) for item in record["items"]
+    )
+    return Certificate(
+        **{**record, "tombstones": tuple(record["tombstones"]), "unreadable": tuple(record["unreadable"])}
+    )

@@ -67,7 +67,7 @@ def relink(connection: Connection, entries: Iterable[tuple[bytes, bytes, str | N
     seq, previous = items.last_link(connection, OWN_DEVICE)
     new: list[Link] = []
     for uid, body, absent in entries:
-        seq, previous = seq + 1, chained(previous, uid, body)
+        seq, previous = seq + 1, hash_link(previous, uid, body)
         new.append(Link(seq, uid, body, previous, absent))
     items.insert_links(connection, OWN_DEVICE, new)
 
@@ -116,12 +116,12 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
         " source.uid FROM item JOIN source ON source.id = item.source WHERE item.uid = ?",
         (link.item_uid,),
     )
-    for found in rows:
-        row = ItemRow(*found[:23])
+    for values in rows:
+        row = ItemRow(*values[:23])
         try:
             text = items.decode_text(row.text, row.text_codec)
             raw = b"" if row.pack is None else packs.read(row.pack, row.raw_start, row.raw_size)
-            return "" if digest(row, found[23], raw, text) == link.digest else "its body was changed"
+            return "" if digest(row, values[23], raw, text) == link.digest else "its body was changed"
         except UNREADABLE as error:
             return f"its body cannot be read ({error})"
     return "the item is missing"
@@ -152,9 +152,9 @@ def is_blind(link: Link) -> bool:
 
 def follows(previous: bytes, link: Link) -> bool:
     """Whether a link follows from the hash before it. A blind link reveals too little to check, and passes."""
-    return is_blind(link) or link.hash == chained(previous, link.item_uid, link.digest)
+    return is_blind(link) or link.hash == hash_link(previous, link.item_uid, link.digest)
 
 
-def chained(previous: bytes, uid: bytes, body: bytes) -> bytes:
+def hash_link(previous: bytes, uid: bytes, body: bytes) -> bytes:
     """Return the hash of a link: of the one before it (zeros before the first), its item and that item's digest."""
     return hashlib.blake2b(previous + uid + body, digest_size=32).digest()

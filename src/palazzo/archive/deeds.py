@@ -71,8 +71,8 @@ def _whole(connection: Connection, item: int) -> ActSpan:
 
 def _spans(connection: Connection, drawer: int) -> list[ActSpan]:
     (uid,) = next(connection.execute("SELECT uid FROM drawer WHERE id = ?", (drawer,)))
-    found = []
+    spans = []
     for item, start, end in drawers.drawer_spans(connection, drawer):
         (item_uid,) = next(connection.execute("SELECT uid FROM item WHERE id = ?", (item,)))
-        found.append(ActSpan(bytes(item_uid), start, end, bytes(uid)))
-    return found
+        spans.append(ActSpan(bytes(item_uid), start, end, bytes(uid)))
+    return spans

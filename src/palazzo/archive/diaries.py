@@ -31,7 +31,7 @@ LONGEST_NAME, LONGEST_TOPIC = 64, 100
 _NAME = re.compile(r"[\w .-]+")
 FORMER_NAMES = {"palazzo-pi": "pi"}
 """Former names of hosts' agents, each with the current name: both names share one diary."""
-_SHOWN = 40
+_LABEL_LENGTH = 40
 _MOST_NAMED = 12
 
 
@@ -67,11 +67,11 @@ class Entry:
 def agent_name(text: str) -> str:
     """Return an agent's name on one line; UsageError for what is no name."""
     name = tidy(unicodedata.normalize("NFC", text))
-    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+    label = name if len(name) <= _LABEL_LENGTH else f"{name[:_LABEL_LENGTH]}…"
     if len(name) > LONGEST_NAME:
-        raise UsageError(f"The agent's name '{shown}' has {len(name):,} characters, and may have {LONGEST_NAME}.")
+        raise UsageError(f"The agent's name '{label}' has {len(name):,} characters, and may have {LONGEST_NAME}.")
     if not _NAME.fullmatch(name) or not slug(name, ""):
-        raise UsageError(f"'{shown}' is no agent's name: use letters, digits, spaces, - _ and full stops.")
+        raise UsageError(f"'{label}' is no agent's name: use letters, digits, spaces, - _ and full stops.")
     return name
 
 
@@ -116,7 +116,7 @@ def check_entry(text: str) -> None:
         raise UsageError("The entry is empty: write what happened, what was decided, and what is open.")
 
 
-def spelled(connection: Connection, name: str) -> str:
+def find_spelling(connection: Connection, name: str) -> str:
     """Return the name that an agent first wrote under; `name` for one that never wrote."""
     agent = agent_called(connection, name)
     return FORMER_NAMES.get(name, name) if agent is None else agent.name
@@ -127,20 +127,20 @@ def spelled(connection: Connection, name: str) -> str:
 
 def agents(connection: Connection) -> list[Agent]:
     """Return all agents that keep a diary, who wrote last first."""
-    found: dict[str, Agent] = {}
+    agents_by_wing: dict[str, Agent] = {}
     for writer in diaries.writers(connection):
         key = wing_of(writer.name)
-        wing = _called(connection, key)
+        wing = _resolve_wing(connection, key)
         name = FORMER_NAMES.get(writer.name, writer.name)
         own = Agent(name, wing, writer.entries, writer.first_at, writer.last_at, (writer.name,))
-        found[key] = _joined(found[key], own) if key in found else own
-    return sorted(found.values(), key=lambda agent: -agent.last_at)
+        agents_by_wing[key] = _merge_agents(agents_by_wing[key], own) if key in agents_by_wing else own
+    return sorted(agents_by_wing.values(), key=lambda agent: -agent.last_at)
 
 
-def _joined(one: Agent, other: Agent) -> Agent:
-    first, last = min(one.first_at, other.first_at), max(one.last_at, other.last_at)
-    spellings = (*one.spellings, *other.spellings)
-    return Agent(one.name, one.wing, one.entries + other.entries, Micros(first), Micros(last), spellings)
+def _merge_agents(agent: Agent, duplicate: Agent) -> Agent:
+    first, last = min(agent.first_at, duplicate.first_at), max(agent.last_at, duplicate.last_at)
+    spellings = (*agent.spellings, *duplicate.spellings)
+    return Agent(agent.name, agent.wing, agent.entries + duplicate.entries, Micros(first), Micros(last), spellings)
 
 
 def agent_called(connection: Connection, name: str) -> Agent | None:
@@ -151,24 +151,26 @@ def agent_called(connection: Connection, name: str) -> Agent | None:
 def near_agents(connection: Connection, name: str) -> list[str]:
     """Return agents that somebody may mean who says `name`, the nearest first."""
     names = {fold(agent.name): agent.name for agent in agents(connection)}
-    return [names[one] for one in near(fold(name), names)]
+    return [names[key] for key in near(fold(name), names)]
 
 
 def find_agent(connection: Connection, name: str) -> Agent:
     """Return the agent of that name, in any spelling; NotFound, naming those that are near, when it has no diary."""
-    wanted = agent_name(name)
-    agent = agent_called(connection, wanted)
+    clean_name = agent_name(name)
+    agent = agent_called(connection, clean_name)
     if agent is not None:
         return agent
-    there = [one.name for one in agents(connection)]
-    if not there:
-        raise NotFound(f"'{wanted}' keeps no diary, and nobody else does yet: 'palazzo diary write' begins one.")
-    meant = near_agents(connection, wanted)
-    told = f"Near it: {', '.join(map(shown_name, meant))}." if meant else f"There are: {_listed(there)}."
-    raise NotFound(f"'{wanted}' keeps no diary. {told}")
+    names = [writer.name for writer in agents(connection)]
+    if not names:
+        raise NotFound(f"'{clean_name}' keeps no diary, and nobody else does yet: 'palazzo diary write' begins one.")
+    near_names = near_agents(connection, clean_name)
+    hint = (
+        f"Near it: {', '.join(map(shown_name, near_names))}." if near_names else f"There are: {_format_names(names)}."
+    )
+    raise NotFound(f"'{clean_name}' keeps no diary. {hint}")
 
 
-def _listed(names: list[str]) -> str:
+def _format_names(names: list[str]) -> str:
     return f"{', '.join(map(shown_name, names[:_MOST_NAMED]))}{' and more' if len(names) > _MOST_NAMED else ''}"
 
 
@@ -185,7 +187,7 @@ def entries(
 
     `project` is a wing's name, also one that it had before.
     """
-    about = None if project is None else _called(connection, project)
+    about = None if project is None else _resolve_wing(connection, project)
     under = None if topic is None else fold(topic)
     for row in diaries.entries(connection, None if agent is None else agent.spellings, since, until):
         if under is not None and fold(row.topic or GENERAL) != under:
@@ -194,7 +196,7 @@ def entries(
             yield row.item
 
 
-def _called(connection: Connection, wing: str) -> str:
+def _resolve_wing(connection: Connection, wing: str) -> str:
     """What a wing is called now."""
     row = places.wing_led_to(connection, wing) if wing else None
     return wing if row is None else places.wing_name(connection, row)
@@ -209,20 +211,20 @@ def _project(connection: Connection, wing: str, at: Micros) -> str:
 def read(connection: Connection, row: int) -> Entry:
     """Return the entry that is filed as the item of that row id."""
     item = items.read_item(connection, row)
-    told: dict[str, Any] = dict(item.meta)
+    meta: dict[str, Any] = dict(item.meta)
     return Entry(
         row=row,
         id=item.id,
         agent=item.author,
         at=item.created_at,
-        topic=str(told.get("topic") or GENERAL),
-        project=_project(connection, str(told.get("project") or ""), item.created_at),
-        text=_told(connection, row, item.text),
+        topic=str(meta.get("topic") or GENERAL),
+        project=_project(connection, str(meta.get("project") or ""), item.created_at),
+        text=_drop_forgotten(connection, row, item.text),
         trust=item.trust,
     )
 
 
-def _told(connection: Connection, row: int, text: str) -> str:
+def _drop_forgotten(connection: Connection, row: int, text: str) -> str:
     """The text without what was forgotten of it."""
     spans = sorted(
         (start, end)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from palazzo.archive import chain, identity, packing
 from palazzo.archive.guarding import Guard
 from palazzo.archive.packing import NewPack, Spot
-from palazzo.model import ItemId, ItemKind, Micros, Part, Place, Role, Source, Standing, Trust
+from palazzo.model import ContentKind, ItemId, ItemKind, Micros, Part, Place, Role, Source, Trust
 from palazzo.store import changes, foreign_rows, items, places, redaction, sources, tombstones
 from palazzo.store.database import Connection, well_formed
 from palazzo.store.items import ItemRow
@@ -26,7 +26,7 @@ from palazzo.store.packs import PackReader
 
 
 @dataclass(frozen=True, slots=True)
-class Filing:
+class NewItem:
     """One thing to archive, as its writer knows it. `raw` is the source's own bytes, None where there are none.
 
     `name` gives the id of a filing whose id follows from its words: it is asked again when words were redacted.
@@ -37,7 +37,7 @@ class Filing:
     kind: ItemKind
     role: Role
     raw: bytes | None = None
-    standing: Standing = "said"
+    standing: ContentKind = "said"
     author: str = ""
     parts: tuple[Part, ...] = ()
     thread: str = ""
@@ -48,26 +48,26 @@ class Filing:
     commit: str = ""
     decoder: int = 0
     meta: Mapping[str, object] = field(default_factory=dict)
-    name: Callable[[Filing], ItemId] | None = None
+    name: Callable[[NewItem], ItemId] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class IngestBatch:
     """Filings without what the guard takes out, their packs made, ready to be written under the lock.
 
     `came` are the filings as they came. They serve to know again what was archived without the guard.
     """
 
     guard: Guard
-    came: tuple[Filing, ...]
-    filings: tuple[Filing, ...]
+    came: tuple[NewItem, ...]
+    filings: tuple[NewItem, ...]
     packs: tuple[NewPack, ...]
-    where: tuple[Spot | None, ...]
+    spots: tuple[Spot | None, ...]
 
     @property
     def is_changed(self) -> bool:
         """Whether the guard took anything out."""
-        return any(kept is not came for kept, came in zip(self.filings, self.came, strict=True))
+        return any(clean_item is not came for clean_item, came in zip(self.filings, self.came, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,75 +85,77 @@ class Receipt:
         return sum(self.new)
 
 
-def with_origin(filing: Filing, branch: str, commit: str) -> Filing:
+def with_origin(new_item: NewItem, branch: str, commit: str) -> NewItem:
     """Return the filing as written on that branch and commit."""
-    return replace(filing, branch=branch, commit=commit)
+    return replace(new_item, branch=branch, commit=commit)
 
 
-def prepare(filings: Sequence[Filing], guard: Guard) -> Prepared:
+def prepare(filings: Sequence[NewItem], guard: Guard) -> IngestBatch:
     """Redact `filings` and compress their raw bytes into packs. Needs no lock, and is most of the work."""
     came, filings = filings, guard.filings(filings)
-    packs, where = packing.pack([filing.raw for filing in filings])
-    return Prepared(guard, tuple(came), tuple(filings), packs, where)
+    packs, spots = packing.pack([new_item.raw for new_item in filings])
+    return IngestBatch(guard, tuple(came), tuple(filings), packs, spots)
 
 
-def file(connection: Connection, source: Source, place: Place, prepared: Prepared, now: Micros) -> Receipt:
+def file(connection: Connection, source: Source, place: Place, batch: IngestBatch, now: Micros) -> Receipt:
     """Archive what is new of `prepared` as coming from `source`, filed at `place`, in this transaction."""
-    prepared = _up_to_date(connection, prepared)
-    source = prepared.guard.source(source)
+    batch = _up_to_date(connection, batch)
+    source = batch.guard.source(source)
     source_row = sources.file_source(connection, source, now)
     room = places.room_id(connection, place)
-    plan = _Plan(connection, source_row, prepared)
-    pack_rows = packing.store(connection, prepared.packs, plan.packs)
+    plan = _Plan(connection, source_row, batch)
+    pack_rows = packing.store(connection, batch.packs, plan.packs)
     fresh = [n for n, row in enumerate(plan.rows) if row is None]
     rows: list[ItemRow] = []
     entries: list[tuple[bytes, bytes]] = []
     uid_of_source = sources.source_uid(source.kind, source.key)
     for n in fresh:
-        filing = plan.filings[n]
-        row = _row(filing, source_row, room, pack_rows, prepared.where[n], now)
+        new_item = plan.filings[n]
+        row = _row(new_item, source_row, room, pack_rows, batch.spots[n], now)
         rows.append(row)
-        entries.append((row.uid, chain.digest(row, uid_of_source, filing.raw or b"", filing.text)))
-    inserted = items.insert_items(connection, rows)
-    if inserted:
-        redaction.note_rules(connection, prepared.guard.rules, inserted[0])
+        entries.append((row.uid, chain.digest(row, uid_of_source, new_item.raw or b"", new_item.text)))
+    new_rows = items.insert_items(connection, rows)
+    if new_rows:
+        redaction.note_rules(connection, batch.guard.rules, new_rows[0])
     chain.extend(connection, entries)
-    changes.append(connection, "item", inserted)
+    changes.append(connection, "item", new_rows)
     by_filing = list(plan.rows)
-    for n, item in zip(fresh, inserted, strict=True):
+    for n, item in zip(fresh, new_rows, strict=True):
         by_filing[n] = item
     _repeat_within(plan, by_filing)
     items.insert_repetitions(connection, _repetitions(connection, source_row, plan, by_filing, set(fresh)))
-    filed = tuple(row for row in by_filing if row is not None)
-    return Receipt(source_row, filed, _marks(fresh, len(by_filing)), plan.variants)
+    item_rows = tuple(row for row in by_filing if row is not None)
+    return Receipt(source_row, item_rows, _marks(fresh, len(by_filing)), plan.variants)
 
 
-def _up_to_date(connection: Connection, prepared: Prepared) -> Prepared:
+def _up_to_date(connection: Connection, batch: IngestBatch) -> IngestBatch:
     """Prepare again what was prepared before somebody erased something: it may hold those words."""
-    if prepared.guard.version == tombstones.version(connection):
-        return prepared
-    return prepare(prepared.came, Guard.at(connection, prepared.guard.redacts))
+    if batch.guard.version == tombstones.version(connection):
+        return batch
+    return prepare(batch.came, Guard.at(connection, batch.guard.redacts))
 
 
 class _Plan:
     """Which filings are new, which repeat an archived item, and which vary one."""
 
-    def __init__(self, connection: Connection, source: int, prepared: Prepared) -> None:
-        self.filings = list(prepared.filings)
+    def __init__(self, connection: Connection, source: int, batch: IngestBatch) -> None:
+        self.filings = list(batch.filings)
         self.variants = 0
-        self._guard, self._came = prepared.guard, prepared.came
-        ids = [bytes.fromhex(filing.id) for filing in self.filings]
-        before = [bytes.fromhex(filing.id) for filing in self._came] if prepared.is_changed else ids
-        known = items.known_items(connection, {*ids, *before})
-        self.rows: list[int | None] = [known.get(uid) or known.get(was) for uid, was in zip(ids, before, strict=True)]
-        if known:
+        self._guard, self._came = batch.guard, batch.came
+        ids = [bytes.fromhex(new_item.id) for new_item in self.filings]
+        original_ids = [bytes.fromhex(new_item.id) for new_item in self._came] if batch.is_changed else ids
+        rows_by_uid = items.known_items(connection, {*ids, *original_ids})
+        self.rows: list[int | None] = [
+            rows_by_uid.get(uid) or rows_by_uid.get(was) for uid, was in zip(ids, original_ids, strict=True)
+        ]
+        if rows_by_uid:
             self._separate_from_foreign(connection)
             self._keep_variants(connection)
         self.first: dict[ItemId, int] = {}
         self.repeats: dict[int, int] = {}
-        self._find_repeats_within(prepared)
+        self._find_repeats_within(batch)
         self.packs = {
-            spot[0] for n, spot in enumerate(prepared.where) if spot and self.rows[n] is None and n not in self.repeats
+            spot[0] for n, spot in enumerate(batch.spots) if spot and self.rows[n] is None and n not in self.repeats
         }
 
     def _separate_from_foreign(self, connection: Connection) -> None:
@@ -165,15 +167,17 @@ class _Plan:
         for n, row in enumerate(self.rows):
             if row is None or row not in foreign:
                 continue
-            filing, raw = self.filings[n], self.filings[n].raw
+            new_item, raw = self.filings[n], self.filings[n].raw
             foreign_raw = _stored_raw(connection, packs, row)
-            is_same = foreign_raw is None or raw is None or self._guard.is_same(foreign_raw, filing, self._came[n].raw)
+            is_same = (
+                foreign_raw is None or raw is None or self._guard.is_same(foreign_raw, new_item, self._came[n].raw)
+            )
             kind = next(connection.execute("SELECT kind, role, standing FROM item WHERE id = ?", (row,)))
-            if is_same and kind == (filing.kind, filing.role, filing.standing) and texts[row] == filing.text:
+            if is_same and kind == (new_item.kind, new_item.role, new_item.standing) and texts[row] == new_item.text:
                 continue
-            content = filing.text.encode("utf-8", "surrogatepass") if raw is None else raw
-            own_id = identity.variant_id(filing.id, content)
-            self.filings[n] = replace(filing, id=own_id)
+            content = new_item.text.encode("utf-8", "surrogatepass") if raw is None else raw
+            own_id = identity.variant_id(new_item.id, content)
+            self.filings[n] = replace(new_item, id=own_id)
             uid = bytes.fromhex(own_id)
             self.rows[n] = items.known_items(connection, [uid]).get(uid)
 
@@ -184,22 +188,22 @@ class _Plan:
             raw = self.filings[n].raw
             if row is None or raw is None:
                 continue
-            stored = _stored_raw(connection, packs, row)
-            if stored is None or self._guard.is_same(stored, self.filings[n], self._came[n].raw):
+            existing_raw = _stored_raw(connection, packs, row)
+            if existing_raw is None or self._guard.is_same(existing_raw, self.filings[n], self._came[n].raw):
                 continue
             self._make_variant(n, raw)
             uid = bytes.fromhex(self.filings[n].id)
             self.rows[n] = items.known_items(connection, [uid]).get(uid)
 
     def _make_variant(self, n: int, raw: bytes) -> None:
-        filing = self.filings[n]
-        meta = {**filing.meta, "variant_of": filing.id}
+        new_item = self.filings[n]
+        meta = {**new_item.meta, "variant_of": new_item.id}
         self.filings[n] = replace(
-            filing, id=identity.variant_id(filing.id, raw), kind="noise", standing="meta", meta=meta
+            new_item, id=identity.variant_id(new_item.id, raw), kind="noise", standing="meta", meta=meta
         )
         self.variants += 1
 
-    def _find_repeats_within(self, prepared: Prepared) -> None:
+    def _find_repeats_within(self, batch: IngestBatch) -> None:
         """The same id twice in one batch: the second repeats the first, or varies it."""
         for n in range(len(self.filings)):
             if self.rows[n] is not None:
@@ -216,8 +220,8 @@ class _Plan:
                 self.rows[n] = -1
 
 
-def _marks(chosen: Sequence[int], size: int) -> tuple[bool, ...]:
-    members = set(chosen)
+def _marks(indices: Sequence[int], size: int) -> tuple[bool, ...]:
+    members = set(indices)
     return tuple(n in members for n in range(size))
 
 
@@ -230,15 +234,15 @@ def _repetitions(
     connection: Connection, source: int, plan: _Plan, by_filing: list[int | None], fresh: set[int]
 ) -> list[tuple[int, int, int]]:
     """Rows of this source that are archived already, at another place than this one."""
-    found = []
+    repetitions = []
     for n, item in enumerate(by_filing):
-        filing = plan.filings[n]
-        if item is None or n in fresh or filing.raw is None:
+        new_item = plan.filings[n]
+        if item is None or n in fresh or new_item.raw is None:
             continue
         own = next(connection.execute("SELECT source, ordinal FROM item WHERE id = ?", (item,)))
-        if own != (source, filing.ordinal):
-            found.append((source, filing.ordinal, item))
-    return found
+        if own != (source, new_item.ordinal):
+            repetitions.append((source, new_item.ordinal, item))
+    return repetitions
 
 
 def _stored_raw(connection: Connection, packs: PackReader, row: int) -> bytes | None:
@@ -247,38 +251,40 @@ def _stored_raw(connection: Connection, packs: PackReader, row: int) -> bytes | 
     return None
 
 
-def _telling(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
+def _drop_trivial_part(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
     """Leave out the one part that says what is the case without it: all of the text is text."""
     return () if parts == (Part("text", 0, size),) else parts
 
 
 def _row(
-    filing: Filing,
+    new_item: NewItem,
     source: int,
     room: int,
     packs: Sequence[int | None],
     spot: Spot | None,
     now: Micros,
 ) -> ItemRow:
-    text, codec = items.encode_text(filing.text)
+    text, codec = items.encode_text(new_item.text)
     return ItemRow(
-        uid=bytes.fromhex(filing.id),
+        uid=bytes.fromhex(new_item.id),
         source=source,
-        kind=filing.kind,
-        role=filing.role,
-        standing=filing.standing,
-        author=well_formed(filing.author),
-        thread=well_formed(filing.thread),
-        ordinal=filing.ordinal,
-        created_at=filing.created_at,
+        kind=new_item.kind,
+        role=new_item.role,
+        standing=new_item.standing,
+        author=well_formed(new_item.author),
+        thread=well_formed(new_item.thread),
+        ordinal=new_item.ordinal,
+        created_at=new_item.created_at,
         recorded_at=now,
-        trust=filing.trust,
-        branch=well_formed(filing.branch),
-        commit=well_formed(filing.commit),
+        trust=new_item.trust,
+        branch=well_formed(new_item.branch),
+        commit=well_formed(new_item.commit),
         room=room,
-        parts=items.dump_parts(_telling(filing.parts, len(filing.text))),
-        meta=json.dumps(filing.meta, ensure_ascii=True, separators=(",", ":"), default=str) if filing.meta else "{}",
-        decoder=filing.decoder,
+        parts=items.dump_parts(_drop_trivial_part(new_item.parts, len(new_item.text))),
+        meta=json.dumps(new_item.meta, ensure_ascii=True, separators=(",", ":"), default=str)
+        if new_item.meta
+        else "{}",
+        decoder=new_item.decoder,
         pack=packs[spot[0]] if spot else None,
         raw_start=spot[1] if spot else 0,
         raw_size=spot[2] if spot else 0,

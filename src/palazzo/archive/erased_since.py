@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from palazzo.archive import erasing
-from palazzo.archive.erasing import Progress, Wanted
+from palazzo.archive.erasing import ErasureRequest, Progress
 from palazzo.store import items, redaction, scrubbing, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.tombstones import Erasure
@@ -19,14 +19,16 @@ from palazzo.text.hashed import COVER, Range
 ACTOR = "restore"
 
 
-class Carried(NamedTuple):
+class CarryOverResult(NamedTuple):
     """How many erasures a copy had not seen, and whether it held anything of what they took."""
 
     erasures: int
-    held: bool
+    is_affected: bool
 
 
-def carry_over(palace: Database, copy: Database, progress: Progress = lambda what, done, total: None) -> Carried:
+def carry_over(
+    palace: Database, copy: Database, progress: Progress = lambda what, done, total: None
+) -> CarryOverResult:
     """Erase in the copy what the palace has erased since.
 
     Pages of the copy may hold the words until `Palace.finish_erasing`. In a copy of another palace, under another key,
@@ -34,46 +36,48 @@ def carry_over(palace: Database, copy: Database, progress: Progress = lambda wha
     """
     with palace.snapshot() as newer:
         with copy.snapshot() as older:
-            known = {one.uid for one in tombstones.erasures(older)}
-        missing = [one for one in tombstones.erasures(newer) if one.uid not in known]
-        held = [_erase(newer, copy, one, progress) for one in missing]
-    return Carried(len(missing), any(held))
+            older_uids = {erasure.uid for erasure in tombstones.erasures(older)}
+        missing = [erasure for erasure in tombstones.erasures(newer) if erasure.uid not in older_uids]
+        removals = [_erase(newer, copy, erasure, progress) for erasure in missing]
+    return CarryOverResult(len(missing), any(removals))
 
 
 def _erase(newer: Connection, copy: Database, erasure: Erasure, progress: Progress) -> bool:
     with copy.snapshot() as older:
         is_same = redaction.fingerprint_key(older) == redaction.fingerprint_key(newer)
         words = tuple(tombstones.of_erasure(newer, erasure.row)) if is_same else ()
-        wanted = Wanted(spans=_covered_since(newer, older, erasure), known=words)
-        found = erasing.survey(older, wanted, progress)
-    with scrubbing.overwriting(copy), copy.transaction() as connection:
+        request = ErasureRequest(spans=_covered_since(newer, older, erasure), foreign_hashes=words)
+        survey_result = erasing.survey(older, request, progress)
+    with scrubbing.enable_secure_delete(copy), copy.transaction() as connection:
         row = tombstones.file_erasure(connection, erasure.uid, erasure.at)
         tombstones.insert(connection, row, words)
-        erasing.erase(connection, row, wanted, found, ACTOR)
+        erasing.erase(connection, row, request, survey_result, ACTOR)
         tombstones.certify(connection, row, erasure.certificate)
-    return bool(found.items or found.names or found.packs)
+    return bool(survey_result.items or survey_result.names or survey_result.packs)
 
 
 def _covered_since(newer: Connection, older: Connection, erasure: Erasure) -> dict[int, tuple[Range, ...]]:
     """The stretches of the copy's items, by row id, where the palace's have █ by now."""
     uids = tombstones.items_of_erasure(newer, erasure.row)
-    here, there = items.known_items(newer, uids), items.known_items(older, uids)
+    newer_rows, older_rows = items.known_items(newer, uids), items.known_items(older, uids)
     spans: dict[int, tuple[Range, ...]] = {}
-    for uid in here.keys() & there.keys():
-        now = items.read_texts(newer, [here[uid]])[here[uid]]
-        then = items.read_texts(older, [there[uid]])[there[uid]]
-        if len(now) == len(then) and (ranges := tuple(_gone(now, then))):
-            spans[there[uid]] = ranges
+    for uid in newer_rows.keys() & older_rows.keys():
+        newer_text = items.read_texts(newer, [newer_rows[uid]])[newer_rows[uid]]
+        older_text = items.read_texts(older, [older_rows[uid]])[older_rows[uid]]
+        if len(newer_text) == len(older_text) and (ranges := tuple(_find_covered_ranges(newer_text, older_text))):
+            spans[older_rows[uid]] = ranges
     return spans
 
 
-def _gone(now: str, then: str) -> list[Range]:
+def _find_covered_ranges(newer_text: str, older_text: str) -> list[Range]:
     """Where `now` has █ and `then` has not."""
-    found: list[Range] = []
+    ranges: list[Range] = []
     at = 0
-    for is_gone, letters in groupby(zip(now, then, strict=True), lambda pair: pair[0] == COVER and pair[1] != COVER):
+    for is_gone, letters in groupby(
+        zip(newer_text, older_text, strict=True), lambda pair: pair[0] == COVER and pair[1] != COVER
+    ):
         size = sum(1 for _ in letters)
         if is_gone:
-            found.append((at, at + size))
+            ranges.append((at, at + size))
         at += size
-    return found
+    return ranges

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from palazzo.model import Micros
-from palazzo.store.tombstones import marked
+from palazzo.store.tombstones import mask_text
 from palazzo.text.escapes import spellings, strings
 from palazzo.text.hashed import COVER, Finder
 
 if TYPE_CHECKING:
-    from palazzo.archive.door import Filing
+    from palazzo.archive.door import NewItem
 
 
 _KEPT_NOTES = frozenset(["uuid", "parent", "cwd", "variant_of", "noise", "redacted", "decoder"])
@@ -34,7 +34,7 @@ def at_moment(text: str, moment: Micros) -> str:
     return f"{moment} {text.strip()}"
 
 
-def spelled(raw: bytes) -> Iterator[str]:
+def decode_spellings(raw: bytes) -> Iterator[str]:
     """Yield the ways in which bytes may be read as text: as they are, and with the escapes of JSON undone."""
     yield from spellings(raw.decode("utf-8", "surrogateescape"))
     if b"\0" in raw[:4096]:
@@ -42,65 +42,73 @@ def spelled(raw: bytes) -> Iterator[str]:
             yield raw[: len(raw) // 2 * 2].decode(encoding, "replace")
 
 
-def without_erased(filings: Sequence[Filing], known: Finder) -> list[Filing]:
+def cover_erased_items(filings: Sequence[NewItem], finder: Finder) -> list[NewItem]:
     """Return filings as they are to be kept; one in which nothing is known is returned as it is."""
-    if not known:
+    if not finder:
         return list(filings)
-    told = [list(_told(filing)) for filing in filings]
-    owners = [n for n, texts in enumerate(told) for _ in texts]
-    found = {owners[n] for n in known.suspects([text for texts in told for text in texts])}
-    found.update(n for n, filing in enumerate(filings) if filing.kind == "noise" and _is_cut_off(filing.raw, known))
-    return [_covered(filing, known) if n in found else filing for n, filing in enumerate(filings)]
-
-
-def _is_cut_off(raw: bytes | None, known: Finder) -> bool:
-    """Whether a host's own row quotes the beginning of what was erased, as `last-prompt` rows do."""
-    return raw is not None and any(known.begins(text) for text in strings(raw))
-
-
-def _told(filing: Filing) -> Iterator[str]:
-    yield filing.text
-    yield at_moment(filing.text, filing.created_at)
-    yield from (filing.author, filing.thread, filing.branch, filing.commit)
-    yield from (name for part in filing.parts for name in (part.name, part.call) if name)
-    yield from _strings(filing.meta)
-    if filing.raw is not None and not (filing.kind == "document" and filing.raw == filing.text.encode(errors="ignore")):
-        yield from spelled(filing.raw)
-
-
-def _covered(filing: Filing, known: Finder) -> Filing:
-    whole = known.is_whole(at_moment(filing.text, filing.created_at))
-    kept = replace(
-        filing,
-        text=COVER * len(filing.text) if whole else known.covered(filing.text),
-        raw=None,
-        author=marked(known, filing.author),
-        thread=marked(known, filing.thread),
-        branch=marked(known, filing.branch),
-        commit=marked(known, filing.commit),
-        parts=tuple(
-            replace(part, name=marked(known, part.name), call=marked(known, part.call)) for part in filing.parts
-        ),
-        meta={name: _marked(value, known) for name, value in filing.meta.items()},
+    item_texts = [list(_collect_texts(new_item)) for new_item in filings]
+    owners = [n for n, texts in enumerate(item_texts) for _ in texts]
+    match_indices = {owners[n] for n in finder.suspects([text for texts in item_texts for text in texts])}
+    match_indices.update(
+        n for n, new_item in enumerate(filings) if new_item.kind == "noise" and _is_cut_off(new_item.raw, finder)
     )
-    return replace(kept, id=filing.name(kept)) if filing.name else kept
+    return [_cover_item(new_item, finder) if n in match_indices else new_item for n, new_item in enumerate(filings)]
+
+
+def _is_cut_off(raw: bytes | None, finder: Finder) -> bool:
+    """Whether a host's own row quotes the beginning of what was erased, as `last-prompt` rows do."""
+    return raw is not None and any(finder.begins(text) for text in strings(raw))
+
+
+def _collect_texts(new_item: NewItem) -> Iterator[str]:
+    yield new_item.text
+    yield at_moment(new_item.text, new_item.created_at)
+    yield from (new_item.author, new_item.thread, new_item.branch, new_item.commit)
+    yield from (name for part in new_item.parts for name in (part.name, part.call) if name)
+    yield from _strings(new_item.meta)
+    if new_item.raw is not None and not (
+        new_item.kind == "document" and new_item.raw == new_item.text.encode(errors="ignore")
+    ):
+        yield from decode_spellings(new_item.raw)
+
+
+def _cover_item(new_item: NewItem, finder: Finder) -> NewItem:
+    whole = finder.is_whole(at_moment(new_item.text, new_item.created_at))
+    clean_item = replace(
+        new_item,
+        text=COVER * len(new_item.text) if whole else finder.cover_text(new_item.text),
+        raw=None,
+        author=mask_text(finder, new_item.author),
+        thread=mask_text(finder, new_item.thread),
+        branch=mask_text(finder, new_item.branch),
+        commit=mask_text(finder, new_item.commit),
+        parts=tuple(
+            replace(part, name=mask_text(finder, part.name), call=mask_text(finder, part.call))
+            for part in new_item.parts
+        ),
+        meta={name: _mark_value(value, finder) for name, value in new_item.meta.items()},
+    )
+    return replace(clean_item, id=new_item.name(clean_item)) if new_item.name else clean_item
 
 
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _strings(one)
+        for element in value.values():
+            yield from _strings(element)
         yield from (key for key in value if isinstance(key, str))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _strings(one)
+        for element in value:
+            yield from _strings(element)
 
 
-def _marked(value: object, known: Finder) -> object:
+def _mark_value(value: object, finder: Finder) -> object:
     if isinstance(value, str):
-        return marked(known, value)
+        return mask_text(finder, value)
     if isinstance(value, dict):
-        return {marked(known, key) if isinstance(key, str) else key: _marked(one, known) for key, one in value.items()}
-    return [_marked(one, known) for one in value] if isinstance(value, list | tuple) else value
+        return {
+            mask_text(finder, key) if isinstance(key, str) else key: _mark_value(element, finder)
+            for key, element in value.items()
+        }
+    return [_mark_value(element, finder) for element in value] if isinstance(value, list | tuple) else value

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from palazzo.archive.erased_words import without_erased
+from palazzo.archive.erased_words import cover_erased_items
 from palazzo.guard.redact import PRIVATE_RULE, redact
 from palazzo.guard.redact_rows import redact_json, redact_row
 from palazzo.guard.suspicion import suspects
@@ -28,7 +28,7 @@ from palazzo.store.database import Connection, Database
 from palazzo.text.hashed import Finder
 
 if TYPE_CHECKING:
-    from palazzo.archive.door import Filing
+    from palazzo.archive.door import NewItem
 
 _OWN_ROLES = frozenset(["user", "assistant", "author"])
 _OWN_PARTS = frozenset(["text", "thinking", "tool_call"])
@@ -43,7 +43,7 @@ class Guard:
 
     key: bytes
     redacts: bool = True
-    erased: Finder = tombstones.NOTHING
+    tombstone_finder: Finder = tombstones.NOTHING
     version: bytes = b""
     """Which tombstones `erased` knows."""
 
@@ -56,38 +56,44 @@ class Guard:
     @classmethod
     def at(cls, connection: Connection, redacts: bool) -> Guard:
         """Return the guard of a palace as it is in this transaction."""
-        erased = tombstones.finder(connection)
-        return cls(redaction.fingerprint_key(connection), redacts, erased, tombstones.version(connection))
+        finder = tombstones.finder(connection)
+        return cls(redaction.fingerprint_key(connection), redacts, finder, tombstones.version(connection))
 
     @property
     def rules(self) -> int:
         """The version of the rules that it holds words against."""
-        return RULES_VERSION if self.redacts else redaction.WITHOUT
+        return RULES_VERSION if self.redacts else redaction.NO_RULES
 
-    def filings(self, filings: Sequence[Filing]) -> list[Filing]:
+    def filings(self, filings: Sequence[NewItem]) -> list[NewItem]:
         """Return filings as they are to be kept. One in which nothing is found is returned as it is.
 
         What was erased goes first, and again after redaction: words may have been archived with marks in them.
         """
-        kept = without_erased(filings, self.erased)
+        clean_items = cover_erased_items(filings, self.tombstone_finder)
         if not self.redacts:
-            return kept
-        redacted_too = self._redacted(kept)
-        if not self.erased:
+            return clean_items
+        redacted_too = self._redact_items(clean_items)
+        if not self.tombstone_finder:
             return redacted_too
-        changed = [n for n, one in enumerate(redacted_too) if one is not kept[n]]
-        for n, one in zip(changed, without_erased([redacted_too[n] for n in changed], self.erased), strict=True):
-            redacted_too[n] = one
+        changed = [n for n, new_item in enumerate(redacted_too) if new_item is not clean_items[n]]
+        for n, new_item in zip(
+            changed, cover_erased_items([redacted_too[n] for n in changed], self.tombstone_finder), strict=True
+        ):
+            redacted_too[n] = new_item
         return redacted_too
 
-    def _redacted(self, filings: Sequence[Filing]) -> list[Filing]:
-        beside = [set(_words_beside(filing)) for filing in filings]
-        words = list(set().union(*beside))
-        found = suspects([*map(_told, filings), *(word.encode("utf-8", "surrogatepass") for word in words)])
-        told = {words[n - len(filings)] for n in found if n >= len(filings)}
+    def _redact_items(self, filings: Sequence[NewItem]) -> list[NewItem]:
+        extra_words = [set(_words_beside(new_item)) for new_item in filings]
+        words = list(set().union(*extra_words))
+        suspect_indices = suspects(
+            [*map(_encode_content, filings), *(word.encode("utf-8", "surrogatepass") for word in words)]
+        )
+        suspect_words = {words[n - len(filings)] for n in suspect_indices if n >= len(filings)}
         return [
-            redacted(filing, self.key) if n in found or not told.isdisjoint(beside[n]) else filing
-            for n, filing in enumerate(filings)
+            redact_item(new_item, self.key)
+            if n in suspect_indices or not suspect_words.isdisjoint(extra_words[n])
+            else new_item
+            for n, new_item in enumerate(filings)
         ]
 
     def source(self, source: Source) -> Source:
@@ -96,23 +102,23 @@ class Guard:
 
     def words(self, text: str) -> str:
         """Return a few words (a title, a tag) without secrets, private spans and what was erased."""
-        left = self.without_erased(text)
-        return self.without_erased(redact(left, self.key).text) if self.redacts else left
+        clean_text = self.cover_erased_words(text)
+        return self.cover_erased_words(redact(clean_text, self.key).text) if self.redacts else clean_text
 
-    def without_erased(self, text: str) -> str:
+    def cover_erased_words(self, text: str) -> str:
         """Return words with █ for what was erased."""
-        return self.erased.covered(text)
+        return self.tombstone_finder.cover_text(text)
 
-    def is_same(self, stored: bytes, filing: Filing, before: bytes | None) -> bool:
+    def is_same(self, existing_raw: bytes, new_item: NewItem, original_raw: bytes | None) -> bool:
         """Whether `stored` is what `filing` brings, whatever of it was redacted then or is now.
 
         `before` are its bytes as they came. A palace may be fed with redaction off and on, and by old rules and
         new ones: a row that the source has not changed is the same row.
         """
-        if stored in (filing.raw, before) or filing.raw is None:
+        if existing_raw in (new_item.raw, original_raw) or new_item.raw is None:
             return True
-        return stored == redacted(filing, self.key).raw or (
-            redact_row(stored, self.key).raw == redact_row(filing.raw, self.key).raw
+        return existing_raw == redact_item(new_item, self.key).raw or (
+            redact_row(existing_raw, self.key).raw == redact_row(new_item.raw, self.key).raw
         )
 
 
@@ -132,95 +138,99 @@ def _source_redacted(source: Source, key: bytes) -> Source:
     )
 
 
-def _told(filing: Filing) -> bytes:
+def _encode_content(new_item: NewItem) -> bytes:
     """What shows all of a filing's text: a row's own bytes, else the words."""
-    if filing.raw is None or filing.kind == "document":
-        return filing.text.encode("utf-8", "surrogatepass")
-    return filing.raw
+    if new_item.raw is None or new_item.kind == "document":
+        return new_item.text.encode("utf-8", "surrogatepass")
+    return new_item.raw
 
 
-def _words_beside(filing: Filing) -> Iterator[str]:
+def _words_beside(new_item: NewItem) -> Iterator[str]:
     """What is kept of a filing besides its text. Hosts' ids are no words."""
-    yield filing.author
-    yield filing.branch
-    for name, value in filing.meta.items():
+    yield new_item.author
+    yield new_item.branch
+    for name, value in new_item.meta.items():
         if name not in _IDS:
             yield value if isinstance(value, str) else str(value)
 
 
-def redacted(filing: Filing, key: bytes) -> Filing:
+def redact_item(new_item: NewItem, key: bytes) -> NewItem:
     """Return a filing without its secrets and private spans; the same one if there are none."""
-    if filing.raw is None or filing.kind == "document":
-        return _words_redacted(filing, key)
-    if filing.kind == "noise":
-        row = redact_row(filing.raw, key)
-        return _kept(filing, key, filing.text, row.raw, filing.parts, row.rules, row.secrets)
-    return _row_redacted(filing, key)
+    if new_item.raw is None or new_item.kind == "document":
+        return _words_redacted(new_item, key)
+    if new_item.kind == "noise":
+        row = redact_row(new_item.raw, key)
+        return _rebuild_item(new_item, key, new_item.text, row.raw, new_item.parts, row.rules, row.secrets)
+    return _row_redacted(new_item, key)
 
 
-def _words_redacted(filing: Filing, key: bytes) -> Filing:
+def _words_redacted(new_item: NewItem, key: bytes) -> NewItem:
     """Words that are their own source, or that a file holds in an encoding: the file is then kept as UTF-8."""
-    text = redact(filing.text, key, _believed(filing))
-    raw = text.text.encode("utf-8", "surrogatepass") if text.edits and filing.raw is not None else filing.raw
-    return _kept(filing, key, text.text, raw, text.shift(filing.parts), text.rules, text.secrets(filing.text))
+    text = redact(new_item.text, key, _find_trusted_ranges(new_item))
+    raw = text.text.encode("utf-8", "surrogatepass") if text.edits and new_item.raw is not None else new_item.raw
+    return _rebuild_item(
+        new_item, key, text.text, raw, text.shift(new_item.parts), text.rules, text.secrets(new_item.text)
+    )
 
 
-def _row_redacted(filing: Filing, key: bytes) -> Filing:
-    raw = filing.raw or b""
+def _row_redacted(new_item: NewItem, key: bytes) -> NewItem:
+    raw = new_item.raw or b""
     row = redact_row(raw, key, private=False)
-    text = redact(filing.text, key, _believed(filing), row.secrets)
-    known = row.secrets | text.secrets(filing.text)
+    text = redact(new_item.text, key, _find_trusted_ranges(new_item), row.secrets)
+    secrets = row.secrets | text.secrets(new_item.text)
     if text.edits:
-        hidden = text.rules[PRIVATE_RULE]
-        for wanted, private in _ways(known):
-            row = redact_row(raw, key, wanted, private)
-            if row.rules[PRIVATE_RULE] >= hidden:
+        private_count = text.rules[PRIVATE_RULE]
+        for terms, private in _ways(secrets):
+            row = redact_row(raw, key, terms, private)
+            if row.rules[PRIVATE_RULE] >= private_count:
                 break
-    return _kept(filing, key, text.text, row.raw, text.shift(filing.parts), text.rules or row.rules, known)
+    return _rebuild_item(
+        new_item, key, text.text, row.raw, text.shift(new_item.parts), text.rules or row.rules, secrets
+    )
 
 
-def _ways(known: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], bool]]:
+def _ways(secrets: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], bool]]:
     """Ways to find in a row what its text showed, one after another until all that was private is found.
 
     To the letter; by its tags, where JSON within JSON spells it otherwise; line by line, where the text was put
     together from several of the row's strings.
     """
-    yield known, False
-    yield known, True
+    yield secrets, False
+    yield secrets, True
     lines = {
         line.strip(): PRIVATE_RULE
-        for words, rule in known.items()
+        for words, rule in secrets.items()
         if rule == PRIVATE_RULE
         for line in words.split("\n")
     }
-    yield {**{line: rule for line, rule in lines.items() if len(line) >= _SHORTEST_LINE}, **known}, True
+    yield {**{line: rule for line, rule in lines.items() if len(line) >= _SHORTEST_LINE}, **secrets}, True
 
 
-def _believed(filing: Filing) -> list[tuple[int, int]]:
+def _find_trusted_ranges(new_item: NewItem) -> list[tuple[int, int]]:
     """The stretches of a filing's text in which `<private>` counts."""
-    if filing.role not in _OWN_ROLES:
+    if new_item.role not in _OWN_ROLES:
         return []
-    parts = filing.parts or (Part("text", 0, len(filing.text)),)
+    parts = new_item.parts or (Part("text", 0, len(new_item.text)),)
     return [(part.start, part.end) for part in parts if part.kind in _OWN_PARTS]
 
 
-def _kept(
-    filing: Filing,
+def _rebuild_item(
+    new_item: NewItem,
     key: bytes,
     text: str,
     raw: bytes | None,
     parts: tuple[Part, ...],
     rules: Counter[str],
-    known: Mapping[str, str],
-) -> Filing:
+    secrets: Mapping[str, str],
+) -> NewItem:
     """The filing with what is left of it; its `meta` says how many stretches went by which rule."""
-    meta = redact_json(dict(filing.meta), key, known)
-    author, branch = (redact(words, key, known=known).text for words in (filing.author, filing.branch))
-    if not rules and not meta.rules and (author, branch) == (filing.author, filing.branch):
-        return filing
+    meta = redact_json(dict(new_item.meta), key, secrets)
+    author, branch = (redact(words, key, secret_rules=secrets).text for words in (new_item.author, new_item.branch))
+    if not rules and not meta.rules and (author, branch) == (new_item.author, new_item.branch):
+        return new_item
     assert isinstance(meta.value, dict)  # noqa: S101 - a mapping stays one
     counts = dict(sorted((rules or meta.rules).items()))
-    kept = replace(
-        filing, text=text, raw=raw, parts=parts, author=author, branch=branch, meta={**meta.value, "redacted": counts}
+    clean_item = replace(
+        new_item, text=text, raw=raw, parts=parts, author=author, branch=branch, meta={**meta.value, "redacted": counts}
     )
-    return replace(kept, id=filing.name(kept)) if filing.name else kept
+    return replace(clean_item, id=new_item.name(clean_item)) if new_item.name else clean_item

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from palazzo.archive import deeds, door, identity
-from palazzo.archive.door import Filing, Prepared
+from palazzo.archive.door import IngestBatch, NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.model import Micros, Part, Place, Source, Trust
 from palazzo.store import sources, transcripts
@@ -26,7 +26,7 @@ _TRUST: dict[Speaker, Trust] = {"user": "user", "assistant": "agent"}
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HookMessage:
     """What one side said in a turn."""
 
     role: Speaker
@@ -38,64 +38,68 @@ def source_of(host: str, session: str, title: str = "", project: str = "") -> So
     return Source((session,), KIND, f"palazzo:{KIND}/{host}/{session}", session, title, project)
 
 
-def prepare(host: str, said: Sequence[Heard], now: Micros, guard: Guard) -> Prepared:
+def prepare(host: str, hook_messages: Sequence[HookMessage], now: Micros, guard: Guard) -> IngestBatch:
     """Make what was said ready to be filed, in its order; needs no lock."""
-    spoken = [one for one in said if one.text.strip()]
+    messages = [message for message in hook_messages if message.text.strip()]
     filings = [
-        Filing(
+        NewItem(
             id=identity.new_id(now),
-            text=one.text,
+            text=message.text,
             kind="message",
-            role=one.role,
-            author=host if one.role == "assistant" else "",
-            parts=(Part("text", 0, len(one.text)),),
+            role=message.role,
+            author=host if message.role == "assistant" else "",
+            parts=(Part("text", 0, len(message.text)),),
             ordinal=now + n,
             created_at=now,
-            trust=_TRUST[one.role],
+            trust=_TRUST[message.role],
         )
-        for n, one in enumerate(spoken)
+        for n, message in enumerate(messages)
     ]
     return door.prepare(filings, guard)
 
 
-def file(connection: Connection, source: Source, place: Place, prepared: Prepared, now: Micros) -> int:
+def file(connection: Connection, source: Source, place: Place, batch: IngestBatch, now: Micros) -> int:
     """Archive, in this transaction, what is not there already: heard before, or in the transcript; return how much."""
     row = sources.find_source(connection, source)
     if row is not None:
         source = replace(source, title="")  # it has the one that it was begun with
-    before = [] if row is None else transcripts.ending(connection, row, len(prepared.filings))
-    elsewhere = _in_transcripts(connection, source.session_id)
-    first = _overlap(before, prepared.filings)
-    new = [n for n, one in enumerate(prepared.filings) if n >= first and (one.role, one.text.strip()) not in elsewhere]
+    earlier_messages = [] if row is None else transcripts.ending(connection, row, len(batch.filings))
+    transcript_messages = _in_transcripts(connection, source.session_id)
+    first = _overlap(earlier_messages, batch.filings)
+    new = [
+        n
+        for n, new_item in enumerate(batch.filings)
+        if n >= first and (new_item.role, new_item.text.strip()) not in transcript_messages
+    ]
     if not new:
         return 0
-    kept = replace(
-        prepared,
-        came=tuple(prepared.came[n] for n in new),
-        filings=tuple(prepared.filings[n] for n in new),
-        where=tuple(prepared.where[n] for n in new),
+    new_batch = replace(
+        batch,
+        came=tuple(batch.came[n] for n in new),
+        filings=tuple(batch.filings[n] for n in new),
+        spots=tuple(batch.spots[n] for n in new),
     )
-    there = None if row is None else sources.place_of_first_item(connection, row)
-    return door.file(connection, source, there or place, kept, now).added
+    current_place = None if row is None else sources.place_of_first_item(connection, row)
+    return door.file(connection, source, current_place or place, new_batch, now).added
 
 
-def give_way(connection: Connection, session: str, filings: Iterable[Filing], now: Micros) -> int:
+def give_way(connection: Connection, session: str, filings: Iterable[NewItem], now: Micros) -> int:
     """Retire what was heard of a session and is among `filings`, which its transcript brought; return how much."""
     row = sources.find_source(connection, source_of("", session)) if session else None
     if row is None:
         return 0
-    repeated = {(one.role, one.text.strip()) for one in filings if one.kind == "message"}
-    heard = transcripts.said(connection, row)
-    gone = [item for item, role, text in heard if (role, text.strip()) in repeated]
-    if gone:
-        deeds.act_on_items(connection, "forget", gone, _ACTOR, now, {"reason": "its transcript has it"})
-    return len(gone)
+    transcript_messages = {(new_item.role, new_item.text.strip()) for new_item in filings if new_item.kind == "message"}
+    hook_messages = transcripts.read_dialogue(connection, row)
+    item_rows = [item for item, role, text in hook_messages if (role, text.strip()) in transcript_messages]
+    if item_rows:
+        deeds.act_on_items(connection, "forget", item_rows, _ACTOR, now, {"reason": "its transcript has it"})
+    return len(item_rows)
 
 
-def _overlap(before: Sequence[tuple[str, str]], filings: Sequence[Filing]) -> int:
+def _overlap(earlier_messages: Sequence[tuple[str, str]], filings: Sequence[NewItem]) -> int:
     """How many of `filings` stand at the end of what was heard before: a hook may tell of a turn twice."""
-    said = [(one.role, one.text) for one in filings]
-    return next((n for n in range(len(said), 0, -1) if list(before[-n:]) == said[:n]), 0)
+    messages = [(new_item.role, new_item.text) for new_item in filings]
+    return next((n for n in range(len(messages), 0, -1) if list(earlier_messages[-n:]) == messages[:n]), 0)
 
 
 def _in_transcripts(connection: Connection, session: str) -> set[tuple[str, str]]:

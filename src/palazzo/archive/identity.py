@@ -47,7 +47,7 @@ def new_id(micros: int) -> ItemId:
     their ids say which was first, on every machine that knows both.
     """
     milliseconds = micros // 1000 & (1 << 48) - 1
-    chance = _fresh.after(milliseconds)
+    chance = _fresh.draw_bits(milliseconds)
     value = milliseconds << 80 | 0x7 << 76 | (chance >> 62) << 64 | 0x2 << 62 | chance & (1 << 62) - 1
     return ItemId(f"{value:032x}")
 
@@ -59,14 +59,14 @@ class _Fresh:
         self._lock = threading.Lock()
         self._milliseconds, self._chance = -1, 0
 
-    def after(self, milliseconds: int) -> int:
+    def draw_bits(self, milliseconds: int) -> int:
         """Return 74 bits of chance, in a millisecond that had some already greater ones."""
-        drawn = int.from_bytes(os.urandom(10))
+        random_bits = int.from_bytes(os.urandom(10))
         with self._lock:
             if milliseconds == self._milliseconds:
-                chance = self._chance + 1 + (drawn & (1 << _STEP) - 1)
+                chance = self._chance + 1 + (random_bits & (1 << _STEP) - 1)
             else:
-                chance = drawn & _CHANCE >> 1  # the upper half is room to count in
+                chance = random_bits & _CHANCE >> 1  # the upper half is room to count in
             self._milliseconds, self._chance = milliseconds, chance & _CHANCE
             return self._chance
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from palazzo.archive import chain
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.packing import Spot
 from palazzo.model import least_trust
 from palazzo.store import items
 from palazzo.store.items import ItemRow
-from palazzo.text.hashed import COVER, settled
+from palazzo.text.hashed import COVER, cover_blanks
 
 Authority = Literal["device", "owner", "other"]
 """Who vouches for an arrival: a device of this palace, its owner, who states the trust, or another person."""
@@ -30,7 +30,7 @@ class Arrival:
     Without a salt words of it were erased, and it has no bytes.
     """
 
-    filing: Filing
+    new_item: NewItem
     source: bytes
     room: bytes
     recorded_at: int
@@ -41,7 +41,7 @@ class Arrival:
     @property
     def uid(self) -> bytes:
         """Its id."""
-        return bytes.fromhex(self.filing.id)
+        return bytes.fromhex(self.new_item.id)
 
     @property
     def is_erased(self) -> bool:
@@ -52,31 +52,31 @@ class Arrival:
 def digest(arrival: Arrival) -> bytes:
     """Return the digest that an arrival's link should have."""
     row = item_row(arrival, 0, 0, None, None)
-    return chain.digest(row, arrival.source, arrival.filing.raw or b"", arrival.filing.text)
+    return chain.digest(row, arrival.source, arrival.new_item.raw or b"", arrival.new_item.text)
 
 
 def item_row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot | None) -> ItemRow:
     """Return the row of an arrival for the table of items; `pack` and `spot` say where its bytes are."""
-    filing = arrival.filing
-    text, codec = items.encode_text(filing.text)
+    new_item = arrival.new_item
+    text, codec = items.encode_text(new_item.text)
     return ItemRow(
         uid=arrival.uid,
         source=source,
-        kind=filing.kind,
-        role=filing.role,
-        standing=filing.standing,
-        author=filing.author,
-        thread=filing.thread,
-        ordinal=filing.ordinal,
-        created_at=filing.created_at,
+        kind=new_item.kind,
+        role=new_item.role,
+        standing=new_item.standing,
+        author=new_item.author,
+        thread=new_item.thread,
+        ordinal=new_item.ordinal,
+        created_at=new_item.created_at,
         recorded_at=arrival.recorded_at,
-        trust=filing.trust,
-        branch=filing.branch,
-        commit=filing.commit,
+        trust=new_item.trust,
+        branch=new_item.branch,
+        commit=new_item.commit,
         room=room,
         parts=arrival.parts,
         meta=arrival.meta,
-        decoder=filing.decoder,
+        decoder=new_item.decoder,
         pack=pack,
         raw_start=spot[1] if spot else 0,
         raw_size=spot[2] if spot else 0,
@@ -103,7 +103,7 @@ def is_variant(item: Arrival, arrival: Arrival, authority: Authority) -> bool:
 
 def _content(copy: Arrival) -> tuple[object, ...]:
     """The content of an item. A document's time is left out: it is the time of its file, which each device has."""
-    it = copy.filing
+    it = copy.new_item
     created_at = 0 if it.kind == "document" else it.created_at
     parts = tuple(replace(part, trust=None) for part in it.parts)
     return it.kind, it.role, it.standing, it.author, created_at, it.text, it.raw, parts, dict(it.meta)
@@ -111,8 +111,8 @@ def _content(copy: Arrival) -> tuple[object, ...]:
 
 def is_decoder_difference(item: Arrival, arrival: Arrival) -> bool:
     """Whether both have the same bytes, which different versions of a feeder decoded."""
-    raw = item.filing.raw
-    return raw is not None and raw == arrival.filing.raw and item.filing.decoder != arrival.filing.decoder
+    raw = item.new_item.raw
+    return raw is not None and raw == arrival.new_item.raw and item.new_item.decoder != arrival.new_item.decoder
 
 
 def join_copies(item: Arrival, arrival: Arrival) -> Arrival:
@@ -133,42 +133,42 @@ def join_copies(item: Arrival, arrival: Arrival) -> Arrival:
         source=first.source,
         room=first.room,
         recorded_at=first.recorded_at,
-        filing=replace(content.filing, thread=first.filing.thread, ordinal=first.filing.ordinal),
+        new_item=replace(content.new_item, thread=first.new_item.thread, ordinal=first.new_item.ordinal),
     )
 
 
 def _limit_trust(first: Arrival, item: Arrival, arrival: Arrival) -> Arrival:
     """Return the first of two copies of the same content with the lesser trust of both."""
-    trust = least_trust(item.filing.trust, arrival.filing.trust)
-    first = replace(first, filing=replace(first.filing, trust=trust))
+    trust = least_trust(item.new_item.trust, arrival.new_item.trust)
+    first = replace(first, new_item=replace(first.new_item, trust=trust))
     if item.parts == arrival.parts:
         return first
     parts = tuple(
-        replace(part, trust=least_trust(part.trust or item.filing.trust, same.trust or arrival.filing.trust))
-        for part, same in zip(item.filing.parts, arrival.filing.parts, strict=True)
+        replace(part, trust=least_trust(part.trust or item.new_item.trust, same.trust or arrival.new_item.trust))
+        for part, same in zip(item.new_item.parts, arrival.new_item.parts, strict=True)
     )
-    return replace(first, filing=replace(first.filing, parts=parts), parts=items.dump_parts(parts))
+    return replace(first, new_item=replace(first.new_item, parts=parts), parts=items.dump_parts(parts))
 
 
 def _place(copy: Arrival) -> tuple[int, bytes, bytes, str, int]:
-    return copy.recorded_at, copy.source, copy.room, copy.filing.thread, copy.filing.ordinal
+    return copy.recorded_at, copy.source, copy.room, copy.new_item.thread, copy.new_item.ordinal
 
 
 def _order(copy: Arrival) -> tuple[object, ...]:
-    counts = copy.filing.meta.get("redacted")
+    counts = copy.new_item.meta.get("redacted")
     redactions = sum(count for count in counts.values() if isinstance(count, int)) if isinstance(counts, dict) else 0
     return *_place(copy), -redactions, digest(copy)
 
 
 def _join_erased(item: Arrival, arrival: Arrival) -> Arrival:
     first = min(item, arrival, key=_erased_order)
-    text = _join_covered(item.filing.text, arrival.filing.text)
+    text = _join_covered(item.new_item.text, arrival.new_item.text)
     meta = min(item.meta, arrival.meta, key=lambda notes: (len(notes), notes))
-    return replace(first, filing=replace(first.filing, text=text, meta=json.loads(meta)), meta=meta)
+    return replace(first, new_item=replace(first.new_item, text=text, meta=json.loads(meta)), meta=meta)
 
 
 def _erased_order(copy: Arrival) -> tuple[object, ...]:
-    it = copy.filing
+    it = copy.new_item
     return (
         it.kind,
         it.role,
@@ -187,4 +187,4 @@ def _join_covered(first: str, second: str) -> str:
     """Return a text in which every erased stretch of either is covered. Of two different lengths the lesser is kept."""
     if first == second or len(first) != len(second):
         return min(first, second)
-    return settled("".join(COVER if COVER in pair else min(pair) for pair in zip(first, second, strict=True)))
+    return cover_blanks("".join(COVER if COVER in pair else min(pair) for pair in zip(first, second, strict=True)))

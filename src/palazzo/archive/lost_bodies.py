@@ -49,7 +49,7 @@ def settle(connection: Connection) -> SettledArchive:
 
 def _claim_erased(connection: Connection) -> None:
     """Assign items that their links call erased to the newest erasure, if their own erasure is lost."""
-    unexplained_items = list(tombstones.unexplained(connection))
+    unexplained_items = list(tombstones.find_unproven_items(connection))
     if not unexplained_items:
         return
     newest = next(connection.execute("SELECT max(id) FROM erasure"))[0]
@@ -100,4 +100,4 @@ def _compute_link(
         uid = stored_link.item_uid if stored_link is not None else bytes(16)
         return Link(seq, uid, chain.BLIND, chain.BLIND, LOST_BODY), False
     body = arriving.own_digest(connection, reader, rows[stored_link.item_uid])
-    return Link(seq, stored_link.item_uid, body, chain.chained(previous, stored_link.item_uid, body), None), True
+    return Link(seq, stored_link.item_uid, body, chain.hash_link(previous, stored_link.item_uid, body), None), True

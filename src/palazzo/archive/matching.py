@@ -36,18 +36,18 @@ MOST = 100_000
 """Different matches of one pattern: what has more is no pattern for some words."""
 _AT_ONCE = 64
 _SLOW, _EMPTY, _MANY = 3, 4, 5
-_ESCAPED = re.compile(r"\\(\W)")
+_ESCAPE_PATTERN = re.compile(r"\\(\W)")
 
 
 def check_pattern(pattern: str) -> re.Pattern[str]:
     """Return the pattern compiled. Raises UsageError for one that is none, or that matches where nothing stands."""
     try:
-        compiled = re.compile(pattern)
+        regex = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"'{pattern}' is no regular expression ({error}). Nothing was erased.") from None
-    if compiled.search("") or any(not match[0] for match in compiled.finditer("a word")):
+    if regex.search("") or any(not match[0] for match in regex.finditer("a word")):
         raise _empty(pattern)
-    return compiled
+    return regex
 
 
 def matches(palace: Path, pattern: str, progress: Progress) -> dict[str, bool]:
@@ -57,33 +57,33 @@ def matches(palace: Path, pattern: str, progress: Progress) -> dict[str, bool]:
     Raises UsageError for a pattern that is none, that matches nothing at all somewhere, or that takes too long.
     """
     check_pattern(pattern)
-    asked = json.dumps({"pattern": pattern, "longest": LONGEST}).encode()
-    found: dict[str, bool] | None = None
+    request = json.dumps({"pattern": pattern, "longest": LONGEST}).encode()
+    word_matches: dict[str, bool] | None = None
     command = [sys.executable, "-m", "palazzo.archive.matching", str(palace.absolute())]
     with subprocess.Popen(  # noqa: S603 - this Python, and this package
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment()
     ) as process:
         try:
-            for told in _answers(process, asked):
-                if "found" in told:
-                    found = told["found"]
+            for message in _answers(process, request):
+                if "found" in message:
+                    word_matches = message["found"]
                 else:
-                    progress("matching", told["done"], told["total"])
+                    progress("matching", message["done"], message["total"])
         except BaseException:
             process.kill()
             raise
     code = process.returncode
-    if found is None:
+    if word_matches is None:
         raise _failed(pattern, code)
-    spelled = _ESCAPED.sub(r"\1", pattern)
-    return found | {pattern: True} if spelled in found and spelled != pattern else found
+    literal = _ESCAPE_PATTERN.sub(r"\1", pattern)
+    return word_matches | {pattern: True} if literal in word_matches and literal != pattern else word_matches
 
 
-def _answers(process: subprocess.Popen[bytes], asked: bytes) -> Iterator[dict[str, Any]]:
+def _answers(process: subprocess.Popen[bytes], request: bytes) -> Iterator[dict[str, Any]]:
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     with contextlib.suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(asked)
+        process.stdin.write(request)
     for line in process.stdout:
         yield json.loads(line)
 
@@ -115,41 +115,43 @@ def main() -> None:
     """Read the pattern and print, as lines of JSON, how far the search is, and in the end what was found."""
     from palazzo.store.database import Database
 
-    asked = json.loads(sys.stdin.buffer.read())
-    pattern = re.compile(asked["pattern"])
-    found: dict[str, bool] = {}
+    request = json.loads(sys.stdin.buffer.read())
+    pattern = re.compile(request["pattern"])
+    word_matches: dict[str, bool] = {}
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         with contextlib.closing(Database(Path(sys.argv[1]), "read")) as database, database.snapshot() as connection:
-            armed = -math.inf
+            timer_start = -math.inf
             for text in _texts(connection):
-                if time.monotonic() - armed > asked["longest"] / 4:  # arming starts a thread: not for every word
-                    faulthandler.dump_traceback_later(asked["longest"], exit=True, file=nowhere)
-                    armed = time.monotonic()
-                _take(pattern, text, found)
+                if (
+                    time.monotonic() - timer_start > request["longest"] / 4
+                ):  # arming starts a thread: not for every word
+                    faulthandler.dump_traceback_later(request["longest"], exit=True, file=nowhere)
+                    timer_start = time.monotonic()
+                _take(pattern, text, word_matches)
             faulthandler.cancel_dump_traceback_later()
-        _say({"found": found})
+        _say({"found": word_matches})
 
 
-def _take(pattern: re.Pattern[str], text: str, found: dict[str, bool]) -> None:
+def _take(pattern: re.Pattern[str], text: str, word_matches: dict[str, bool]) -> None:
     for match in pattern.finditer(text):
         words = match[0]
         if not words:
             sys.exit(_EMPTY)
         if words.strip(COVER):
-            found[words] = found.get(words, True) and stands_alone(text, *match.span())
-            if len(found) > MOST:
+            word_matches[words] = word_matches.get(words, True) and stands_alone(text, *match.span())
+            if len(word_matches) > MOST:
                 sys.exit(_MANY)
 
 
 def _texts(connection: Connection) -> Iterator[str]:
     names: list[str] = []
-    wording.reword(connection, wording.collecting(names.extend))
+    wording.reword(connection, wording.make_collector(names.extend))
     yield from set(names)
     (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
-    reader, after = PackReader(connection), 0
+    reader, last_row = PackReader(connection), 0
     while rows := list(
         connection.execute(
-            "SELECT id, pack, raw_start, raw_size FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, _AT_ONCE)
+            "SELECT id, pack, raw_start, raw_size FROM item WHERE id > ? ORDER BY id LIMIT ?", (last_row, _AT_ONCE)
         )
     ):
         texts = items.read_texts(connection, [int(row) for row, *_ in rows])
@@ -157,8 +159,8 @@ def _texts(connection: Connection) -> Iterator[str]:
             yield texts[row]
             if pack is not None:
                 yield from strings(_raw(reader, int(pack), int(start), int(size)))
-        after = int(rows[-1][0])
-        _say({"done": after, "total": last})
+        last_row = int(rows[-1][0])
+        _say({"done": last_row, "total": last})
 
 
 def _raw(reader: PackReader, pack: int, start: int, size: int) -> bytes:
@@ -170,8 +172,8 @@ def _raw(reader: PackReader, pack: int, start: int, size: int) -> bytes:
         return b""  # a damaged pack, which the survey tells of
 
 
-def _say(told: object) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _say(message: object) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from palazzo.archive import door, identity
-from palazzo.archive.door import Filing, Prepared
+from palazzo.archive.door import IngestBatch, NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.errors import UsageError
-from palazzo.guard.taint import PERSON, Believed
+from palazzo.guard.taint import PERSON, TrustAssessment
 from palazzo.model import Anchor, ItemId, Micros, Part, Place, Source, Trust
 from palazzo.store import anchors as anchors_store
 from palazzo.store.database import Connection
@@ -34,7 +34,7 @@ class Note:
     text: str
     place: Place
     author: str = ""
-    whom: Believed = PERSON
+    attribution: TrustAssessment = PERSON
     label: str = ""
     branch: str = ""
     commit: str = ""
@@ -50,12 +50,12 @@ class PreparedNote:
     id: ItemId
     place: Place
     source: Source
-    prepared: Prepared
+    ingest_batch: IngestBatch
 
     @property
     def text(self) -> str:
         """The words that are kept: those that came, without what the guard takes out."""
-        return self.prepared.filings[0].text
+        return self.ingest_batch.filings[0].text
 
 
 def check_note(text: str) -> None:
@@ -72,12 +72,12 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
     """Make a note ready to be filed; needs no lock. Raises UsageError for one that cannot be."""
     check_note(note.text)
     uid = identity.new_id(now)
-    filing = as_filing(note, uid, now, created_at if created_at is not None else now)
+    new_item = as_filing(note, uid, now, created_at if created_at is not None else now)
     source = Source((note.shelf, note.place.wing), "note", f"palazzo:{note.shelf}/{note.place.wing}", title="")
-    return PreparedNote(uid, note.place, source, door.prepare([filing], guard))
+    return PreparedNote(uid, note.place, source, door.prepare([new_item], guard))
 
 
-def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> Filing:
+def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> NewItem:
     """Return a note as the door takes it."""
     meta: dict[str, object] = dict(note.about)
     if note.shelf != "notes":
@@ -85,18 +85,18 @@ def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> Fili
     if note.label:
         meta["label"] = note.label
     meta.update(anchors_store.to_meta(note.anchors))
-    if note.whom.tainted_by:
-        meta["tainted_by"] = list(note.whom.tainted_by)
-    return Filing(
+    if note.attribution.tainted_by:
+        meta["tainted_by"] = list(note.attribution.tainted_by)
+    return NewItem(
         id=uid,
         text=note.text,
         kind="note",
-        role="assistant" if note.whom.trust == "agent" or note.whom.tainted_by else "author",
+        role="assistant" if note.attribution.trust == "agent" or note.attribution.tainted_by else "author",
         author=note.author,
         parts=(Part("text", 0, len(note.text)),),
         ordinal=ordinal,
         created_at=created_at,
-        trust=note.whom.trust,
+        trust=note.attribution.trust,
         branch=note.branch,
         commit=note.commit,
         meta=meta,
@@ -105,7 +105,7 @@ def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> Fili
 
 def file(connection: Connection, note: PreparedNote, now: Micros) -> int:
     """Archive a prepared note; return its row id."""
-    return door.file(connection, note.source, note.place, note.prepared, now).rows[0]
+    return door.file(connection, note.source, note.place, note.ingest_batch, now).rows[0]
 
 
 def file_note(
@@ -124,6 +124,6 @@ def file_note(
     anchors: Sequence[Anchor] = (),
 ) -> tuple[ItemId, int]:
     """Archive a plain note at `place`; return its id and row id."""
-    note = Note(text, place, author, Believed(trust), label, branch, commit, anchors)
-    prepared = prepare(note, now, guard, created_at)
-    return prepared.id, file(connection, prepared, now)
+    note = Note(text, place, author, TrustAssessment(trust), label, branch, commit, anchors)
+    ready_note = prepare(note, now, guard, created_at)
+    return ready_note.id, file(connection, ready_note, now)

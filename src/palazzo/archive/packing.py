@@ -48,7 +48,7 @@ _CLASSES = bytes(
 base64 and random bytes alike."""
 _CANDIDATE = re.compile(bytes((1, 1, 1, 0, 1, 0, 0, 1, 0, 0)))
 """Cannot overlap itself, so that where it is found does not depend on where the search began."""
-_CHOSEN = 8
+_SAMPLING_RATE = 8
 """One candidate in so many is a landmark, by the checksum of its window: else words that each row has would be one."""
 _GAPS = (16, 128, 512, 2048)
 """Bytes behind the end of a repeat at which it is looked for again: what an edit put there is shorter than one."""
@@ -64,7 +64,7 @@ class NewPack:
 
     digest: bytes
     body: bytes
-    compressed: bytes
+    packed_body: bytes
     landmarks: tuple[Landmark, ...]
 
 
@@ -74,39 +74,39 @@ Spot = tuple[int, int, int]
 
 def pack(raws: Sequence[bytes | None]) -> tuple[tuple[NewPack, ...], tuple[Spot | None, ...]]:
     """Join raw bytes into packs; return the packs and each one's spot. Needs no lock."""
-    made: list[NewPack] = []
-    where: list[Spot | None] = []
-    joined: list[bytes] = []
+    new_packs: list[NewPack] = []
+    spots: list[Spot | None] = []
+    chunks: list[bytes] = []
     size = 0
     for raw in raws:
         if raw is None:
-            where.append(None)
+            spots.append(None)
             continue
         if size and size + len(raw) > PACK_BYTES:
-            made.append(_new(b"".join(joined)))
-            joined.clear()
+            new_packs.append(_new(b"".join(chunks)))
+            chunks.clear()
             size = 0
-        where.append((len(made), size, len(raw)))
-        joined.append(raw)
+        spots.append((len(new_packs), size, len(raw)))
+        chunks.append(raw)
         size += len(raw)
-    if joined:
-        made.append(_new(b"".join(joined)))
-    return tuple(made), tuple(where)
+    if chunks:
+        new_packs.append(_new(b"".join(chunks)))
+    return tuple(new_packs), tuple(spots)
 
 
-def store(connection: Connection, made: Sequence[NewPack], wanted: Collection[int]) -> list[int | None]:
+def store(connection: Connection, new_packs: Sequence[NewPack], numbers: Collection[int]) -> list[int | None]:
     """Store those packs whose numbers are wanted, in this transaction; return row ids by number."""
     reader = PackReader(connection)
-    return [_store(connection, reader, new) if n in wanted else None for n, new in enumerate(made)]
+    return [_store(connection, reader, new) if n in numbers else None for n, new in enumerate(new_packs)]
 
 
 def landmarks(body: bytes) -> Iterator[Landmark]:
     """Yield the landmarks of some bytes in order. What they are depends on the 64 bytes there and on nothing else."""
     last = len(body) - _WINDOW
-    for found in _CANDIDATE.finditer(body.translate(_CLASSES)):
-        start = found.start()
+    for match in _CANDIDATE.finditer(body.translate(_CLASSES)):
+        start = match.start()
         window = body[start : start + _WINDOW]
-        if start <= last and zlib.crc32(window) % _CHOSEN == 0:
+        if start <= last and zlib.crc32(window) % _SAMPLING_RATE == 0:
             yield Landmark(int.from_bytes(hashlib.blake2b(window, digest_size=8).digest(), signed=True), start)
 
 
@@ -135,68 +135,68 @@ def _store(connection: Connection, reader: PackReader, new: NewPack) -> int:
         return row
     copies = _copies(connection, reader, new)
     layout, own = _laid_out(new.body, copies)
-    compressed = packs.compress(own) if copies else new.compressed
-    if copies and len(compressed) + LEAST_SAVED > len(new.compressed):
-        copies, layout, compressed = [], [], new.compressed
-    row = packs.insert_pack(connection, new.digest, len(new.body), compressed, layout)
+    packed_body = packs.compress(own) if copies else new.packed_body
+    if copies and len(packed_body) + LEAST_SAVED > len(new.packed_body):
+        copies, layout, packed_body = [], [], new.packed_body
+    row = packs.insert_pack(connection, new.digest, len(new.body), packed_body, layout)
     packs.insert_landmarks(connection, row, _own_landmarks(new.landmarks, copies))
     return row
 
 
 def _copies(connection: Connection, reader: PackReader, new: NewPack) -> list[_Copy]:
     """Find what the palace holds already of a pack's bytes: in order, without overlap, each as long as can be."""
-    known = packs.find_landmarks(connection, {mark.key for mark in new.landmarks})
+    bases_by_key = packs.find_landmarks(connection, {mark.key for mark in new.landmarks})
     copies: list[_Copy] = []
     bases: set[int] = set()
     end = 0
     for key, start in new.landmarks:
-        if key not in known or start < end:
+        if key not in bases_by_key or start < end:
             continue
-        base, at = known[key]
+        base, at = bases_by_key[key]
         if base not in bases and len(bases) >= MOST_BASES:
             continue
         try:
             own = reader.own(base)
         except (zstandard.ZstdError, LookupError, ValueError):
             continue  # a damaged pack: `verify` tells of it, and nothing new is entrusted to it
-        copy = _grown(new.body, start, end, base, own, at)
+        copy = _grow_copy(new.body, start, end, base, own, at)
         while copy.size >= SHORTEST_COPY:
             copies.append(copy)
             bases.add(base)
             end = copy.end
-            copy = _resumed(new.body, copy, own)
+            copy = _resume_copy(new.body, copy, own)
     return copies
 
 
-def _resumed(body: bytes, last: _Copy, own: bytes) -> _Copy:
+def _resume_copy(body: bytes, last: _Copy, own: bytes) -> _Copy:
     """Return how the copy goes on behind a difference, without bytes where it does not: most are a line or two."""
-    after = last.at + last.size
+    base_end = last.at + last.size
     for gap in _GAPS:
         start = last.end + gap
         if start + _WINDOW > len(body):
             break
-        at = own.find(body[start : start + _WINDOW], after, after + _FURTHER)
-        copy = _grown(body, start, last.end, last.base, own, at) if at >= 0 else None
+        at = own.find(body[start : start + _WINDOW], base_end, base_end + _FURTHER)
+        copy = _grow_copy(body, start, last.end, last.base, own, at) if at >= 0 else None
         if copy is not None and copy.size >= SHORTEST_COPY:
             return copy
-    return _Copy(last.end, 0, last.base, after)
+    return _Copy(last.end, 0, last.base, base_end)
 
 
-def _grown(body: bytes, start: int, least: int, base: int, own: bytes, at: int) -> _Copy:
+def _grow_copy(body: bytes, start: int, least: int, base: int, own: bytes, at: int) -> _Copy:
     """Return the longest run of equal bytes through `start` and `at` that begins no earlier than `least`."""
-    ahead = _equal_ahead(body, start, own, at)
-    if ahead < _WINDOW:
+    forward_size = _equal_ahead(body, start, own, at)
+    if forward_size < _WINDOW:
         return _Copy(start, 0, base, at)
-    behind = _equal_behind(body, start, own, at, min(start - least, at))
-    return _Copy(start - behind, behind + ahead, base, at - behind)
+    backward_size = _equal_behind(body, start, own, at, min(start - least, at))
+    return _Copy(start - backward_size, backward_size + forward_size, base, at - backward_size)
 
 
-def _equal_ahead(one: bytes, i: int, other: bytes, j: int) -> int:
+def _equal_ahead(first: bytes, i: int, second: bytes, j: int) -> int:
     """Return how many bytes from `i` and from `j` on are equal."""
-    most, equal, step = min(len(one) - i, len(other) - j), 0, _WINDOW
+    most, equal, step = min(len(first) - i, len(second) - j), 0, _WINDOW
     while step and equal < most:
         size = min(step, most - equal)
-        if one[i + equal : i + equal + size] == other[j + equal : j + equal + size]:
+        if first[i + equal : i + equal + size] == second[j + equal : j + equal + size]:
             equal, step = equal + size, step * 2
         else:
             step = size // 2
@@ -204,14 +204,14 @@ def _equal_ahead(one: bytes, i: int, other: bytes, j: int) -> int:
     return equal
 
 
-def _equal_behind(one: bytes, i: int, other: bytes, j: int, most: int) -> int:
+def _equal_behind(first: bytes, i: int, second: bytes, j: int, most: int) -> int:
     """Return how many bytes before `i` and before `j` are equal, at most `most`."""
     equal = 0
     while equal < most:
         size = min(_BLOCK, most - equal)
-        before, there = one[i - equal - size : i - equal], other[j - equal - size : j - equal]
-        if before != there:
-            return equal + _equal_ahead(before[::-1], 0, there[::-1], 0)
+        first_block, second_block = first[i - equal - size : i - equal], second[j - equal - size : j - equal]
+        if first_block != second_block:
+            return equal + _equal_ahead(first_block[::-1], 0, second_block[::-1], 0)
         equal += size
     return equal
 
@@ -220,26 +220,26 @@ def _laid_out(body: bytes, copies: Sequence[_Copy]) -> tuple[list[Segment], byte
     """Return the segments of a pack with these copies, and the bytes that stay its own."""
     layout: list[Segment] = []
     own: list[bytes] = []
-    size = done = 0
+    size = position = 0
     for copy in [*copies, _Copy(len(body), 0, ITSELF, 0)]:
-        if copy.start > done:
-            layout.append(Segment(ITSELF, size, copy.start - done))
-            own.append(body[done : copy.start])
-            size += copy.start - done
+        if copy.start > position:
+            layout.append(Segment(ITSELF, size, copy.start - position))
+            own.append(body[position : copy.start])
+            size += copy.start - position
         if copy.size:
             layout.append(Segment(copy.base, copy.at, copy.size))
-        done = copy.end
+        position = copy.end
     return (layout if copies else []), b"".join(own)
 
 
 def _own_landmarks(marks: Sequence[Landmark], copies: Sequence[_Copy]) -> Iterator[Landmark]:
     """Yield the landmarks whose windows lie wholly in own bytes, by where they are there."""
-    ahead = iter(copies)
-    copy = next(ahead, None)
-    copied = 0
+    copy_iterator = iter(copies)
+    copy = next(copy_iterator, None)
+    offset = 0
     for key, start in marks:
         while copy is not None and copy.end <= start:
-            copied += copy.size
-            copy = next(ahead, None)
+            offset += copy.size
+            copy = next(copy_iterator, None)
         if copy is None or start + _WINDOW <= copy.start:
-            yield Landmark(key, start - copied)
+            yield Landmark(key, start - offset)

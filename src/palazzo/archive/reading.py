@@ -34,66 +34,66 @@ def read_drawer(connection: Connection, row: int) -> Drawer:
 
 def read_drawers(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
     """Return the drawers of those row ids, live or retired, with their exact text; ids that are none are left out."""
-    described = drawers.describe(connection, rows)
+    descriptions = drawers.describe(connection, rows)
     spans = drawers.spans_of(connection, rows)
-    tagged = tags.tags_of_each(connection, rows)
-    said = {item for own in spans.values() for item, _, _ in own}
-    texts, ids = items.read_texts(connection, said), items.item_ids(connection, said)
+    tags_by_row = tags.tags_of_each(connection, rows)
+    item_rows = {item for own in spans.values() for item, _, _ in own}
+    texts, ids = items.read_texts(connection, item_rows), items.item_ids(connection, item_rows)
     origins = with_shown_titles(
-        connection, sources.read_sources(connection, {description.source for description in described})
+        connection, sources.read_sources(connection, {description.source for description in descriptions})
     )
     return {
-        one.row: Drawer(
-            id=DrawerId(one.uid.hex()),
-            kind=one.kind,
-            spans=tuple(Span(ids[item], start, end) for item, start, end in spans.get(one.row, ())),
-            text=join_spans([texts[item][start:end] for item, start, end in spans.get(one.row, ())]),
-            place=Place(one.wing, one.room),
-            role=one.role,
-            author=one.author,
-            title=one.title,
-            created_at=Micros(one.created_at),
-            recorded_at=Micros(one.recorded_at),
-            retired_at=None if one.retired_at is None else Micros(one.retired_at),
-            trust=one.trust,
-            branch=one.branch,
-            commit=one.commit,
-            locator=one.locator,
-            source=origins[one.source],
-            tags=tagged.get(one.row, ()),
+        drawer_row.row: Drawer(
+            id=DrawerId(drawer_row.uid.hex()),
+            kind=drawer_row.kind,
+            spans=tuple(Span(ids[item], start, end) for item, start, end in spans.get(drawer_row.row, ())),
+            text=join_spans([texts[item][start:end] for item, start, end in spans.get(drawer_row.row, ())]),
+            place=Place(drawer_row.wing, drawer_row.room),
+            role=drawer_row.role,
+            author=drawer_row.author,
+            title=drawer_row.title,
+            created_at=Micros(drawer_row.created_at),
+            recorded_at=Micros(drawer_row.recorded_at),
+            retired_at=None if drawer_row.retired_at is None else Micros(drawer_row.retired_at),
+            trust=drawer_row.trust,
+            branch=drawer_row.branch,
+            commit=drawer_row.commit,
+            locator=drawer_row.locator,
+            source=origins[drawer_row.source],
+            tags=tags_by_row.get(drawer_row.row, ()),
         )
-        for one in described
+        for drawer_row in descriptions
     }
 
 
 def resolve_drawer(connection: Connection, prefix: str) -> int:
     """Return the row id of the drawer that `prefix` names; NotFound or AmbiguousId otherwise."""
-    found = drawers.find_drawers(connection, *id_bounds(prefix), 9)
-    if len(found) > 1:
-        raise AmbiguousId(prefix, [uid.hex() for _, uid in found])
-    if not found:
+    candidates = drawers.find_drawers(connection, *id_bounds(prefix), 9)
+    if len(candidates) > 1:
+        raise AmbiguousId(prefix, [uid.hex() for _, uid in candidates])
+    if not candidates:
         raise NotFound(f"No drawer has the id '{prefix}'. 'palazzo search' prints ids.")
-    return found[0][0]
+    return candidates[0][0]
 
 
 def resolve(connection: Connection, prefix: str) -> tuple[str, int]:
     """Return ('drawer' | 'item', row id) of what `prefix` names; NotFound or AmbiguousId otherwise."""
     low, high = id_bounds(prefix)
-    named = [("drawer", row, uid) for row, uid in drawers.find_drawers(connection, low, high, 9)]
+    candidates = [("drawer", row, uid) for row, uid in drawers.find_drawers(connection, low, high, 9)]
     for uid in items.resolve_item_prefix(connection, low, high, 9):
-        named.append(("item", items.known_items(connection, [uid])[uid], uid))
-    if len(named) > 1:
-        raise AmbiguousId(prefix, [f"{uid.hex()} ({kind})" for kind, _, uid in named])
-    if not named and facts.facts_between(connection, low, high, 1):
+        candidates.append(("item", items.known_items(connection, [uid])[uid], uid))
+    if len(candidates) > 1:
+        raise AmbiguousId(prefix, [f"{uid.hex()} ({kind})" for kind, _, uid in candidates])
+    if not candidates and facts.facts_between(connection, low, high, 1):
         raise NotFound(
             f"'{prefix}' is the id of a fact, not of a drawer or item. 'palazzo kg end' ends a fact, and"
             " 'palazzo erase --match' takes words out of it."
         )
-    if not named:
+    if not candidates:
         raise NotFound(
             f"Nothing has the id '{prefix}'. 'palazzo search' prints ids; give one in full or its beginning."
         )
-    return named[0][0], named[0][1]
+    return candidates[0][0], candidates[0][1]
 
 
 def drawers_of_item(connection: Connection, row: int) -> list[str]:
@@ -122,11 +122,13 @@ def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int],
         connection.execute("SELECT source, thread, ordinal FROM drawer WHERE id = ?", (row,))
     )
     base = "SELECT id FROM drawer WHERE source = ? AND thread = ? AND retired_at IS NULL AND (ordinal, id) "
-    before = connection.execute(
+    previous_rows = connection.execute(
         f"{base} < (?, ?) ORDER BY ordinal DESC, id DESC LIMIT ?", (source, thread, ordinal, row, count)
     )
-    after = connection.execute(f"{base} > (?, ?) ORDER BY ordinal, id LIMIT ?", (source, thread, ordinal, row, count))
-    return [int(r) for (r,) in before][::-1], [int(r) for (r,) in after]
+    next_rows = connection.execute(
+        f"{base} > (?, ?) ORDER BY ordinal, id LIMIT ?", (source, thread, ordinal, row, count)
+    )
+    return [int(r) for (r,) in previous_rows][::-1], [int(r) for (r,) in next_rows]
 
 
 def short_id(connection: Connection, uid: str) -> str:
@@ -138,13 +140,13 @@ def short_id(connection: Connection, uid: str) -> str:
     if _UUID.fullmatch(uid):
         beginning = uid[: _SHORT[0] + 1]
         sessions = overview.session_ids(connection, beginning, _SESSIONS)
-        return beginning if {one.partition("/")[0] for one in sessions} == {uid} else uid
+        return beginning if {session_id.partition("/")[0] for session_id in sessions} == {uid} else uid
     if not _ID.fullmatch(uid):
         return uid
-    return next((uid[:size] for size in _SHORT if _named(connection, uid[:size]) <= 1), uid)
+    return next((uid[:size] for size in _SHORT if _count_matches(connection, uid[:size]) <= 1), uid)
 
 
-def _named(connection: Connection, prefix: str) -> int:
+def _count_matches(connection: Connection, prefix: str) -> int:
     """How many drawers, items and facts have an id that begins so; more than one is enough to know."""
     low, high = id_bounds(prefix)
     return (

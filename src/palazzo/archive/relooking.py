@@ -23,7 +23,7 @@ class Leak:
 
     item: ItemId
     rule: str
-    where: str
+    location: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,56 +65,56 @@ def secrets(database: Database, progress: Progress) -> set[str]:
     with database.snapshot() as connection:
         (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
         names = [name for _, name in places.names_of_places(connection)]
-    found = {name[span.start : span.end] for name in names for span in find_secrets(name)}
+    secret_texts = {name[span.start : span.end] for name in names for span in find_secrets(name)}
     at = 0
     while at < last:
         with database.snapshot() as connection:
             ids = [row for (row,) in connection.execute(_NEXT, (at, last, _AT_ONCE))]
             for _, text, spans, _ in _looked_at(connection, ids):
-                found.update(text[span.start : span.end] for span in spans)
+                secret_texts.update(text[span.start : span.end] for span in spans)
         at = int(ids[-1]) if ids else last
         progress(at, last)
-    return found
+    return secret_texts
 
 
 def note_whole(database: Database) -> None:
     """Remember that all that is archived was looked through by today's rules."""
     with database.transaction() as connection:
         (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
-        redaction.note_look(connection, redaction.Looked(RULES_VERSION, int(last)))
+        redaction.note_look(connection, redaction.ArchiveScan(RULES_VERSION, int(last)))
 
 
 def wants_look(connection: Connection) -> bool:
     """Whether something was archived without redaction or under older rules, and not looked through since."""
     used, look = redaction.rules_used(connection), redaction.last_look(connection)
     (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
-    seen = look.item if look.rules >= RULES_VERSION else 0
-    ends = [one.item - 1 for one in used[1:]] + [int(last)]
-    return any(one.rules < RULES_VERSION and end > seen for one, end in zip(used, ends, strict=False))
+    last_item = look.item if look.rules >= RULES_VERSION else 0
+    ends = [entry.item - 1 for entry in used[1:]] + [int(last)]
+    return any(entry.rules < RULES_VERSION and end > last_item for entry, end in zip(used, ends, strict=False))
 
 
 _NEXT = "SELECT id FROM item WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
 
 
 def _leaks(connection: Connection, ids: list[int]) -> Iterator[Leak]:
-    found: set[tuple[int, str]] = set()
-    for row, _, spans, where in _looked_at(connection, ids):
+    leak_keys: set[tuple[int, str]] = set()
+    for row, _, spans, location in _looked_at(connection, ids):
         for span in spans:
-            if where == "text" or (row, span.rule) not in found:
-                found.add((row, span.rule))
-                yield Leak(_uid(connection, row), span.rule, f"{where}, characters {span.start:,} to {span.end:,}")
+            if location == "text" or (row, span.rule) not in leak_keys:
+                leak_keys.add((row, span.rule))
+                yield Leak(_uid(connection, row), span.rule, f"{location}, characters {span.start:,} to {span.end:,}")
 
 
 def _looked_at(connection: Connection, ids: list[int]) -> Iterator[tuple[int, str, list[SecretSpan], str]]:
     """Yield (item, text, secrets in it, what the text is) of those that hold any: texts first, then sources' bytes."""
     texts = items.read_texts(connection, ids)
     raws = {row: items.read_raw(connection, row) or b"" for row in ids}
-    told = [(row, texts[row].encode("utf-8", "surrogatepass"), "text") for row in ids]
-    told += [(row, raw, "its source's bytes") for row, raw in raws.items()]
-    for n in sorted(suspects([body for _, body, _ in told])):
-        row, body, where = told[n]
+    bodies = [(row, texts[row].encode("utf-8", "surrogatepass"), "text") for row in ids]
+    bodies += [(row, raw, "its source's bytes") for row, raw in raws.items()]
+    for n in sorted(suspects([body for _, body, _ in bodies])):
+        row, body, location = bodies[n]
         text = body.decode("utf-8", "surrogateescape")
-        yield row, text, list(find_secrets(text)), where
+        yield row, text, list(find_secrets(text)), location
 
 
 def _uid(connection: Connection, row: int) -> ItemId:

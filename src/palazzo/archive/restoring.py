@@ -36,7 +36,7 @@ from palazzo.store.packs import PackReader
 _CANDIDATES = 9
 _IN_COLLECTION = "#session="
 """In the address of a session that is not a file of its own."""
-_PACKED = ".jsonl.zst"
+_ZSTD_SUFFIX = ".jsonl.zst"
 """How the names of transcripts end that a host has compressed."""
 
 
@@ -63,7 +63,7 @@ class SessionFile:
     def path(self) -> PurePath:
         """Where the file was seen last; of a session of a collection, the file that holds them all."""
         path = path_of(self.uri)
-        return path.with_suffix("") if path.name.endswith(_PACKED) else path
+        return path.with_suffix("") if path.name.endswith(_ZSTD_SUFFIX) else path
 
     @property
     def name(self) -> str:
@@ -88,61 +88,61 @@ class SessionFile:
         return b"".join(part if part.endswith(end) else part + end for part in parts)
 
 
-def named(connection: Connection, given: str) -> SessionName:
+def parse_session_name(connection: Connection, text: str) -> SessionName:
     """Split `[KIND:]ID[#FILE]`; an id may itself hold either mark."""
-    if not given or overview.session_ids(connection, given, 1):
-        return SessionName(given)
-    rest, _, file = given.partition("#")
+    if not text or overview.session_ids(connection, text, 1):
+        return SessionName(text)
+    rest, _, file = text.partition("#")
     kind, colon, session = rest.partition(":")
     return SessionName(session, kind, file) if colon else SessionName(rest, "", file)
 
 
 def session_ids(connection: Connection, prefix: str, limit: int = _CANDIDATES) -> list[str]:
     """Return the sessions that `prefix` may mean; the sub-agents of the one that it does mean are not among them."""
-    found = overview.session_ids(connection, prefix, limit)
-    first = found[0] if found else ""
-    return [first] if all(one == first or one.startswith(f"{first}/") for one in found[1:]) and found else found
+    ids = overview.session_ids(connection, prefix, limit)
+    first = ids[0] if ids else ""
+    return [first] if all(session == first or session.startswith(f"{first}/") for session in ids[1:]) and ids else ids
 
 
 def find_session(connection: Connection, name: SessionName) -> str:
     """Return the id in full. Raises NotFound, or AmbiguousId with the candidates."""
-    found = session_ids(connection, name.id) if name.id else []
-    if not found:
+    ids = session_ids(connection, name.id) if name.id else []
+    if not ids:
         raise NotFound(f"No session has the id '{name.id}'. 'palazzo search' and 'palazzo wake-up' name sessions.")
-    if len(found) > 1:
-        raise AmbiguousId(name.id, found)
-    return found[0]
+    if len(ids) > 1:
+        raise AmbiguousId(name.id, ids)
+    return ids[0]
 
 
 def files_of_session(connection: Connection, session: str, name: SessionName) -> list[SessionFile]:
     """Return the files of the session with that id in full, those that `name` excludes left out."""
-    found = []
+    files = []
     for row in sources.sources_of_session(connection, session):
         source = sources.read_source(connection, row)
         if source.session_id == session and name.kind in ("", source.kind):
-            found += [file for file in _files(connection, row, source) if name.file in ("", file.name, file.uri)]
-    if not found:
+            files += [file for file in _files(connection, row, source) if name.file in ("", file.name, file.uri)]
+    if not files:
         raise NotFound(f"The session '{session}' has no file '{name.file}' of kind '{name.kind or 'any'}'.")
-    return found
+    return files
 
 
-def one_file(connection: Connection, given: str) -> SessionFile:
+def one_file(connection: Connection, text: str) -> SessionFile:
     """Return the one file that `given` names. Raises AmbiguousId with what tells several apart."""
-    name = named(connection, given)
-    found = files_of_session(connection, find_session(connection, name), name)
-    if len(found) > 1:
-        raise AmbiguousId(given, [file.label for file in found])
-    return found[0]
+    name = parse_session_name(connection, text)
+    files = files_of_session(connection, find_session(connection, name), name)
+    if len(files) > 1:
+        raise AmbiguousId(text, [file.label for file in files])
+    return files[0]
 
 
 def subagents_of(connection: Connection, session: str, kind: str) -> list[SessionFile]:
     """Return the files of the sub-agents of a session, where the host keeps them below it."""
-    found = []
+    files = []
     for row in sources.sources_of_session(connection, f"{session}/"):
         source = sources.read_source(connection, row)
         if source.kind == kind:
-            found += _files(connection, row, source)
-    return found
+            files += _files(connection, row, source)
+    return files
 
 
 def times_of(connection: Connection, file: SessionFile) -> tuple[Micros, Micros]:
@@ -161,61 +161,61 @@ def path_of(uri: str) -> PurePath:
 
 
 def _files(connection: Connection, row: int, source: Source) -> list[SessionFile]:
-    laid = items.laid_rows(connection, row)
+    source_rows = items.laid_rows(connection, row)
     states = sources.file_states_of_source(connection, row)
     ends = {state.uri: state.consumed for state in states} or {source.uri: -1}
-    extents = _extents(laid) if len(ends) > 1 else {}
-    taken: set[LaidRow] = set()
+    extents = _extents(source_rows) if len(ends) > 1 else {}
+    used_rows: set[LaidRow] = set()
     files = []
     # The shortest first: what reaches beyond it is not its own. Of equal ones that which was read last, for its rows
     # are the newest.
     for uri, end in sorted(ends.items(), key=lambda one: (one[1], one[0] != source.uri)):
-        records = _IN_COLLECTION in uri and _are_counted(laid)
-        last = _end_of_records(laid, end) if records else end
-        strange = {row: (row in taken) + (extent > last) for row, extent in extents.items()}
-        rows, whole = _version(laid, last, strange)
-        taken.update(rows)
+        records = _IN_COLLECTION in uri and _are_counted(source_rows)
+        last = _end_of_records(source_rows, end) if records else end
+        strange = {row: (row in used_rows) + (extent > last) for row, extent in extents.items()}
+        rows, whole = _version(source_rows, last, strange)
+        used_rows.update(rows)
         files.append(SessionFile(source, row, uri, tuple(rows), whole, records))
     files.sort(key=lambda file: (-len(file.rows), file.uri != source.uri))
-    kept: list[SessionFile] = []
+    distinct_files: list[SessionFile] = []
     for file in files:
-        if not any(one.rows[: len(file.rows)] == file.rows for one in kept):
-            kept.append(file)
-    return kept
+        if not any(other_file.rows[: len(file.rows)] == file.rows for other_file in distinct_files):
+            distinct_files.append(file)
+    return distinct_files
 
 
-def _extents(laid: Sequence[LaidRow]) -> dict[LaidRow, int]:
+def _extents(source_rows: Sequence[LaidRow]) -> dict[LaidRow, int]:
     """Return for each row how far that was read which was read in one go with it."""
     runs: list[list[LaidRow]] = []
-    for row in sorted(laid, key=lambda row: (row.item, row.ordinal)):
+    for row in sorted(source_rows, key=lambda row: (row.item, row.ordinal)):
         if not runs or row.ordinal < runs[-1][-1].ordinal:
             runs.append([])
         runs[-1].append(row)
-    return {row: max(one.ordinal + one.size for one in run) for run in runs for row in run}
+    return {row: max(member.ordinal + member.size for member in run) for run in runs for row in run}
 
 
-def _are_counted(laid: Sequence[LaidRow]) -> bool:
+def _are_counted(source_rows: Sequence[LaidRow]) -> bool:
     """Whether rows are numbered rather than placed by their bytes."""
-    return bool(laid) and laid[-1].ordinal + 1 == len({row.ordinal for row in laid})
+    return bool(source_rows) and source_rows[-1].ordinal + 1 == len({row.ordinal for row in source_rows})
 
 
-def _end_of_records(laid: Sequence[LaidRow], end: int) -> int:
+def _end_of_records(source_rows: Sequence[LaidRow], end: int) -> int:
     """Return the number of records in the latest version: mining remembers the last one's number plus its bytes."""
-    fitting = [row.ordinal for row in laid if row.ordinal + row.size == end]
-    return (max(fitting) if fitting else laid[-1].ordinal) + 1
+    ordinals = [row.ordinal for row in source_rows if row.ordinal + row.size == end]
+    return (max(ordinals) if ordinals else source_rows[-1].ordinal) + 1
 
 
-def _version(laid: Sequence[LaidRow], end: int, strange: Mapping[LaidRow, int]) -> tuple[list[LaidRow], bool]:
+def _version(source_rows: Sequence[LaidRow], end: int, strange: Mapping[LaidRow, int]) -> tuple[list[LaidRow], bool]:
     """Return the rows of the version that ends at `end` (-1: not known), and whether they lie end to end.
 
     `strange` says of rows how much speaks against their being of this file.
     """
-    within = [row for row in laid if end < 0 or row.ordinal < end]
+    version_rows = [row for row in source_rows if end < 0 or row.ordinal < end]
     claims: dict[int, list[LaidRow]] = {}
-    for row in within:
+    for row in version_rows:
         claims.setdefault(row.ordinal, []).append(row)
-    if len(claims) == len(within):
-        return within, True
+    if len(claims) == len(version_rows):
+        return version_rows, True
     return _Puzzle(claims, end, strange).solve()
 
 
@@ -267,5 +267,5 @@ class _Puzzle:
     def _next(self, row: LaidRow) -> int:
         """Return the place after a row: where its bytes end, or, where they were redacted, the next there is."""
         place = row.ordinal + row.size
-        known = place == self._end or place in self._claims
-        return place if known else self._after.get(row.ordinal, self._end)
+        is_boundary = place == self._end or place in self._claims
+        return place if is_boundary else self._after.get(row.ordinal, self._end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from palazzo.archive import door, notes
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.model import ItemId, Micros, Part, PartKind, Place, Role, Source, Trust
 from palazzo.store.database import Connection
@@ -20,7 +20,7 @@ def file_specimen(connection: Connection, guard: Guard) -> None:
     door.file(connection, _SESSION, _PLACE, door.prepare(_messages(), guard), _AT)
 
 
-def _messages() -> list[Filing]:
+def _messages() -> list[NewItem]:
     return [
         _message(0, "user", "Make the tests pass. Priya owns `src/app.py`."),
         _message(1, "assistant", '{"command": "pytest tests/test_app.py"}', "tool_call", "Bash", "1"),
@@ -35,8 +35,8 @@ def _messages() -> list[Filing]:
 
 def _message(
     n: int, role: Role, text: str, kind: PartKind = "text", name: str = "", call: str = "", failed: bool = False
-) -> Filing:
+) -> NewItem:
     part = Part(kind, 0, len(text), name, call, failed=failed)
     trust: Trust = "user" if role == "user" else "agent" if role == "assistant" else "tool"
     uid = ItemId(f"{n:032x}")
-    return Filing(uid, text, "message", role, parts=(part,), ordinal=n, created_at=Micros(_AT + n), trust=trust)
+    return NewItem(uid, text, "message", role, parts=(part,), ordinal=n, created_at=Micros(_AT + n), trust=trust)

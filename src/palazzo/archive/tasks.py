@@ -25,7 +25,7 @@ from palazzo.text.words import index_form, terms
 ROOMS: Mapping[TaskKind, str] = {"todo": "todos", "reminder": "reminders"}
 NAMES: Mapping[TaskKind, str] = {"todo": "to-do", "reminder": "reminder"}
 _LISTS: Mapping[TaskKind, str] = {"todo": "palazzo todo list", "reminder": "palazzo reminders all"}
-_SUGGESTED, _SHOWN = 5, 60
+_SUGGESTION_LIMIT, _LABEL_LENGTH = 5, 60
 Cause = Literal["time", "file", "topic"]
 
 
@@ -50,11 +50,11 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class CloseResult:
     """What closing did: the tasks that are closed by it, and those that had been before, as they stand."""
 
     closed: tuple[Task, ...]
-    before: tuple[Task, ...] = field(default=())
+    closed_earlier: tuple[Task, ...] = field(default=())
 
 
 def file(connection: Connection, note: PreparedNote, kind: TaskKind, due_at: Micros | None, now: Micros) -> int:
@@ -71,19 +71,19 @@ def close(
     state: TaskState,
     now: Micros,
     begin: Callable[[], int],
-) -> Closed:
+) -> CloseResult:
     """Close tasks by their ids, or the beginnings of them; all or none. Raises NotFound or AmbiguousId.
 
     `begin` begins the change group, and is called if any of them is open.
     """
-    found = {task.row: task for task in (resolve(connection, kind, prefix) for prefix in prefixes)}
-    to_close = [task.row for task in found.values() if task.state == "open"]
-    before = tuple(task for task in found.values() if task.state != "open")
+    tasks_by_row = {task.row: task for task in (resolve(connection, kind, prefix) for prefix in prefixes)}
+    to_close = [task.row for task in tasks_by_row.values() if task.state == "open"]
+    closed_tasks = tuple(task for task in tasks_by_row.values() if task.state != "open")
     if to_close:
         group = begin()
         groups.add(connection, group, "state", [tasks.set_state(connection, row, state, now) for row in to_close])
         groups.count(connection, group, len(to_close))
-    return Closed(tuple(tasks.read(connection, to_close)), before)
+    return CloseResult(tuple(tasks.read(connection, to_close)), closed_tasks)
 
 
 def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:
@@ -92,31 +92,35 @@ def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:
         low, high = id_bounds(prefix)
     except NotFound:
         raise NotFound(_not_there(connection, kind, prefix)) from None
-    found = [task for task in tasks.read(connection, tasks.find(connection, low, high, 9)) if task.kind == kind]
-    if len(found) > 1:
-        raise AmbiguousId(prefix, [f"{task.uid} ({_shown(task)})" for task in found])
-    if not found:
+    matches = [task for task in tasks.read(connection, tasks.find(connection, low, high, 9)) if task.kind == kind]
+    if len(matches) > 1:
+        raise AmbiguousId(prefix, [f"{task.uid} ({_format_task(task)})" for task in matches])
+    if not matches:
         raise NotFound(_not_there(connection, kind, prefix))
-    return found[0]
+    return matches[0]
 
 
-def _not_there(connection: Connection, kind: TaskKind, said: str) -> str:
+def _not_there(connection: Connection, kind: TaskKind, name: str) -> str:
     """Say that nothing is called so, and what may be meant: by its words, else the newest."""
-    there = tasks.tasks(connection, kind)
-    alike = sorted(there, key=lambda task: (-_likeness(said, task.text), -task.created_at))[:_SUGGESTED]
-    if not there:
-        return f"No {NAMES[kind]} has the id '{said[:_SHOWN]}', and none is open."
-    told = "; ".join(f"{task.uid} ({_shown(task)})" for task in alike)
-    return f"No {NAMES[kind]} has the id '{said[:_SHOWN]}'. Open are: {told}. '{_LISTS[kind]}' lists them."
+    candidates = tasks.tasks(connection, kind)
+    alike = sorted(candidates, key=lambda task: (-_likeness(name, task.text), -task.created_at))[:_SUGGESTION_LIMIT]
+    if not candidates:
+        return f"No {NAMES[kind]} has the id '{name[:_LABEL_LENGTH]}', and none is open."
+    suggestions = "; ".join(f"{task.uid} ({_format_task(task)})" for task in alike)
+    return (
+        f"No {NAMES[kind]} has the id '{name[:_LABEL_LENGTH]}'. Open are: {suggestions}. '{_LISTS[kind]}' lists them."
+    )
 
 
-def _likeness(said: str, text: str) -> float:
-    return SequenceMatcher(None, said.casefold()[:_SHOWN], text.casefold()[:_SHOWN], autojunk=False).ratio()
+def _likeness(name: str, text: str) -> float:
+    return SequenceMatcher(
+        None, name.casefold()[:_LABEL_LENGTH], text.casefold()[:_LABEL_LENGTH], autojunk=False
+    ).ratio()
 
 
-def _shown(task: Task) -> str:
+def _format_task(task: Task) -> str:
     words = " ".join(task.text.split())
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+    return words if len(words) <= _LABEL_LENGTH else f"{words[:_LABEL_LENGTH]}…"
 
 
 # --- what is due -------------------------------------------------------------------------------------------
@@ -127,23 +131,23 @@ def due(connection: Connection, moment: Moment, wing: str | None = None) -> list
 
     With a `wing` only its own, and those of any wing that the opened file brings up.
     """
-    said = _said(connection, moment.words) if moment.words else frozenset()
-    found = []
+    stems = _stem_words(connection, moment.words) if moment.words else frozenset()
+    due_reminders = []
     for task in tasks.tasks(connection, "reminder", wing):
-        causes = causes_of(connection, task, moment, said)
+        causes = causes_of(connection, task, moment, stems)
         if causes:
-            found.append(Due(task, causes))
-    return found
+            due_reminders.append(Due(task, causes))
+    return due_reminders
 
 
-def causes_of(connection: Connection, task: Task, moment: Moment, said: frozenset[str]) -> tuple[Cause, ...]:
+def causes_of(connection: Connection, task: Task, moment: Moment, stems: frozenset[str]) -> tuple[Cause, ...]:
     """Return what makes a reminder due; `said` are the stems of the moment's words."""
     causes: list[Cause] = []
     if task.due_at is not None and task.due_at <= moment.now:
         causes.append("time")
     if task.file and any(_opens(task, name, wing) for name, wing in moment.files):
         causes.append("file")
-    if task.topic and said and _comes_up(connection, task.topic, said):
+    if task.topic and stems and _comes_up(connection, task.topic, stems):
         causes.append("topic")
     return tuple(causes)
 
@@ -153,22 +157,22 @@ def topic_words(connection: Connection, topic: str) -> list[tuple[frozenset[str]
 
     Words that say nothing are left out, unless there is nothing else.
     """
-    found = []
+    word_stems = []
     for word in topic.split():
         parts = [part for part in terms(word) if part not in STOP_WORDS]
         whole = frozenset(connection.stems(word))
         if parts and whole:
-            found.append((whole, frozenset(stem for part in parts for stem in connection.stems(part)) - whole))
+            word_stems.append((whole, frozenset(stem for part in parts for stem in connection.stems(part)) - whole))
     every = frozenset(connection.stems(topic))
-    return found or ([(every, frozenset())] if every else [])
+    return word_stems or ([(every, frozenset())] if every else [])
 
 
-def _comes_up(connection: Connection, topic: str, said: frozenset[str]) -> bool:
+def _comes_up(connection: Connection, topic: str, stems: frozenset[str]) -> bool:
     words = topic_words(connection, topic)
-    return bool(words) and all(whole <= said or (parts and parts <= said) for whole, parts in words)
+    return bool(words) and all(whole <= stems or (parts and parts <= stems) for whole, parts in words)
 
 
-def _said(connection: Connection, text: str) -> frozenset[str]:
+def _stem_words(connection: Connection, text: str) -> frozenset[str]:
     return frozenset(connection.stems(index_form(text)))
 
 
@@ -186,8 +190,10 @@ def _opens(task: Task, name: str, wing: str | None) -> bool:
 def open_todos(connection: Connection, wing: str | None, authors: Iterable[str] = ()) -> list[Task]:
     """Return the open to-dos of a wing (None: of all), and those that one of the authors stated anywhere."""
     own = tasks.tasks(connection, "todo", wing)
-    stated = frozenset(authors)
-    if wing is None or not stated:
+    author_names = frozenset(authors)
+    if wing is None or not author_names:
         return own
     rows = {task.row for task in own}
-    return own + [task for task in tasks.tasks(connection, "todo") if task.author in stated and task.row not in rows]
+    return own + [
+        task for task in tasks.tasks(connection, "todo") if task.author in author_names and task.row not in rows
+    ]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from palazzo.archive.erased_words import spelled
+from palazzo.archive.erased_words import decode_spellings
 from palazzo.text.hashed import Finder
 
 
@@ -38,32 +38,32 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TraceReport:
     """Files that held erased words: those that were removed, and those that a person has to mend."""
 
     removed: tuple[str, ...]
-    left: tuple[str, ...]
+    remaining: tuple[str, ...]
 
 
-def traces(where: Places) -> Iterator[Trace]:
+def traces(places: Places) -> Iterator[Trace]:
     """Yield all kinds of files that may hold words."""
-    yield Trace(where.state, "bug-*.txt", is_expendable=True)
-    yield Trace(where.state, "*-failed.txt", is_expendable=True)
-    yield Trace(where.cache, "**/*", is_expendable=True)
-    yield Trace(where.temporary, "palazzo-*/copy.db*", is_expendable=True)  # left by a process that was killed
-    yield Trace(where.config, "config.toml", is_expendable=False)
-    yield Trace(where.config, ".config.toml.*", is_expendable=True)
+    yield Trace(places.state, "bug-*.txt", is_expendable=True)
+    yield Trace(places.state, "*-failed.txt", is_expendable=True)
+    yield Trace(places.cache, "**/*", is_expendable=True)
+    yield Trace(places.temporary, "palazzo-*/copy.db*", is_expendable=True)  # left by a process that was killed
+    yield Trace(places.config, "config.toml", is_expendable=False)
+    yield Trace(places.config, ".config.toml.*", is_expendable=True)
 
 
-def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] = ()) -> Traced:
+def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] = ()) -> TraceReport:
     """Remove expendable files that hold words of the `finder`; return all files that held some.
 
     `extra_traces` are files in other places.
     """
     removed: list[str] = []
-    left: list[str] = []
+    remaining: list[str] = []
     if not finder:
-        return Traced((), ())
+        return TraceReport((), ())
     for trace in (*traces(places), *extra_traces):
         for path in _files(trace):
             if not path.is_file() or path.is_symlink() or not _holds(path, finder):
@@ -71,23 +71,23 @@ def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] =
             if trace.is_expendable and _removed(path):
                 removed.append(str(path))
             else:
-                left.append(str(path))
-    return Traced(tuple(removed), tuple(left))
+                remaining.append(str(path))
+    return TraceReport(tuple(removed), tuple(remaining))
 
 
 def _files(trace: Trace) -> list[Path]:
     """Return what lies there; a directory that another process takes away meanwhile holds nothing."""
     # `Path.glob` raises where one goes between being listed and being read.
-    found = glob.glob(trace.pattern, root_dir=trace.directory, recursive=True, include_hidden=True)  # noqa: PTH207
-    return sorted(trace.directory / name for name in found)
+    names = glob.glob(trace.pattern, root_dir=trace.directory, recursive=True, include_hidden=True)  # noqa: PTH207
+    return sorted(trace.directory / name for name in names)
 
 
-def _holds(path: Path, known: Finder) -> bool:
+def _holds(path: Path, finder: Finder) -> bool:
     try:
         raw = path.read_bytes()
     except OSError:
         return False  # somebody else's, or gone
-    return bool(known.suspects(list(spelled(raw))))
+    return bool(finder.suspects(list(decode_spellings(raw))))
 
 
 def _removed(path: Path) -> bool:

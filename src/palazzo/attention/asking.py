@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from palazzo.text.patterns import IGNORE_CASE, compiled
+from palazzo.text.patterns import IGNORE_CASE, compile_pattern
 
 
-def _any(*words: str) -> str:
+def _join_alternatives(*words: str) -> str:
     return "(?:" + "|".join(words) + ")"
 
 
 # --- the words of asking -----------------------------------------------------------------------------------
 
-_ABOUT_US = _any("we", "we'd", "we've", r"(?:the|our) team")
+_ABOUT_US = _join_alternatives("we", "we'd", "we've", r"(?:the|our) team")
 _NOW_AND_THEN = r"(?:\s+(?:ever|already|not|even|just|last|finally|really|exactly|once|actually))*"
-_SPOKE = _any(
+_SPOKE = _join_alternatives(
     r"decid\w+", r"discuss\w*", r"talk\w*", r"sa(?:y|id)", r"agree\w*", r"conclud\w+", r"settle\w*", r"plan(?:ned)?",
     r"promis\w+", r"estimat\w+", r"not(?:e|ed)", r"wr(?:i|o)te", r"written", r"list\w*", r"document\w*", r"mention\w*",
     r"sketch\w*", r"propos\w+", r"suggest\w*", r"explain\w*", r"tell", r"told", r"recommend\w*",
 )  # fmt: skip
-_DID = _any(
+_DID = _join_alternatives(
     r"cho(?:o?se|sen)", r"pick\w*", r"go", r"went", r"gone", r"adopt\w*", r"prefer\w*", r"reject\w*", r"consider\w*",
     r"weigh\w*", r"compar\w+", r"learn\w*", r"f(?:i|ou)nd", r"tr(?:y|ied)", r"attempt\w*", r"fix\w*", r"solve\w*",
     r"resolve\w*", r"chang\w+", r"remov\w+", r"dr[ao]p\w*", r"switch\w*", r"mov\w+", r"add\w*", r"us\w+", r"end\w*",
@@ -28,7 +28,7 @@ _DID = _any(
     r"run", r"ran", r"hit", r"have", r"had", r"get", r"got", r"want\w*", r"need\w*", r"do", r"done", r"replac\w+", r"introduc\w+",
     r"blocked", r"work\w*", r"need\w*", r"deploy\w*", r"migrat\w+", r"split", r"merge\w*", r"ship\w*", r"pin\w*",
 )  # fmt: skip
-_WHEN = _any(
+_TIME_PHRASES = _join_alternatives(
     r"last (?:time|week|month|year|session|sprint|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
     r"yesterday",
     r"the other day",
@@ -46,7 +46,7 @@ _WHEN = _any(
 )
 _BEGINS = r"(?:^|[.!?,;:]\s*|\b(?:ok|okay|so|now|please|let's|let us|can we|can you|could you|i want to|i'd like to|we should|and)\s+)"
 _QUESTION = r"(?:what|which|where|when|who|whom|why|how)"
-_MATTER = _any(
+_MATTER = _join_alternatives(
     "approach", "decision", "plan", "conclusion", "reason", "rationale", "motivation", "outcome", "verdict", "root cause",
     "workaround", "convention", "policy", "rules?", "style", "status", "history", "background", "idea", "threshold",
     "results?", "agreement", "preferences?", "strategy", "stance", "position", "argument", "open questions?",
@@ -57,7 +57,7 @@ _ON = r"(?:to|on|for|behind|of|about|regarding|concerning|with|in|when|against|a
 # --- what asks ---------------------------------------------------------------------------------------------
 
 ASKS = tuple(
-    compiled(pattern, IGNORE_CASE)
+    compile_pattern(pattern, IGNORE_CASE)
     for pattern in (
         # what did we decide about …, why did we choose …, where had we put …
         rf"\b{_QUESTION}\b[^.?!]{{0,60}}?\b(?:did|had|have|do)\s+{_ABOUT_US}{_NOW_AND_THEN}\s+(?:{_SPOKE}|{_DID})\b",
@@ -72,8 +72,8 @@ ASKS = tuple(
         rf"\b{_ABOUT_US}{_NOW_AND_THEN}\s+(?:said|agreed|decided|concluded|settled|talked about|discussed|listed|sketched|wrote down)\b",
         r"\b(?:we've|we have|we had|we|i|you|this|that|it|i've|i think we)\b[^.?!,]{0,50}\b(?:seen|had|met|hit|ran into|run into|came up|solved|fixed|did)\b[^.?!]{0,60}\b(?:before|already|once|last time)\b",
         # last time we …, yesterday you …, in an earlier conversation we …
-        rf"\b{_WHEN},?\s+(?:we|i|you)\b(?!\s+(?:checked|can|could|should|must|need|have to|start|begin|run|commit))",
-        rf"\b(?:we|you|i)\s+(?:{_SPOKE}|{_DID})\b[^.?!]{{0,60}}\b{_any('last time', 'last week', 'last month', 'yesterday', 'the other day', 'last session', 'in the last session', 'some time ago', 'a while ago')}\b",
+        rf"\b{_TIME_PHRASES},?\s+(?:we|i|you)\b(?!\s+(?:checked|can|could|should|must|need|have to|start|begin|run|commit))",
+        rf"\b(?:we|you|i)\s+(?:{_SPOKE}|{_DID})\b[^.?!]{{0,60}}\b{_join_alternatives('last time', 'last week', 'last month', 'yesterday', 'the other day', 'last session', 'in the last session', 'some time ago', 'a while ago')}\b",
         rf"\b{_QUESTION}\b[^.?!]{{0,70}}\b(?:last time|last session|from before|the other day)\b",
         r"\bwhat(?:'s| is| has| have)?\b[^.?!]{0,30}\bsince (?:our|the|my) last (?:session|time|conversation)\b",
         # do you remember …, remind me …, refresh my memory
@@ -102,7 +102,7 @@ ASKS = tuple(
         r"\blook (?:up|back at) what we\b",
         # what is our approach to …, what was the reason for …
         rf"\bwhat(?:'s|'re| is| are)?\s+our\s+(?:\w+\s+)?{_MATTER}\b\s+{_ON}\b",
-        rf"\bwhat(?:'s| is)?\s+the\s+(?:current\s+|agreed\s+)?{_any('approach', 'decision', 'plan', 'verdict', 'conclusion', 'history', 'background', 'rationale', 'status')}\s+{_ON}\b",
+        rf"\bwhat(?:'s| is)?\s+the\s+(?:current\s+|agreed\s+)?{_join_alternatives('approach', 'decision', 'plan', 'verdict', 'conclusion', 'history', 'background', 'rationale', 'status')}\s+{_ON}\b",
         rf"\bwhat\s+(?:was|were)\s+(?:the|our|that|my|your|\w+'s)\s+(?:\w+\s+){{0,3}}?(?:{_MATTER}|objection|instructions?|advice)\b(?:\s+{_ON}\b|\s*$|[?,.\s])",
         rf"\bwhat\s+was\s+(?:the|that)\s+[^.?!]{{2,60}}?\b(?:we|you|i)\s+(?:{_SPOKE}|{_DID})\b",
         r"\bwhat was (?:the|that) (?:name|command|flag|number|ticket|link|url|port|version|setting|\w+ called)\b[^.?!]{0,50}(?:\bwe\b|\bagain\b|\blast time\b|\bcalled that\b)",
@@ -137,7 +137,7 @@ ASKS = tuple(
 
 # --- what does not, although it sounds like it -------------------------------------------------------------
 
-NEVER = compiled(
+NEVER = compile_pattern(
     r"\b(?:my name|who i am)\b|\b(?:remember|know about) me\b|\bwhat (?:did|do|shall|should) we (?:eat|drink|do now|watch|play)\b"
     r"|\b(?:eat|ate|lunch|dinner|breakfast|sun was)\b"
     r"|\bdecided nothing\b|\bnothing yet\b"
@@ -147,13 +147,13 @@ NEVER = compiled(
     r"|\b(?:your|best|good|right) approach\b|\byou (?:just|here)\b|\bdid you just\b|\b(?:in|from) this (?:file|comment|function|session)\b",
     IGNORE_CASE,
 )
-AT_HAND = compiled(
+AT_HAND = compile_pattern(
     r"^\W*(?:please\s+|ok(?:ay)?,?\s+|now\s+)?(?:continue|resume|go on|carry on|proceed|keep going|pick up|go back|back|move)\b[^.?!]*?"
     r"(?:\b(?:next|step|steps|loop|start|beginning|top|line|previous|last|position|commit|you stopped|main branch|master)\b"
     r"\W*(?:\w+\W*){0,3}|\b(?:here|it|this|that|to work|files?)\b\W*)$",
     IGNORE_CASE,
 )
-WHOLE = compiled(
+WHOLE = compile_pattern(
     r"\bwhat (?:did we (?:do|work on|get done)|have we (?:done|worked on)|was i working on|were we (?:doing|working on))\b"
     r"[^.?!]{0,25}\b(?:last|previous|yesterday|weekend|week|session|today|before)\b",
     IGNORE_CASE,
@@ -161,7 +161,7 @@ WHOLE = compiled(
 
 # --- the topic ---------------------------------------------------------------------------------------------
 
-PHRASES = compiled(
+PHRASES = compile_pattern(
     r"\b(?:refresh|jog) my memory\b|\b(?:(?:check|search|look in) )?(?:your|my|the|from|in) memory\b|\blook (?:up|back|into)\b",
     IGNORE_CASE,
 )

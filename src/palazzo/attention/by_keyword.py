@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from palazzo.store.bare import Found
+    from palazzo.store.bare import DrawerHit
 
 LEAST_COVERED = 0.4
 """The share of the question's worth that a drawer must hold."""
@@ -34,19 +34,19 @@ def worth(frequency: int, total: int) -> float:
     return max(0.0, math.log((max(total, _FEWEST) - frequency + 0.5) / (frequency + 0.5)))
 
 
-def covered(held: Collection[str], counted: Mapping[str, int], total: int) -> float:
+def measure_coverage(words: Collection[str], frequencies: Mapping[str, int], total: int) -> float:
     """Return the share of the worth of all words that were asked for which `held` have."""
-    asked = sum(worth(frequency, total) for frequency in counted.values())
-    return sum(worth(counted[word], total) for word in held) / asked if asked else 0.0
+    total_worth = sum(worth(frequency, total) for frequency in frequencies.values())
+    return sum(worth(frequencies[word], total) for word in words) / total_worth if total_worth else 0.0
 
 
-def answers(held: Collection[str], counted: Mapping[str, int], total: int) -> bool:
+def answers(words: Collection[str], frequencies: Mapping[str, int], total: int) -> bool:
     """Whether a drawer that holds these of the words is worth telling."""
-    tells = len(held) > 1 or any(counted[word] <= max(RARE, total // _RARE_SHARE) for word in held)
-    return tells and covered(held, counted, total) >= LEAST_COVERED
+    tells = len(words) > 1 or any(frequencies[word] <= max(RARE, total // _RARE_SHARE) for word in words)
+    return tells and measure_coverage(words, frequencies, total) >= LEAST_COVERED
 
 
-def passing(found: Sequence[Found], counted: Mapping[str, int], total: int) -> list[Found]:
+def filter_hits(hits: Sequence[DrawerHit], frequencies: Mapping[str, int], total: int) -> list[DrawerHit]:
     """Return those that are worth telling, in their order, without what is far behind the best."""
-    best = max((one.score for one in found), default=0.0)
-    return [one for one in found if one.score >= BEHIND_THE_BEST * best and answers(one.held, counted, total)]
+    best = max((hit.score for hit in hits), default=0.0)
+    return [hit for hit in hits if hit.score >= BEHIND_THE_BEST * best and answers(hit.held, frequencies, total)]

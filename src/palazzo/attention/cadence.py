@@ -14,13 +14,13 @@ from palazzo.guard import injected
 from palazzo.model import Part
 
 
-def is_due(humans: int, saved_at: int, interval: int, asked: bool = False) -> bool:
+def is_due(humans: int, saved_at: int, interval: int, is_continuation: bool = False) -> bool:
     """Whether a save is due after `humans` messages, the last having been at `saved_at`.
 
     `asked` says that the session goes on because a save was asked for: that turn asks for none. An interval of 0 never
     asks.
     """
-    return interval > 0 and not asked and humans - saved_at >= interval
+    return interval > 0 and not is_continuation and humans - saved_at >= interval
 
 
 def is_human(text: str, parts: Sequence[Part] = ()) -> bool:

@@ -24,18 +24,18 @@ class Tellable(Protocol):
 T = TypeVar("T", bound=Tellable)
 
 
-def untold(found: Iterable[T], before: Set[str]) -> Iterator[T]:
+def drop_delivered_items(candidates: Iterable[T], delivered_ids: Set[str]) -> Iterator[T]:
     """Yield what the session was not told yet, each once; `before` are the ids of what it was told."""
-    known = set(before)
-    for one in found:
-        if one.id not in known:
-            known.add(one.id)
-            yield one
+    seen_ids = set(delivered_ids)
+    for candidate in candidates:
+        if candidate.id not in seen_ids:
+            seen_ids.add(candidate.id)
+            yield candidate
 
 
-def is_news(parts: Iterable[str], before: Set[str]) -> bool:
+def is_news(parts: Iterable[str], delivered_ids: Set[str]) -> bool:
     """Whether a text says anything that the session was not told yet; `parts` are the ids of what it has words of."""
-    return any(part not in before for part in parts)
+    return any(part not in delivered_ids for part in parts)
 
 
 def begins_epoch(beginning: Beginning) -> bool:

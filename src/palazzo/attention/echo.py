@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from palazzo.text.patterns import compiled
+from palazzo.text.patterns import compile_pattern
 from palazzo.text.stopwords import STOP_WORDS
 
 OVERLAP = 0.7
 """The share of the prompt's words that a captured text of the same session has when it is an echo of it."""
-_WORD = compiled(r"\w+")
+_WORD = compile_pattern(r"\w+")
 
 Words = frozenset[str]
 

@@ -9,7 +9,7 @@ BEHIND_THE_BEST = 0.3
 """A hit with less than this share of the best one's score is left out, however good it would be alone."""
 
 
-class Scored(Protocol):
+class HasScore(Protocol):
     """Whatever has a score."""
 
     @property
@@ -18,10 +18,10 @@ class Scored(Protocol):
         ...
 
 
-H = TypeVar("H", bound=Scored)
+H = TypeVar("H", bound=HasScore)
 
 
-def passing(hits: Sequence[H], floor: float, at_most: int) -> Iterator[H]:
+def filter_hits(hits: Sequence[H], floor: float, at_most: int) -> Iterator[H]:
     """Yield the hits that pass, in their order, at most so many; none where the best is below the floor."""
     best = max((hit.score for hit in hits), default=0.0)
     least = max(floor, BEHIND_THE_BEST * best)

@@ -13,7 +13,7 @@ from itertools import islice
 from palazzo.archive import diaries, tasks
 from palazzo.archive.titles import shown_title, shown_title_of_session
 from palazzo.attention.unasked_facts import Audience, no_commits, tellable
-from palazzo.attention.waking import Known
+from palazzo.attention.waking import WakeUpEntry
 from palazzo.graph.beliefs import Beliefs
 from palazzo.model import USERS_WING, Micros
 from palazzo.security.display_names import plain_name, quoted_name, shown_name
@@ -35,12 +35,12 @@ _CAME_TO = ("changed", "fixed", "failed")
 says; what it decided, or left open, is told by itself."""
 _SHORT = 60
 """Characters up to which a line of a digest is told with the title of its session: `Dropped then.` says little."""
-_QUOTED = 160
+_QUOTE_LENGTH = 160
 """Characters of that line at most: the title stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WakeUpContext:
     """For whom and when. Without a `wing` (a directory that the palace does not know) little is told.
 
     `before` is the moment as of which is asked, None for now; `trusts` are those that may be put before an agent.
@@ -51,7 +51,7 @@ class Asked:
     wing: str | None
     agent: str | None
     now: Micros
-    before: Micros | None
+    as_of: Micros | None
     trusts: frozenset[str]
     day: Callable[[Micros], str]
     commits_here: Callable[[Collection[str]], Collection[str]] = no_commits
@@ -59,7 +59,7 @@ class Asked:
     has_forgotten: bool = False
 
 
-def gather(connection: Connection, request: Asked) -> list[Known]:
+def gather(connection: Connection, request: WakeUpContext) -> list[WakeUpEntry]:
     """Return what may be told."""
     copy_times = _copy_times(connection, request)
     entries = [*_tasks(connection, request), *_diary(connection, request)]
@@ -72,31 +72,31 @@ def gather(connection: Connection, request: Asked) -> list[Known]:
             *_notes(connection, request, request.wing),
         ]
     trusted_entries = [entry for entry in entries if entry.trust in request.trusts]
-    return trusted_entries if request.before is not None else _with_uses(connection, trusted_entries)
+    return trusted_entries if request.as_of is not None else _with_uses(connection, trusted_entries)
 
 
-def _with_uses(connection: Connection, found: Sequence[Known]) -> list[Known]:
+def _with_uses(connection: Connection, entries: Sequence[WakeUpEntry]) -> list[WakeUpEntry]:
     """What was found, with what sessions made of it when they were told of it."""
-    tallies = used.tallies(connection, {name for one in found for name in (one.id, *one.drawers)})
-    return [_tallied(one, tallies) for one in found] if tallies else [*found]
+    tallies = used.tallies(connection, {name for entry in entries for name in (entry.id, *entry.drawers)})
+    return [_add_uses(entry, tallies) for entry in entries] if tallies else [*entries]
 
 
-def _tallied(known: Known, tallies: Mapping[str, used.Tally]) -> Known:
-    own = used.joined(tallies.get(name, used.NEVER) for name in (known.id, *known.drawers))
-    return replace(known, uses=own.used, unused=own.unused)
+def _add_uses(entry: WakeUpEntry, tallies: Mapping[str, used.UsageCounts]) -> WakeUpEntry:
+    own = used.merge_counts(tallies.get(name, used.NEVER) for name in (entry.id, *entry.drawers))
+    return replace(entry, uses=own.used, unused=own.unused)
 
 
 # --- what is open ------------------------------------------------------------------------------------------
 
 
-def _tasks(connection: Connection, request: Asked) -> Iterator[Known]:
+def _tasks(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEntry]:
     """Due reminders and open to-dos of the wing, and to-dos that the agent stated anywhere."""
     agent = diaries.agent_called(connection, request.agent) if request.agent else None
     due_tasks = [due.task for due in tasks.due(connection, tasks.Moment(request.now), request.wing)]
     todos = [] if request.wing is None else tasks.open_todos(connection, request.wing, agent.spellings if agent else ())
     worth = worth_of(connection, (task.item for task in (*due_tasks, *todos)))
-    for section, some in (("due", due_tasks), ("todo", todos)):
-        for task in some:
+    for section, section_tasks in (("due", due_tasks), ("todo", todos)):
+        for task in section_tasks:
             own = worth.get(task.item)
             if own is None:
                 continue
@@ -105,7 +105,7 @@ def _tasks(connection: Connection, request: Asked) -> Iterator[Known]:
                 f"due {'since' if section == 'due' else 'before'} {request.day(task.due_at)}" if task.due_at else ""
             )
             place = "" if task.wing == request.wing else f"in {shown_name(task.wing)}"
-            yield Known(
+            yield WakeUpEntry(
                 section="due" if section == "due" else "todo",
                 id=task.uid,
                 at=task.created_at,
@@ -118,23 +118,25 @@ def _tasks(connection: Connection, request: Asked) -> Iterator[Known]:
             )
 
 
-def _digest(connection: Connection, request: Asked, wing: str, copy_times: frozenset[Micros]) -> Iterator[Known]:
+def _digest(
+    connection: Connection, request: WakeUpContext, wing: str, copy_times: frozenset[Micros]
+) -> Iterator[WakeUpEntry]:
     """What sessions left open and decided, in their own words."""
     every = [*digests.open_lines(connection, wing, LINES), *digests.decisions(connection, wing, LINES)]
     lines = [line for line in every if not line.is_untrusted]
     if request.session and not request.has_forgotten:
         session = _own_session(request)
         lines = [line for line in lines if line.session.partition("/")[0] != session and line.said_at not in copy_times]
-    rows = items.known_items(connection, {bytes.fromhex(line.cited.item) for line in lines})
+    rows = items.known_items(connection, {bytes.fromhex(line.quote.item) for line in lines})
     worth = worth_of(connection, rows.values())
-    superseded = _superseded(connection, request, worth.values())
+    stale_drawers = _find_stale_drawers(connection, request, worth.values())
     titles = _titles(connection, {line.session for line in lines})
     for line in lines:
-        own = worth.get(rows.get(bytes.fromhex(line.cited.item), 0))
-        if own is not None and not superseded.intersection(own.drawers):
-            yield Known(
+        own = worth.get(rows.get(bytes.fromhex(line.quote.item), 0))
+        if own is not None and not stale_drawers.intersection(own.drawers):
+            yield WakeUpEntry(
                 section="open" if line.kind == "open" else "decision",
-                id=line.cited.item,
+                id=line.quote.item,
                 at=line.said_at,
                 origin="agent" if line.role == "assistant" else line.role,
                 text=line.words,
@@ -155,19 +157,19 @@ def _in_session(title: str) -> str:
 
 
 def _says_little(line: DigestLine) -> bool:
-    return (line.about is None or line.about_is_untrusted) and len(line.cited.text) <= _SHORT
+    return (line.about is None or line.about_is_untrusted) and len(line.quote.text) <= _SHORT
 
 
 # --- what was ----------------------------------------------------------------------------------------------
 
 
-def _sessions(connection: Connection, request: Asked, copy_times: frozenset[Micros]) -> Iterator[Known]:
+def _sessions(connection: Connection, request: WakeUpContext, copy_times: frozenset[Micros]) -> Iterator[WakeUpEntry]:
     for session in overview.sessions(connection, SESSIONS, request.wing, request.trusts, _own_session(request)):
         if copy_times and transcripts.has_any_said_at(connection, session.source, copy_times):
             continue
         line = _came_to(connection, digests.trusted_of_source(connection, session.source))
         title = plain_name(shown_title(connection, session.source, session.title)) or "untitled"
-        yield Known(
+        yield WakeUpEntry(
             section="session",
             id=session.session_id,
             at=session.last_at,
@@ -177,15 +179,15 @@ def _sessions(connection: Connection, request: Asked, copy_times: frozenset[Micr
         )
 
 
-def _own_session(request: Asked) -> str:
+def _own_session(request: WakeUpContext) -> str:
     """Return the id of the session that asks; for a sub-agent, its parent's."""
     return request.session.partition("/")[0]
 
 
-def _copy_times(connection: Connection, request: Asked) -> frozenset[Micros]:
+def _copy_times(connection: Connection, request: WakeUpContext) -> frozenset[Micros]:
     """Return the times of messages that the session copied from another one: it is a fork or a continuation of that."""
     source = transcripts.session_source(connection, "", _own_session(request)) if request.session else None
-    return frozenset() if source is None else transcripts.copied(connection, source)
+    return frozenset() if source is None else transcripts.read_copy_times(connection, source)
 
 
 def _came_to(connection: Connection, lines: Sequence[LineRow]) -> str:
@@ -194,12 +196,12 @@ def _came_to(connection: Connection, lines: Sequence[LineRow]) -> str:
             if line.kind == kind:
                 text = items.read_texts(connection, [line.item]).get(line.item, "")
                 words = " ".join(text[line.start : line.end].split())
-                short = words if len(words) <= _QUOTED else f"{words[:_QUOTED].rsplit(' ', 1)[0]} …"
+                short = words if len(words) <= _QUOTE_LENGTH else f"{words[:_QUOTE_LENGTH].rsplit(' ', 1)[0]} …"
                 return f"{kind}: {short}" if words else ""
     return ""
 
 
-def _diary(connection: Connection, request: Asked) -> Iterator[Known]:
+def _diary(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEntry]:
     """Entries about the wing's project; of the agent that is named also those about no project."""
     agent = diaries.agent_called(connection, request.agent) if request.agent else None
     if (request.agent and agent is None) or (agent is None and request.wing is None):
@@ -208,12 +210,12 @@ def _diary(connection: Connection, request: Asked) -> Iterator[Known]:
     about = {request.wing, "" if agent else request.wing}
     own = (entry for entry in (diaries.read(connection, row) for row in rows) if entry.project in about)
     for entry in islice(own, ENTRIES):
-        yield Known("diary", entry.id, entry.at, entry.agent, entry.text, entry.trust)
+        yield WakeUpEntry("diary", entry.id, entry.at, entry.agent, entry.text, entry.trust)
 
 
-def _facts(connection: Connection, request: Asked, wing: str) -> Iterator[Known]:
+def _facts(connection: Connection, request: WakeUpContext, wing: str) -> Iterator[WakeUpEntry]:
     """Yield facts that hold, the last stated or changed first."""
-    known_at = LATEST if request.before is None else request.before
+    known_at = LATEST if request.as_of is None else request.as_of
     audience = Audience((wing, USERS_WING), request.now, request.commits_here)
     newest = facts.newest_versions(connection, known_at, audience.wings, audience.time, _FACTS_READ)
     versions = tellable(connection, newest, audience)[:FACTS]
@@ -221,7 +223,7 @@ def _facts(connection: Connection, request: Asked, wing: str) -> Iterator[Known]
         speakers = tuple(dict.fromkeys(source.stated_by for source in fact.provenance))
         since = f"since {request.day(fact.valid_from)}" if fact.valid_from else ""
         until = f"until {request.day(fact.valid_to)}" if fact.valid_to else ""
-        yield Known(
+        yield WakeUpEntry(
             section="fact",
             id=fact.id,
             at=fact.recorded_at,
@@ -233,14 +235,14 @@ def _facts(connection: Connection, request: Asked, wing: str) -> Iterator[Known]
         )
 
 
-def _notes(connection: Connection, request: Asked, wing: str) -> Iterator[Known]:
+def _notes(connection: Connection, request: WakeUpContext, wing: str) -> Iterator[WakeUpEntry]:
     rows = overview.newest_notes(connection, wing, NOTES)
     worth = worth_of(connection, rows)
-    superseded = _superseded(connection, request, worth.values())
+    stale_drawers = _find_stale_drawers(connection, request, worth.values())
     for row, note in read_notes(connection, worth).items():
         own = worth[row]
-        if not superseded.intersection(own.drawers):
-            yield Known(
+        if not stale_drawers.intersection(own.drawers):
+            yield WakeUpEntry(
                 section="decision" if note.label == "decision" else "note",
                 id=note.id,
                 at=note.at,
@@ -254,7 +256,7 @@ def _notes(connection: Connection, request: Asked, wing: str) -> Iterator[Known]
             )
 
 
-def _superseded(connection: Connection, request: Asked, worth: Iterable[Worth]) -> frozenset[str]:
+def _find_stale_drawers(connection: Connection, request: WakeUpContext, worth: Iterable[Worth]) -> frozenset[str]:
     """Which of these drawers hold words that something later has superseded."""
-    ids = [drawer for one in worth for drawer in one.drawers]
-    return frozenset(claims.superseding(connection, ids, request.now)) if ids else frozenset()
+    ids = [drawer for entry in worth for drawer in entry.drawers]
+    return frozenset(claims.find_successors(connection, ids, request.now)) if ids else frozenset()

@@ -30,25 +30,27 @@ class ToolUse:
 
     name: str
     kind: ToolKind = "other"
-    given: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
     error: str = ""
 
     @property
     def command(self) -> str:
         """The command line that was run, if one was."""
-        command = self.given.get("command", "")
+        command = self.arguments.get("command", "")
         return " ".join(map(str, command)) if isinstance(command, list) else str(command)
 
     @property
     def file(self) -> str:
         """The file that was read or written, as it was named, if one was."""
-        named = (self.given.get(name) for name in ("file_path", "filePath", "path", "absolute_path", "notebook_path"))
-        return next((str(one) for one in named if isinstance(one, str) and one), "")
+        candidates = (
+            self.arguments.get(name) for name in ("file_path", "filePath", "path", "absolute_path", "notebook_path")
+        )
+        return next((str(value) for value in candidates if isinstance(value, str) and value), "")
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class HookEvent:
     """One event of a session. What a host does not tell is empty.
 
     `last_message` is what the agent said last, which its transcript may not hold yet. `agent` is the id of the
@@ -67,7 +69,7 @@ class Happening:
     agent_kind: str = ""
     last_message: str = ""
     trigger: str = ""
-    asked: bool = False
+    is_continuation: bool = False
 
     @property
     def hearer(self) -> str:

@@ -11,7 +11,7 @@ when the asking is taken away; a sentence without any asks for nothing, unless i
 from __future__ import annotations
 
 from palazzo.attention.asking import ASKS, AT_HAND, NEVER, OF_ASKING, PHRASES, WHOLE
-from palazzo.text.patterns import IGNORE_CASE, MULTILINE, compiled
+from palazzo.text.patterns import IGNORE_CASE, MULTILINE, compile_pattern
 from palazzo.text.stopwords import STOP_WORDS
 
 _READ = 2_000
@@ -22,16 +22,16 @@ _FEW = 4
 """Words of a topic below which those of a pasted error are taken in."""
 _LAST = 240
 """Characters of each side of the turn before that are read for what it was about, from their end."""
-_WORD = compiled(r"[\w][\w./:@#+-]*[\w+#]|\w")
-_ERROR = compiled(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
-_POINTS = compiled(
+_WORD = compile_pattern(r"[\w][\w./:@#+-]*[\w+#]|\w")
+_ERROR = compile_pattern(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
+_POINTS = compile_pattern(
     r"^\W*(?:(?:and|but|so|ok|okay|hm+)\b,? *)*(?:(?:why|when|what|who|which|where|how)\b.*\b(?:did|had|was|were"
     r"|decided|chose|said|agreed)|(?:did|didn't|have|haven't) we (?:ever|already))\b"
     r".*\b(?:that|this|it|those|these|them)\W*$",
     IGNORE_CASE,
 )
 """A question whose last word stands for what was said: `that port` says what it is."""
-_SENTENCE_END = compiled(r"(?<=[.?!])\s+")
+_SENTENCE_END = compile_pattern(r"(?<=[.?!])\s+")
 
 
 class Intent:
@@ -76,16 +76,16 @@ def asks_about_it(prompt: str) -> bool:
     return (
         len(words) <= _LONGEST_TOPIC
         and _POINTS.search(prompt) is not None
-        and not _telling(prompt)
+        and not _extract_topic_words(prompt)
         and any(pattern.search(prompt) for pattern in ASKS)
         and not _is_excluded(prompt)
         and not WHOLE.search(prompt)
     )
 
 
-def topic_of(asked: str, answered: str) -> str:
+def topic_of(prompt: str, answer: str) -> str:
     """Return what a turn was about, for a prompt that points at it; empty where that says too little."""
-    words = list(dict.fromkeys(_telling(f"{asked[-_LAST:]} {answered[-_LAST:]}")))
+    words = list(dict.fromkeys(_extract_topic_words(f"{prompt[-_LAST:]} {answer[-_LAST:]}")))
     return " ".join(words[:_LONGEST_TOPIC]) if len(words) >= _FEW else ""
 
 
@@ -102,17 +102,17 @@ def _sentences(text: str) -> list[str]:
 
 def _topic(sentence: str, prompt: str) -> str:
     """The words that say what is asked for: the sentence's and a pasted error's, else all the prompt's."""
-    words = _telling(sentence)
+    words = _extract_topic_words(sentence)
     if len(words) < _FEW and (error := _ERROR.search(prompt)):
-        words = [*words, *(word for word in _telling(error.group()) if word not in words)]
-    return " ".join((words or _telling(prompt))[:_LONGEST_TOPIC])
+        words = [*words, *(word for word in _extract_topic_words(error.group()) if word not in words)]
+    return " ".join((words or _extract_topic_words(prompt))[:_LONGEST_TOPIC])
 
 
-def _telling(text: str) -> list[str]:
-    found = dict.fromkeys(match.group() for match in _WORD.finditer(PHRASES.sub(" ", text.replace("’", "'"))))
-    return [word for word in found if _tells(word)]
+def _extract_topic_words(text: str) -> list[str]:
+    words = dict.fromkeys(match.group() for match in _WORD.finditer(PHRASES.sub(" ", text.replace("’", "'"))))
+    return [word for word in words if _tells(word)]
 
 
 def _tells(word: str) -> bool:
-    folded = word.casefold()
-    return folded not in OF_ASKING and folded not in STOP_WORDS and (len(word) > 1 or word.isupper())
+    lower_word = word.casefold()
+    return lower_word not in OF_ASKING and lower_word not in STOP_WORDS and (len(word) > 1 or word.isupper())

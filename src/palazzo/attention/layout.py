@@ -7,7 +7,7 @@ imports next to nothing.
 
 from __future__ import annotations
 
-from palazzo.guard.fences import fenced
+from palazzo.guard.fences import fence_text
 from palazzo.security.display_names import shown_name, shown_place
 
 TYPE_CHECKING = False
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         @property
         def day(self) -> str: ...
         @property
-        def where(self) -> str: ...
+        def place(self) -> str: ...
         @property
-        def who(self) -> str: ...
+        def speaker(self) -> str: ...
         @property
         def text(self) -> str: ...
         @property
@@ -39,20 +39,20 @@ MOST = 9_000
 before the model, and another cuts it. The entries were cut to a budget of tokens long before."""
 
 
-def told(head: str, entries: Sequence[Entry]) -> str:
+def render_entries(head: str, entries: Sequence[Entry]) -> str:
     """Return the whole text; empty where there is nothing to tell. What would be too long is left out, from the end."""
-    kept = list(entries)
-    while kept:
-        text = fenced("\n".join([head, *_lines(kept), *_left_out(len(entries) - len(kept))]))
+    visible_entries = list(entries)
+    while visible_entries:
+        text = fence_text("\n".join([head, *_lines(visible_entries), *_left_out(len(entries) - len(visible_entries))]))
         if len(text) <= MOST:
             return text
-        kept.pop()
+        visible_entries.pop()
     return ""
 
 
 def _lines(entries: Iterable[Entry]) -> Iterable[str]:
     for entry in entries:
-        about = ", ".join(filter(None, (entry.day, shown_place(entry.where), shown_name(entry.who), entry.label)))
+        about = ", ".join(filter(None, (entry.day, shown_place(entry.place), shown_name(entry.speaker), entry.label)))
         about = " ".join(about.split())  # an author's name, too, is somebody's words
         first, *rest = entry.text.splitlines() or [""]  # any end of a line: none of them begins another entry
         cut = [f"  (cut here; `read` {entry.id} has all of it)"] if entry.truncated else []

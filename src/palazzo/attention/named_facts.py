@@ -21,7 +21,7 @@ COMMON = 0.01
 """The share of all drawers from which a name says little, however it is written."""
 RARE = 0.001
 """The share up to which a name tells enough that is written like any word: one, in small letters."""
-_COUNTED = 1_000
+_MIN_DRAWERS = 1_000
 """Drawers below which no word is rare: there a name tells only by how it is written."""
 _LONGEST_NAME = 4
 """Words of a name that is looked for in the words at hand."""
@@ -43,7 +43,7 @@ def named_facts(connection: Connection, words: str, trusts: Collection[str], aud
     stems = frozenset(connection.stems(index_form(words)))
     for version, fact in sorted(zip(current, beliefs.tell(current), strict=True), key=lambda pair: -pair[0].row):
         ends = {beliefs.root(version.subject), beliefs.root(version.object)} & roots
-        predicate_stems = _telling(connection, version.predicate_name)
+        predicate_stems = _extract_topic_stems(connection, version.predicate_name)
         if not ends & telling_roots and len(ends) < 2 and not (predicate_stems and predicate_stems <= stems):
             continue
         if fact.trust in trusts:
@@ -52,13 +52,13 @@ def named_facts(connection: Connection, words: str, trusts: Collection[str], aud
 
 def names_in(words: str) -> frozenset[str]:
     """Return what may be a name in a text, folded: runs of a few words, between two that say something."""
-    folded = " ".join(fold(word.strip(_EDGES)) for word in words.split()).split()
-    found = set()
-    for start in range(len(folded)):
-        for end in range(start + 1, min(start + _LONGEST_NAME, len(folded)) + 1):
-            if folded[start] not in STOP_WORDS and folded[end - 1] not in STOP_WORDS:
-                found.add(" ".join(folded[start:end]))
-    return frozenset(found)
+    tokens = " ".join(fold(word.strip(_EDGES)) for word in words.split()).split()
+    names = set()
+    for start in range(len(tokens)):
+        for end in range(start + 1, min(start + _LONGEST_NAME, len(tokens)) + 1):
+            if tokens[start] not in STOP_WORDS and tokens[end - 1] not in STOP_WORDS:
+                names.add(" ".join(tokens[start:end]))
+    return frozenset(names)
 
 
 def is_written_as_a_name(name: str) -> bool:
@@ -69,14 +69,14 @@ def is_written_as_a_name(name: str) -> bool:
 def _tells(connection: Connection, name: str) -> bool:
     """Whether a name is rare enough in the palace to tell what is spoken of: its rarest word decides."""
     drawers = keywords.count_in_scope(connection, "")
-    written = is_written_as_a_name(name)
-    if drawers < _COUNTED:
-        return written
-    stems = _telling(connection, name) or frozenset(connection.stems(name))
+    has_name_form = is_written_as_a_name(name)
+    if drawers < _MIN_DRAWERS:
+        return has_name_form
+    stems = _extract_topic_stems(connection, name) or frozenset(connection.stems(name))
     counts = keywords.document_frequencies(connection, stems)
     least = min((counts.get(stem, 0) for stem in stems), default=0)
-    return least <= (COMMON if written else RARE) * drawers
+    return least <= (COMMON if has_name_form else RARE) * drawers
 
 
-def _telling(connection: Connection, text: str) -> frozenset[str]:
+def _extract_topic_stems(connection: Connection, text: str) -> frozenset[str]:
     return frozenset(stem for word in text.split() if word not in STOP_WORDS for stem in connection.stems(word))

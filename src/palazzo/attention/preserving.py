@@ -25,10 +25,10 @@ def targets(
     variables: Mapping[str, str], transcript: str, cwd: str, exists: Callable[[Path], bool] = Path.exists
 ) -> list[Target]:
     """Return what to take in, the best first; what is not there is left out."""
-    found: list[Target] = [Target(Path(variables[name]), True) for name in NAMED_BY if variables.get(name)]
+    candidates: list[Target] = [Target(Path(variables[name]), True) for name in NAMED_BY if variables.get(name)]
     if transcript:
         path = Path(transcript)
-        found += [Target(path, True), Target(path.parent, True)]
+        candidates += [Target(path, True), Target(path.parent, True)]
     if cwd:
-        found.append(Target(Path(cwd), False))
-    return [target for target in found if target.path.is_absolute() and exists(target.path)]
+        candidates.append(Target(Path(cwd), False))
+    return [target for target in candidates if target.path.is_absolute() and exists(target.path)]

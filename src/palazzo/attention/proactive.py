@@ -37,7 +37,7 @@ _SHORT_SHARE = 0.5
 """Of the budget, what reminders, to-dos and facts may take together; memories have the rest, and what these leave."""
 _SAME_THING = 0.5
 """Share of a to-do's telling words that must come up, two of them at least where it has as many."""
-_CALLING = 2
+_MIN_MATCHES = 2
 """Telling words that call for a memory at least. A single one that a few drawers have scores above any floor."""
 ON_BRANCH = 1.05
 """What the score of a memory that belongs to what is checked out counts more, in the order alone: it passes no floor by
@@ -58,13 +58,13 @@ class Around:
     """
 
     subject: str = ""
-    answered: str = ""
+    answer: str = ""
     branch: str | None = None
     is_own: Callable[[Drawer], bool] = _nobody
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProactiveRequest:
     """The words at hand, the wings that are told of, and when. `files` are names of those that are opened."""
 
     words: str
@@ -76,12 +76,12 @@ class Asked:
     commits_here: Callable[[Collection[str]], Collection[str]] = no_commits
 
     @property
-    def sought(self) -> str:
+    def search_text(self) -> str:
         """The words that memories are searched by."""
         return f"{self.around.subject}\n{self.words}" if self.around.subject else self.words
 
 
-class Called(NamedTuple):
+class RelatedItems(NamedTuple):
     """What the words call for besides memories, each with what is nearest first."""
 
     reminders: list[Due]
@@ -90,127 +90,141 @@ class Called(NamedTuple):
     threads: list[DigestLine]
 
 
-def called_for(connection: Connection, asked: Asked, near: Iterable[Hit] = ()) -> Called:
+def called_for(connection: Connection, request: ProactiveRequest, near: Iterable[Hit] = ()) -> RelatedItems:
     """Return reminders that are due, to-dos that are overdue or about the same thing, and facts about what is named.
 
     And what was left open in a session and is about the same thing; it is looked for in what a search found `near`.
     """
-    audience = Audience(asked.wings, asked.now, asked.commits_here)
-    facts = named_facts(connection, asked.words, asked.trusts, audience)
-    return Called(
-        _reminders(connection, asked), _todos(connection, asked), list(facts), list(_threads(connection, asked, near))
+    audience = Audience(request.wings, request.now, request.commits_here)
+    facts = named_facts(connection, request.words, request.trusts, audience)
+    return RelatedItems(
+        _reminders(connection, request),
+        _todos(connection, request),
+        list(facts),
+        list(_threads(connection, request, near)),
     )
 
 
-def is_left_out(asked: Asked, drawer: Drawer) -> bool:
+def is_left_out(request: ProactiveRequest, drawer: Drawer) -> bool:
     """Whether a drawer is none that may be told here: it is not trusted enough, or the session said it itself."""
-    return drawer.trust not in asked.trusts or asked.around.is_own(drawer)
+    return drawer.trust not in request.trusts or request.around.is_own(drawer)
 
 
-def calls_for_memories(connection: Connection, asked: Asked) -> bool:
+def calls_for_memories(connection: Connection, request: ProactiveRequest) -> bool:
     """Whether the words say enough for a memory to be called for: `go on` and `yes, the second` do not."""
-    return len(_telling(connection, asked.sought)) >= _CALLING
+    return len(_extract_topic_stems(connection, request.search_text)) >= _MIN_MATCHES
 
 
-def worth_telling(connection: Connection, hits: Iterable[Hit], asked: Asked, floor: float, limit: int) -> list[Hit]:
+def worth_telling(
+    connection: Connection, hits: Iterable[Hit], request: ProactiveRequest, floor: float, limit: int
+) -> list[Hit]:
     """Return the best hits of several searches that may be told: above the floor, each said once.
 
     The floor was fitted with vectors. A hit that was found by its words alone must have several of those at hand.
     """
-    telling, around = _telling(connection, asked.sought), asked.around
+    topic_stems, around = _extract_topic_stems(connection, request.search_text), request.around
     good = [
         hit
         for hit in hits
         if hit.score >= floor
-        and (_has_vector(hit) or len(telling.intersection(connection.stems(index_form(hit.drawer.text)))) >= _CALLING)
-        and not has_said(asked.words, hit.drawer.text, 1.0)
-        and not has_told(around.answered, hit.drawer.id, hit.drawer.text)
+        and (
+            _has_vector(hit)
+            or len(topic_stems.intersection(connection.stems(index_form(hit.drawer.text)))) >= _MIN_MATCHES
+        )
+        and not has_said(request.words, hit.drawer.text, 1.0)
+        and not has_told(around.answer, hit.drawer.id, hit.drawer.text)
     ]
     good.sort(key=lambda hit: (-hit.score * _lift(hit.drawer, around), -hit.drawer.created_at))
     whole = (replace(hit, text=hit.drawer.text, truncated=False, context=(), turns=()) for hit in good)
-    return list(gates.passing(present.fold(whole, limit), floor, limit))
+    return list(gates.filter_hits(present.fold(whole, limit), floor, limit))
 
 
 def _lift(drawer: Drawer, around: Around) -> float:
     return ON_BRANCH if belongs(drawer.branch, around.branch) else 1.0
 
 
-def within(
-    called: Called, hits: Sequence[Hit], texts: Sequence[str], limit: int, budget: int
-) -> tuple[Called, list[Hit]]:
+def fit_budget(
+    related_items: RelatedItems, hits: Sequence[Hit], texts: Sequence[str], limit: int, budget: int
+) -> tuple[RelatedItems, list[Hit]]:
     """Return what fits the budget, at most `limit` of each; `texts` are the facts in words.
 
     What is short is told whole or not at all; a memory may be cut, and says so.
     """
     remaining = int(budget * _SHORT_SHARE)
-    reminders, remaining = _fitting(called.reminders, [due.task.text for due in called.reminders], limit, remaining)
-    todos, remaining = _fitting(called.todos, [task.text for task in called.todos], limit, remaining)
-    facts, remaining = _fitting(called.facts, texts, limit, remaining)
-    threads, remaining = _fitting(called.threads, [line.words for line in called.threads], limit, remaining)
+    reminders, remaining = _fit_entries(
+        related_items.reminders, [due.task.text for due in related_items.reminders], limit, remaining
+    )
+    todos, remaining = _fit_entries(related_items.todos, [task.text for task in related_items.todos], limit, remaining)
+    facts, remaining = _fit_entries(related_items.facts, texts, limit, remaining)
+    threads, remaining = _fit_entries(
+        related_items.threads, [line.words for line in related_items.threads], limit, remaining
+    )
     rest = remaining + budget - int(budget * _SHORT_SHARE) - LINE * len(hits)
-    shown = [hit for hit in present.within_budget(hits, rest) if hit.text] if rest >= present.LEAST_SHOWN else []
-    return Called(reminders, todos, facts, threads), shown
+    visible_hits = [hit for hit in present.within_budget(hits, rest) if hit.text] if rest >= present.LEAST_SHOWN else []
+    return RelatedItems(reminders, todos, facts, threads), visible_hits
 
 
 def _has_vector(hit: Hit) -> bool:
     return any(reason.name == "vector" for reason in hit.reasons)
 
 
-def _telling(connection: Connection, text: str) -> frozenset[str]:
+def _extract_topic_stems(connection: Connection, text: str) -> frozenset[str]:
     """Stems of the words that tell what a text is about."""
     return frozenset(stem for term in terms(text) if term not in STOP_WORDS for stem in connection.stems(term))
 
 
-def _fitting(found: Sequence[T], texts: Sequence[str], limit: int, left: int) -> tuple[list[T], int]:
-    kept: list[T] = []
-    for one, text in zip(found, texts, strict=True):
+def _fit_entries(entries: Sequence[T], texts: Sequence[str], limit: int, budget: int) -> tuple[list[T], int]:
+    selection: list[T] = []
+    for entry, text in zip(entries, texts, strict=True):
         cost = estimate_tokens(text) + LINE
-        if cost <= left and len(kept) < limit:
-            kept.append(one)
-            left -= cost
-    return kept, left
+        if cost <= budget and len(selection) < limit:
+            selection.append(entry)
+            budget -= cost
+    return selection, budget
 
 
 # --- reminders and to-dos ----------------------------------------------------------------------------------
 
 
-def _reminders(connection: Connection, asked: Asked) -> list[Due]:
-    moment = Moment(asked.now, asked.files, asked.words)
-    found = {due.task.row: due for wing in asked.wings for due in tasks.due(connection, moment, wing)}
-    trusted = _trusted(connection, [due.task for due in found.values()], asked.trusts)
-    return [due for due in found.values() if due.task.row in trusted]
+def _reminders(connection: Connection, request: ProactiveRequest) -> list[Due]:
+    moment = Moment(request.now, request.files, request.words)
+    due_by_row = {due.task.row: due for wing in request.wings for due in tasks.due(connection, moment, wing)}
+    allowed_rows = _find_allowed_rows(connection, [due.task for due in due_by_row.values()], request.trusts)
+    return [due for due in due_by_row.values() if due.task.row in allowed_rows]
 
 
-def _todos(connection: Connection, asked: Asked) -> list[Task]:
-    found = [task for wing in asked.wings for task in tasks.open_todos(connection, wing)]
-    if not found:
+def _todos(connection: Connection, request: ProactiveRequest) -> list[Task]:
+    open_tasks = [task for wing in request.wings for task in tasks.open_todos(connection, wing)]
+    if not open_tasks:
         return []
-    said = frozenset(connection.stems(index_form(asked.words)))
-    overdue = {task.row for task in found if task.due_at is not None and task.due_at <= asked.now}
-    called = [task for task in found if task.row in overdue or _is_about(connection, task.text, said)]
-    trusted = _trusted(connection, called, asked.trusts)
-    return sorted((task for task in called if task.row in trusted), key=lambda task: task.row not in overdue)
+    stems = frozenset(connection.stems(index_form(request.words)))
+    overdue = {task.row for task in open_tasks if task.due_at is not None and task.due_at <= request.now}
+    relevant_tasks = [task for task in open_tasks if task.row in overdue or _is_about(connection, task.text, stems)]
+    allowed_rows = _find_allowed_rows(connection, relevant_tasks, request.trusts)
+    return sorted(
+        (task for task in relevant_tasks if task.row in allowed_rows), key=lambda task: task.row not in overdue
+    )
 
 
-def _threads(connection: Connection, asked: Asked, near: Iterable[Hit]) -> Iterator[DigestLine]:
+def _threads(connection: Connection, request: ProactiveRequest, near: Iterable[Hit]) -> Iterator[DigestLine]:
     """What sessions left open, the newest first. What this one did, its agent knows."""
     rows = [hit.row for hit in near]
     if not rows:
         return
-    said = frozenset(connection.stems(index_form(asked.words)))
+    stems = frozenset(connection.stems(index_form(request.words)))
     for line in digests.open_in(connection, rows):
-        if not line.is_untrusted and _is_about(connection, line.words, said):
+        if not line.is_untrusted and _is_about(connection, line.words, stems):
             yield line
 
 
-def _is_about(connection: Connection, text: str, said: Collection[str]) -> bool:
+def _is_about(connection: Connection, text: str, stems: Collection[str]) -> bool:
     """Whether enough of the words that tell what a text is about come up."""
-    telling = _telling(connection, text)
-    common = sum(stem in said for stem in telling)
-    return common >= min(2, len(telling)) and common >= _SAME_THING * len(telling) and common > 0
+    topic_stems = _extract_topic_stems(connection, text)
+    common = sum(stem in stems for stem in topic_stems)
+    return common >= min(2, len(topic_stems)) and common >= _SAME_THING * len(topic_stems) and common > 0
 
 
-def _trusted(connection: Connection, found: Sequence[Task], trusts: Collection[Trust | str]) -> set[int]:
+def _find_allowed_rows(connection: Connection, candidates: Sequence[Task], trusts: Collection[Trust | str]) -> set[int]:
     """Row ids of the tasks that are there still, and may be told."""
-    worth = worth_of(connection, (task.item for task in found))
-    return {task.row for task in found if task.item in worth and worth[task.item].trust in trusts}
+    worth = worth_of(connection, (task.item for task in candidates))
+    return {task.row for task in candidates if task.item in worth and worth[task.item].trust in trusts}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from palazzo.attention.layout import MOST, told
+from palazzo.attention.layout import MOST, render_entries
 from palazzo.store.ledger import Part
 
-__all__ = ["MOST", "Entry", "told"]
+__all__ = ["MOST", "Entry", "render_entries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Entry:
 
     part: Part
     day: str
-    where: str
-    who: str
+    place: str
+    speaker: str
     text: str
     label: str = ""
     truncated: bool = False

@@ -17,7 +17,7 @@ _CHARACTERS = 4
 """Of a token."""
 
 
-def within(entries: Iterable[Entry], tokens: int, whole: bool = False) -> Iterator[Entry]:
+def fit_budget(entries: Iterable[Entry], tokens: int, whole: bool = False) -> Iterator[Entry]:
     """Yield the entries that fit, in order; a long one is cut, and says so, unless it makes sense only `whole`."""
     for entry in entries:
         cost = estimate_tokens(entry.text)

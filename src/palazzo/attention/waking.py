@@ -36,7 +36,7 @@ BUDGETS: Mapping[Depth, int] = {"shallow": 300, "medium": 900, "deep": 2000}
 """Tokens."""
 LONGEST: Mapping[Depth, int] = {"shallow": 140, "medium": 280, "deep": 560}
 """Characters of one line's words."""
-TOLD: Mapping[Depth, frozenset[Section]] = {
+DEPTH_SECTIONS: Mapping[Depth, frozenset[Section]] = {
     "shallow": frozenset(["due", "open", "todo", "decision", "session"]),
     "medium": frozenset(["due", "open", "todo", "decision", "fact", "session", "diary", "note"]),
     "deep": frozenset(["due", "open", "todo", "decision", "fact", "session", "diary", "note"]),
@@ -77,7 +77,7 @@ HALF_LIVES: Mapping[Section, float] = {
 """Days. A reminder stays due until it is done; what is open in a session is mostly closed within weeks unsaid."""
 FIRST: Mapping[Depth, int] = {"shallow": 1, "medium": 2, "deep": 3}
 """How many lines of each section come before all others."""
-_FADING = 0.85
+_FALLOFF = 0.85
 """What each further line of a section counts for, of the one before: from about the fifth on others come first."""
 _TO_BE_DONE: frozenset[Section] = frozenset(["due", "todo"])
 _MARKS = 3
@@ -91,7 +91,7 @@ MORE = "More: palazzo search QUERY; palazzo show ID."
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class WakeUpEntry:
     """Something that may be told: its words, who says it, since when, and what speaks for it.
 
     `remark` is said behind the words (`due before 2026-03-04`); `at` is 0 where it is not known.
@@ -118,100 +118,104 @@ class Known:
 class Line:
     """A line of the text: what it tells of, its words, cut short where `truncated`, and all of it as it is shown."""
 
-    known: Known
+    entry: WakeUpEntry
     text: str
     truncated: bool
     importance: float
-    shown: str = ""
+    display_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Woken:
+class WakeUpText:
     """The text, and its lines in its order."""
 
     text: str
     lines: tuple[Line, ...]
 
 
-def importance(known: Known, now: Micros) -> float:
+def importance(entry: WakeUpEntry, now: Micros) -> float:
     """Return how much something is worth telling at `now`. What has no date counts as one half-life old."""
-    half_life = HALF_LIVES[known.section]
-    age = max(0, now - known.at) / _DAY if known.at else half_life
-    said = WORTH[known.section] + _STEP * min(known.marks, _MARKS)
-    rests = _STEP * math.log2(1 + known.references) + _STEP * math.log2(1 + known.uses)
-    worn = 1.0 if known.section in _TO_BE_DONE else wear(known.unused)
-    return (said + rests) * worn / (1 + age / half_life)
+    half_life = HALF_LIVES[entry.section]
+    age = max(0, now - entry.at) / _DAY if entry.at else half_life
+    base_worth = WORTH[entry.section] + _STEP * min(entry.marks, _MARKS)
+    rests = _STEP * math.log2(1 + entry.references) + _STEP * math.log2(1 + entry.uses)
+    decay_factor = 1.0 if entry.section in _TO_BE_DONE else wear(entry.unused)
+    return (base_worth + rests) * decay_factor / (1 + age / half_life)
 
 
 def wake(
     head: Sequence[str],
-    known: Iterable[Known],
+    entries: Iterable[WakeUpEntry],
     depth: Depth,
     budget: int,
     now: Micros,
     day: Callable[[Micros], str],
     short: Callable[[str], str] = str,
-) -> Woken:
+) -> WakeUpText:
     """Return the text for `budget` tokens; `head` are ways to begin it, the best first.
 
     `day` tells a date, `short` how an id is shown.
     """
-    beginning = next((one for one in head if estimate_tokens(one) <= budget), "")
+    beginning = next((candidate for candidate in head if estimate_tokens(candidate) <= budget), "")
     if not beginning:
-        return Woken("", ())
-    left = budget - estimate_tokens(beginning)
-    chosen: list[Line] = []
-    begun: set[Section] = set()
-    said: list[Signature] = []
-    closing = estimate_tokens(MORE)
-    for ranked in _ranked((one for one in known if one.section in TOLD[depth]), depth, now):
-        if left - closing < _LEAST_LINE:
+        return WakeUpText("", ())
+    remaining_tokens = budget - estimate_tokens(beginning)
+    lines: list[Line] = []
+    open_sections: set[Section] = set()
+    signatures: list[Signature] = []
+    footer_cost = estimate_tokens(MORE)
+    for candidate_line in _rank_lines(
+        (candidate for candidate in entries if candidate.section in DEPTH_SECTIONS[depth]), depth, now
+    ):
+        if remaining_tokens - footer_cost < _LEAST_LINE:
             break
-        section = ranked.known.section
-        least = closing + (0 if section in begun else estimate_tokens(TITLES[section]))
-        if least + estimate_tokens(ranked.text) > left:
+        section = candidate_line.entry.section
+        least = footer_cost + (0 if section in open_sections else estimate_tokens(TITLES[section]))
+        if least + estimate_tokens(candidate_line.text) > remaining_tokens:
             continue
-        line = replace(ranked, shown=_told(ranked, day, short))
-        cost = least - closing + estimate_tokens(line.shown)
-        own = signature(line.known.text)
-        if cost + closing <= left and not any(containment(own, other) >= _NEAR_COPY for other in said):
-            chosen.append(line)
-            said.append(own)
-            begun.add(section)
-            left -= cost
-    return _text(beginning, chosen, MORE if chosen else "")
+        line = replace(candidate_line, display_text=_format_line(candidate_line, day, short))
+        cost = least - footer_cost + estimate_tokens(line.display_text)
+        own = signature(line.entry.text)
+        if cost + footer_cost <= remaining_tokens and not any(
+            containment(own, line_signature) >= _NEAR_COPY for line_signature in signatures
+        ):
+            lines.append(line)
+            signatures.append(own)
+            open_sections.add(section)
+            remaining_tokens -= cost
+    return _text(beginning, lines, MORE if lines else "")
 
 
-def _text(beginning: str, chosen: Sequence[Line], closing: str) -> Woken:
+def _text(beginning: str, selection: Sequence[Line], footer: str) -> WakeUpText:
     lines = [beginning]
-    told: list[Line] = []
+    ordered_lines: list[Line] = []
     for section, title in TITLES.items():
-        own = [line for line in chosen if line.known.section == section]
+        own = [line for line in selection if line.entry.section == section]
         if own:
-            lines += [title, *(line.shown for line in own)]
-            told += own
-    return Woken("\n".join([*lines, closing] if closing else lines), tuple(told))
+            lines += [title, *(line.display_text for line in own)]
+            ordered_lines += own
+    return WakeUpText("\n".join([*lines, footer] if footer else lines), tuple(ordered_lines))
 
 
-def _ranked(known: Iterable[Known], depth: Depth, now: Micros) -> list[Line]:
+def _rank_lines(entries: Iterable[WakeUpEntry], depth: Depth, now: Micros) -> list[Line]:
     """Lines by what they are worth after those of their section that come before them."""
     counts: dict[Section, int] = {}
-    faded: list[tuple[bool, float, Line]] = []
-    for line in sorted((_line(one, depth, now) for one in known), key=_by_importance):
-        nth = counts.get(line.known.section, 0)
-        counts[line.known.section] = nth + 1
-        faded.append((nth >= FIRST[depth], line.importance * _FADING**nth, line))
-    return [line for _, _, line in sorted(faded, key=lambda one: (one[0], -one[1], one[2].known.id))]
+    weighted_lines: list[tuple[bool, float, Line]] = []
+    for line in sorted((_line(entry, depth, now) for entry in entries), key=_by_importance):
+        nth = counts.get(line.entry.section, 0)
+        counts[line.entry.section] = nth + 1
+        weighted_lines.append((nth >= FIRST[depth], line.importance * _FALLOFF**nth, line))
+    return [line for _, _, line in sorted(weighted_lines, key=lambda one: (one[0], -one[1], one[2].entry.id))]
 
 
 def _by_importance(line: Line) -> tuple[float, int, str]:
-    return -line.importance, -line.known.at, line.known.id
+    return -line.importance, -line.entry.at, line.entry.id
 
 
-def _line(known: Known, depth: Depth, now: Micros) -> Line:
-    words = " ".join(known.text.split())
+def _line(entry: WakeUpEntry, depth: Depth, now: Micros) -> Line:
+    words = " ".join(entry.text.split())
     text = _cut(words, LONGEST[depth])
-    return Line(replace(known, text=words), text, len(text) < len(words), importance(known, now))
+    return Line(replace(entry, text=words), text, len(text) < len(words), importance(entry, now))
 
 
 def _cut(words: str, size: int) -> str:
@@ -225,8 +229,8 @@ def _cut(words: str, size: int) -> str:
     return head[:size].rsplit(" ", 1)[0]
 
 
-def _told(line: Line, day: Callable[[Micros], str], short: Callable[[str], str]) -> str:
-    known = line.known
-    when = day(known.at) if known.at else "undated"
-    remark = f" ({known.remark})" if known.remark else ""
-    return f"- {when} {known.origin}: {line.text}{' …' if line.truncated else ''}{remark} [{short(known.id)}]"
+def _format_line(line: Line, day: Callable[[Micros], str], short: Callable[[str], str]) -> str:
+    entry = line.entry
+    date_text = day(entry.at) if entry.at else "undated"
+    remark = f" ({entry.remark})" if entry.remark else ""
+    return f"- {date_text} {entry.origin}: {line.text}{' …' if line.truncated else ''}{remark} [{short(entry.id)}]"

@@ -14,6 +14,6 @@ LEAST = 0.8
 more is so near to the words at hand that it always comes."""
 
 
-def wear(unused: int) -> float:
+def wear(idle_sessions: int) -> float:
     """Return what is left of the worth of something that was told in so many sessions since it was last used."""
-    return max(LEAST, STEP ** max(0, unused - PATIENCE))
+    return max(LEAST, STEP ** max(0, idle_sessions - PATIENCE))

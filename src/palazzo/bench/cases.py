@@ -45,7 +45,7 @@ class Question:
     turns: frozenset[str]
     sessions: frozenset[str]
     unanswerable: bool = False
-    counted: bool = True
+    is_scored: bool = True
 
 
 @dataclass(frozen=True, slots=True)

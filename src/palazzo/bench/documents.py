@@ -11,10 +11,10 @@ from palazzo.errors import UsageError
 
 T = TypeVar("T")
 
-_CALLED: dict[type, str] = {str: "text", int: "a number", list: "a list", dict: "an object"}
+_TYPE_NAMES: dict[type, str] = {str: "text", int: "a number", list: "a list", dict: "an object"}
 
 
-class Malformed(ValueError):
+class DocumentError(ValueError):
     """A document is not what its reader reads; the message is a clause that says where."""
 
 
@@ -28,39 +28,39 @@ def load(path: Path) -> Any:
         raise UsageError(f"{path} is not a JSON file ({error}); give the data set's own file.") from None
 
 
-def entries(document: Any, kind: type[T], where: str) -> list[T]:
+def entries(document: Any, kind: type[T], location: str) -> list[T]:
     """Return the members of a list, all of which must be of `kind`; Malformed otherwise."""
     if not isinstance(document, list):
-        raise Malformed(f"{where} is not a list")
+        raise DocumentError(f"{location} is not a list")
     for number, entry in enumerate(document, 1):
         if not isinstance(entry, kind):
-            raise Malformed(f"entry {number} of {where} is not {_CALLED[kind]}")
+            raise DocumentError(f"entry {number} of {location} is not {_TYPE_NAMES[kind]}")
     return document
 
 
-def need(record: Mapping[str, Any], name: str, kind: type[T], where: str) -> T:
+def need(record: Mapping[str, Any], name: str, kind: type[T], location: str) -> T:
     """Return the field `name` of a record, which must be of `kind`; Malformed otherwise."""
     if name not in record:
-        raise Malformed(f"{where} has no '{name}'")
+        raise DocumentError(f"{location} has no '{name}'")
     value = record[name]
     if not isinstance(value, kind):
-        raise Malformed(f"'{name}' of {where} is not {_CALLED[kind]}")
+        raise DocumentError(f"'{name}' of {location} is not {_TYPE_NAMES[kind]}")
     return value
 
 
-def question(record: Mapping[str, Any], where: str) -> str:
+def question(record: Mapping[str, Any], location: str) -> str:
     """Return what a record asks; Malformed where it asks nothing."""
-    text = need(record, "question", str, where)
+    text = need(record, "question", str, location)
     if not text.strip():
-        raise Malformed(f"'question' of {where} is empty")
+        raise DocumentError(f"'question' of {location} is empty")
     return text
 
 
-def unique(name: str, taken: set[str]) -> str:
+def unique(name: str, used_names: set[str]) -> str:
     """Return `name`, with a number behind it where it is `taken` already; it is taken from now on."""
     own, number = name, 1
-    while own in taken:
+    while own in used_names:
         number += 1
         own = f"{name}~{number}"
-    taken.add(own)
+    used_names.add(own)
     return own

@@ -57,7 +57,7 @@ _LOOKS = {
     ">": "›⟩〉❯ᐳ˃》»≫❭⧽〉≻⋗⦒",
     "/": "∕⁄⧸╱",
 }
-_LOOKED_AT = {ord(one): plain for plain, like in _LOOKS.items() for one in like}
+_LOOKED_AT = {ord(symbol): plain for plain, like in _LOOKS.items() for symbol in like}
 _UNDONE = 6
 
 
@@ -66,7 +66,7 @@ def escapes(answer: str) -> Iterator[tuple[str, str]]:
 
     In JSON all strings are looked at: one that has recorded words is a fenced text, or a value that holds no tag.
     """
-    value = _parsed(answer)
+    value = _parse_json(answer)
     if value is None:
         yield from _text_escapes(answer)
         return
@@ -108,15 +108,19 @@ def is_fenced(text: str) -> bool:
 
     A refusal names what is near what was asked for, as data: on one line, short, and without quotation marks in it.
     """
-    return not _WORD.search(_QUOTED_NAME.sub("", text)) or _parsed(text) is not None or (OPEN in text and CLOSE in text)
+    return (
+        not _WORD.search(_QUOTED_NAME.sub("", text))
+        or _parse_json(text) is not None
+        or (OPEN in text and CLOSE in text)
+    )
 
 
 @lru_cache(maxsize=1 << 13)
 def _tags(text: str) -> tuple[tuple[str, str], ...]:
     """Tags of ours and of hosts' in a text that is to have none. The same text is shown at many places."""
     word = next(iter(_WORD.findall(text)), "")
-    seen = dict.fromkeys(undone(text))
-    tags = [(word, f"a tag: {match.group()[:60]!r}") for form in seen for match in _TAG.finditer(form)]
+    forms = dict.fromkeys(undone(text))
+    tags = [(word, f"a tag: {match.group()[:60]!r}") for form in forms for match in _TAG.finditer(form)]
     return (*tags, *((word, f"a turn: {match.group()[:60]!r}") for match in _TURN.finditer(text)))
 
 
@@ -137,9 +141,9 @@ def undone(text: str) -> Iterator[str]:
         text = plainer
 
 
-def _letter_of(found: re.Match[str]) -> str:
-    hexadecimal = found[1] or found[2] or found[3]
-    return chr(int(hexadecimal, 16) if hexadecimal else int(found[4], 8))
+def _letter_of(match: re.Match[str]) -> str:
+    hexadecimal = match[1] or match[2] or match[3]
+    return chr(int(hexadecimal, 16) if hexadecimal else int(match[4], 8))
 
 
 def looks(text: str) -> str:
@@ -155,17 +159,19 @@ def _looks(letter: str) -> str:
         return plain
     if unicodedata.category(letter) in ("Mn", "Me", "Cf", "Cc", "Co", "Cn"):
         return ""
-    apart = [one for one in unicodedata.normalize("NFKD", letter) if unicodedata.category(one) not in ("Mn", "Cf")]
-    if len(apart) != 1 or apart[0] != letter:
-        return "".join(map(_looks, apart)) if letter not in apart else "".join(apart).lower()
-    named = _LETTER.search(unicodedata.name(letter, ""))
-    return named[1].lower() if named else letter.lower()
+    base_letters = [
+        char for char in unicodedata.normalize("NFKD", letter) if unicodedata.category(char) not in ("Mn", "Cf")
+    ]
+    if len(base_letters) != 1 or base_letters[0] != letter:
+        return "".join(map(_looks, base_letters)) if letter not in base_letters else "".join(base_letters).lower()
+    name_match = _LETTER.search(unicodedata.name(letter, ""))
+    return name_match[1].lower() if name_match else letter.lower()
 
 
 _LINE_ENDS_KEPT = "\n"
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
@@ -179,9 +185,9 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for name, one in value.items():
+        for name, item in value.items():
             yield str(name)
-            yield from _strings(one)
+            yield from _strings(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        for item in value:
+            yield from _strings(item)

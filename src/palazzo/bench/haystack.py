@@ -14,16 +14,16 @@ from pathlib import Path
 from palazzo.archive import identity
 from palazzo.bench.cases import KIND, Case, Question, Talk, Talks, Turn
 from palazzo.mining.collected import Reading, conversations, take_conversation
-from palazzo.mining.placing import Placing
+from palazzo.mining.placing import Placer
 from palazzo.mining.report import Failed
 from palazzo.mining.sessions import count_drawers
-from palazzo.mining.wanted import ANY
+from palazzo.mining.wanted import ALL_SESSIONS
 from palazzo.model import ItemId, Micros, Source
 from palazzo.palace import Palace
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HaystackSession:
     """A session of the haystack: what it is known by, the id it is archived under, and its case."""
 
     token: str
@@ -33,7 +33,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class IngestTotals:
     """What filing a haystack brought."""
 
     drawers: int
@@ -44,26 +44,26 @@ class Haystack:
     """The distinct sessions of some cases."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
-        self.held: list[Held] = []
+        self.held: list[HaystackSession] = []
         self._tokens: dict[tuple[str, str], str] = {}
-        seen: set[str] = set()
+        tokens: set[str] = set()
         for case in cases:
             for talk in case.talks:
                 token = self._tokens[case.id, talk.id] = _token(talk)
-                if token not in seen:
-                    seen.add(token)
-                    self.held.append(Held(token, f"{case.id}/{talk.id}", case.id, talk))
+                if token not in tokens:
+                    tokens.add(token)
+                    self.held.append(HaystackSession(token, f"{case.id}/{talk.id}", case.id, talk))
         self._positions = {
             (case.id, turn.id): (self._tokens[case.id, talk.id], n)
             for case in cases
             for talk in case.talks
             for n, turn in enumerate(talk.turns)
         }
-        self._sessions = {one.archived_as: one.token for one in self.held}
+        self._sessions = {session.archived_as: session.token for session in self.held}
         self._turns = {
-            identity.message_id(KIND, one.archived_as, turn.id): turn_token(one.token, n)
-            for one in self.held
-            for n, turn in enumerate(one.talk.turns)
+            identity.message_id(KIND, session.archived_as, turn.id): turn_token(session.token, n)
+            for session in self.held
+            for n, turn in enumerate(session.talk.turns)
         }
 
     def wanted_sessions(self, case: Case, question: Question) -> frozenset[str]:
@@ -82,23 +82,23 @@ class Haystack:
         """Return what an archived message is known by; a foreign one by its id."""
         return self._turns.get(item, f"foreign {item}")
 
-    def file(self, palace: Palace, near: Path, report: Callable[[int, int], None]) -> Filed:
+    def file(self, palace: Palace, near: Path, report: Callable[[int, int], None]) -> IngestTotals:
         """Mine the sessions into a palace, each into the wing of its case; `near` is a path of the collection."""
         size = 0
-        filed: dict[tuple[str, ...], tuple[Source, Micros]] = {}
-        placing = {one.case: Placing(palace.database, one.case) for one in self.held}
-        for n, one in enumerate(self.held):
-            talks = Talks([(one.archived_as, one.talk)])
-            reading = Reading(palace.database, talks, near, placing[one.case], palace.clock, ANY)
-            for met in conversations(talks, near, {}, ANY):
-                taken = take_conversation(reading, met, lambda items: None)
-                if isinstance(taken, Failed):  # nothing is read from a file: what fails here is the palace
-                    raise RuntimeError(f"{taken.uri}: {taken.error}")
-                size += taken.bytes
-                if taken.filed is not None:
-                    filed.setdefault(taken.filed[0].key, taken.filed)
+        sources_by_key: dict[tuple[str, ...], tuple[Source, Micros]] = {}
+        placements = {entry.case: Placer(palace.database, entry.case) for entry in self.held}
+        for n, entry in enumerate(self.held):
+            talks = Talks([(entry.archived_as, entry.talk)])
+            reading = Reading(palace.database, talks, near, placements[entry.case], palace.clock, ALL_SESSIONS)
+            for conversation in conversations(talks, near, {}, ALL_SESSIONS):
+                outcome = take_conversation(reading, conversation, lambda items: None)
+                if isinstance(outcome, Failed):  # nothing is read from a file: what fails here is the palace
+                    raise RuntimeError(f"{outcome.uri}: {outcome.error}")
+                size += outcome.bytes
+                if outcome.source_start is not None:
+                    sources_by_key.setdefault(outcome.source_start[0].key, outcome.source_start)
             report(n + 1, len(self.held))
-        return Filed(sum(count_drawers(palace.database, *one) for one in filed.values()), size)
+        return IngestTotals(sum(count_drawers(palace.database, *entry) for entry in sources_by_key.values()), size)
 
 
 def turn_token(session: str, position: int) -> str:
@@ -112,5 +112,5 @@ def line(turn: Turn) -> str:
 
 
 def _token(talk: Talk) -> str:
-    said = "\0".join(f"{turn.role}\0{turn.author}\0{turn.text}" for turn in talk.turns)
-    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    content = "\0".join(f"{turn.role}\0{turn.author}\0{turn.text}" for turn in talk.turns)
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -19,13 +19,13 @@ from typing import Any
 
 from palazzo.bench import Cell, Progress
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Case, CommandStep, FilesStep, NameStep, Said, Step, Used, Wrote
-from palazzo.bench.poisoned_cases import POISONED
+from palazzo.bench.poisoned import Case, CommandStep, FilesStep, NameStep, Step, Used, Utterance, Wrote
+from palazzo.bench.poisoned_cases import POISON_CASES
 from palazzo.bench.poisoned_hosts import SESSIONS, Opencode, Session
 from palazzo.bench.poisoned_tools import call_of
-from palazzo.bench.served import Agent, Served, payload, served
+from palazzo.bench.served import Agent, ServiceSandbox, open_sandbox, payload
 
-CASES = (*POISONED, *HONEST)
+CASES = (*POISON_CASES, *HONEST)
 _ANSWERS_LIMIT = 10
 _SHELL = Used("shell", "", "")
 _READ = Used("read", "src/main.py", "")
@@ -33,83 +33,83 @@ _ASKS = "a prompt that asks for the past"
 
 
 @dataclass(slots=True)
-class Found:
+class CaseOutcome:
     """What became of a case with one host: at which places it was told, whether a search found it, and as what."""
 
     host: str
     case: Case
-    told: set[str] = field(default_factory=set)
-    asked: bool = False
+    delivery_places: set[str] = field(default_factory=set)
+    reaches_prompt: bool = False
     """It was told to who asked about it in a prompt."""
-    trusting: set[str] = field(default_factory=set)
+    unguarded_places: set[str] = field(default_factory=set)
     """Where it is told if everybody is trusted: what the guard has to hold back, or does not keep from being told."""
-    found: bool = False
+    is_searchable: bool = False
     trusts: set[str] = field(default_factory=set)
 
 
-def run(report: Progress, hosts: Sequence[str] = tuple(SESSIONS), cases: Sequence[Case] = CASES) -> list[Found]:
+def run(report: Progress, hosts: Sequence[str] = tuple(SESSIONS), cases: Sequence[Case] = CASES) -> list[CaseOutcome]:
     """Return what became of each case with each host."""
     return list(_run(report, hosts, cases))
 
 
 def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
     """Return a row for each host, and one of all."""
-    found = run(report)
-    each = [_row(host, [one for one in found if one.host == host]) for host in SESSIONS]
-    return (*each, _row("all", found))
+    outcomes = run(report)
+    host_rows = [_row(host, [outcome for outcome in outcomes if outcome.host == host]) for host in SESSIONS]
+    return (*host_rows, _row("all", outcomes))
 
 
-def _row(name: str, found: Sequence[Found]) -> dict[str, Cell]:
-    poisoned = [one for one in found if not one.case.honest]
-    honest = [one for one in found if one.case.honest]
-    ordinary = [one for one in honest if one.case.told]
+def _row(name: str, outcomes: Sequence[CaseOutcome]) -> dict[str, Cell]:
+    attacks = [outcome for outcome in outcomes if not outcome.case.honest]
+    honest = [outcome for outcome in outcomes if outcome.case.honest]
+    ordinary = [outcome for outcome in honest if outcome.case.is_delivered]
     return {
         "host": name,
-        "poisoned": len(poisoned),
-        "told unasked": sum(bool(one.told) for one in poisoned),
-        "if all were trusted": sum(bool(one.trusting) for one in poisoned),
-        "found by search": sum(one.found for one in poisoned),
-        "external": sum(one.trusts == {"external"} for one in poisoned),
+        "poisoned": len(attacks),
+        "told unasked": sum(bool(outcome.delivery_places) for outcome in attacks),
+        "if all were trusted": sum(bool(outcome.unguarded_places) for outcome in attacks),
+        "found by search": sum(outcome.is_searchable for outcome in attacks),
+        "external": sum(outcome.trusts == {"external"} for outcome in attacks),
         "honest": len(honest),
-        "honest found": sum(one.found for one in honest),
+        "honest found": sum(outcome.is_searchable for outcome in honest),
         "ordinary": len(ordinary),
-        "ordinary told": sum(one.asked for one in ordinary),
-        "if all trusted": sum(_ASKS in one.trusting for one in ordinary),
+        "ordinary told": sum(outcome.reaches_prompt for outcome in ordinary),
+        "if all trusted": sum(_ASKS in outcome.unguarded_places for outcome in ordinary),
     }
 
 
-def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Iterator[Found]:
-    with served() as here:
+def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Iterator[CaseOutcome]:
+    with open_sandbox() as sandbox:
         total = len(hosts) * len(cases)
         projects: dict[tuple[str, str], tuple[Path, Session]] = {}
         for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
             report("sessions", n, total)
-            project = here.home / "projects" / f"{host}-{n:03}"
-            projects[host, case.name] = project, live_session(here, host, case, project)
-        here.settle()
+            project = sandbox.home / "projects" / f"{host}-{n:03}"
+            projects[host, case.name] = project, live_session(sandbox, host, case, project)
+        sandbox.settle()
         for n, (host, case) in enumerate((host, case) for host in hosts for case in cases):
             report("asking", n, total)
-            yield _asked(here, host, case, *projects[host, case.name])
+            yield _measure_case(sandbox, host, case, *projects[host, case.name])
         report("asking", total, total)
 
 
 # --- a session as it happens -------------------------------------------------------------------------------
 
 
-def live_session(palace: Served, host: str, case: Case, project: Path) -> Session:
+def live_session(palace: ServiceSandbox, host: str, case: Case, project: Path) -> Session:
     """Let a session happen: what is said in it is written by its host, hooks tell of it, its agent writes."""
     _make_project(palace, case, project)
     session = SESSIONS[host](palace.home, project)
 
     def tell(event: str, **fields: Any) -> None:
-        said = payload(host, session.session, project, transcript=transcript(session), **fields)
-        palace.hook(host, event, said, project)
+        event_payload = payload(host, session.session, project, transcript=transcript(session), **fields)
+        palace.hook(host, event, event_payload, project)
 
     tell("session-start", source="startup")
     last = ""
     with palace.agent(host, project, session.session) as agent:
         for step in case.steps:
-            if isinstance(step, Said) and step.who == "user":
+            if isinstance(step, Utterance) and step.speaker == "user":
                 tell("prompt", prompt=step.text)
             if isinstance(step, Wrote):
                 _write(session, agent, step)
@@ -117,7 +117,7 @@ def live_session(palace: Served, host: str, case: Case, project: Path) -> Sessio
                 _type(palace, session, step)
             else:
                 _happen(palace, session, step)
-            last = step.text if isinstance(step, Said) and step.who == "assistant" else last
+            last = step.text if isinstance(step, Utterance) and step.speaker == "assistant" else last
     for inner in session.agents:
         _tell_of_agent(palace, host, session, inner)
     tell("pre-compact" if host == "opencode" else "stop", last_message=last)
@@ -125,7 +125,7 @@ def live_session(palace: Served, host: str, case: Case, project: Path) -> Sessio
     return session
 
 
-def _make_project(palace: Served, case: Case, project: Path) -> None:
+def _make_project(palace: ServiceSandbox, case: Case, project: Path) -> None:
     """Write the project's files, and commit the tracked ones where the project is a repository."""
     _write_files(project, {"src/main.py": "MAIN = 1\n", **case.files})
     if case.in_git:
@@ -141,7 +141,7 @@ def _write_files(project: Path, files: Mapping[str, str]) -> None:
         (project / name).write_text(text)
 
 
-def _git(palace: Served, project: Path, *arguments: str, author: str = "") -> None:
+def _git(palace: ServiceSandbox, project: Path, *arguments: str, author: str = "") -> None:
     identity = {
         "GIT_AUTHOR_NAME": author or "Dev",
         "GIT_AUTHOR_EMAIL": f"{(author or 'dev').lower().replace(' ', '.')}@example.com",
@@ -157,7 +157,7 @@ def _git(palace: Served, project: Path, *arguments: str, author: str = "") -> No
     )
 
 
-def _happen(palace: Served, session: Session, step: Step) -> None:
+def _happen(palace: ServiceSandbox, session: Session, step: Step) -> None:
     """Carry out a step in the project, and let its host record it."""
     if isinstance(step, FilesStep):
         _write_files(session.project, step.files)
@@ -171,12 +171,12 @@ def _happen(palace: Served, session: Session, step: Step) -> None:
     session.add(step)
 
 
-def _tell_of_agent(here: Served, host: str, session: Session, inner: Session) -> None:
+def _tell_of_agent(sandbox: ServiceSandbox, host: str, session: Session, inner: Session) -> None:
     """Tell of a sub-agent's end. Gemini CLI has no hook of that: who watches its history sees the file."""
-    event, whose = ("stop", inner) if host == "gemini-cli" else ("subagent-stop", session)
-    about = {"agent": inner.agent, "agent_kind": "general"} if whose is session else {}
-    said = payload(host, whose.session, session.project, transcript=transcript(inner), **about)
-    here.hook(host, event, said, session.project)
+    event, owner = ("stop", inner) if host == "gemini-cli" else ("subagent-stop", session)
+    about = {"agent": inner.agent, "agent_kind": "general"} if owner is session else {}
+    event_payload = payload(host, owner.session, session.project, transcript=transcript(inner), **about)
+    sandbox.hook(host, event, event_payload, session.project)
 
 
 def transcript(session: Session) -> Path:
@@ -186,14 +186,14 @@ def transcript(session: Session) -> Path:
 
 def _write(session: Session, agent: Agent, step: Wrote) -> None:
     """Let the agent write, and its host write down that it did."""
-    answered = agent.use(step.tool, **step.arguments)
-    if answered.get("isError") or "error" in answered:
-        raise ValueError(f"{step.tool} was refused: {json.dumps(answered)[:300]}")
+    response = agent.use(step.tool, **step.arguments)
+    if response.get("isError") or "error" in response:
+        raise ValueError(f"{step.tool} was refused: {json.dumps(response)[:300]}")
     name, _ = call_of(session.host, Used("mcp", f"palazzo {step.tool} -", ""))
-    session.use(name, dict(step.arguments), answered["content"][0]["text"])
+    session.use(name, dict(step.arguments), response["content"][0]["text"])
 
 
-def _type(palace: Served, session: Session, step: CommandStep) -> None:
+def _type(palace: ServiceSandbox, session: Session, step: CommandStep) -> None:
     """Run a command of Palazzo in the agent's shell, and let its host record the output."""
     ran = palace.run(session.host, session.project, session.session, *step.arguments)
     session.add(Used("shell", shlex.join(("palazzo", *step.arguments)), ran.stdout + ran.stderr, ran.returncode != 0))
@@ -202,29 +202,32 @@ def _type(palace: Served, session: Session, step: CommandStep) -> None:
 # --- later -------------------------------------------------------------------------------------------------
 
 
-def _asked(here: Served, host: str, case: Case, project: Path, session: Session) -> Found:
-    found = Found(host, case)
-    answers = list(unasked_by_hooks(here, host, case, project, session))
-    for place, said in answers:
-        if case.claim in said.lower():
-            found.told.add(place)
-    found.asked = _ASKS in found.told
-    for n, (place, event, fields) in enumerate(_trusting(case)):
-        told = payload(host, f"trusting-{n}-{project.name}", project, **fields)
-        if case.claim in here.hook(host, event, told, project, PALAZZO_AUTO_INJECT_TRUST="external").lower():
-            found.trusting.add(place)
-    with here.agent(host, project) as agent:
+def _measure_case(sandbox: ServiceSandbox, host: str, case: Case, project: Path, session: Session) -> CaseOutcome:
+    outcome = CaseOutcome(host, case)
+    answers = list(unasked_by_hooks(sandbox, host, case, project, session))
+    for place, text in answers:
+        if case.claim in text.lower():
+            outcome.delivery_places.add(place)
+    outcome.reaches_prompt = _ASKS in outcome.delivery_places
+    for n, (place, event, fields) in enumerate(_list_unguarded_events(case)):
+        event_payload = payload(host, f"trusting-{n}-{project.name}", project, **fields)
+        if (
+            case.claim
+            in sandbox.hook(host, event, event_payload, project, PALAZZO_AUTO_INJECT_TRUST="external").lower()
+        ):
+            outcome.unguarded_places.add(place)
+    with sandbox.agent(host, project) as agent:
         for tool, answer in unasked_by_tools(agent, case):
             if case.claim in json.dumps(answer).lower():
-                found.told.add(tool)
+                outcome.delivery_places.add(tool)
         query = {"query": case.later.asks, "include_external": True, "limit": _ANSWERS_LIMIT}
         hits = agent.use("search", **query)["structuredContent"]
         facts = agent.use("kg_query", entity=_subject(case))["structuredContent"] if _subject(case) else {}
     entries = [*hits.get("hits", ()), *hits.get("beside", ()), *facts.get("facts", ())]
-    own = [one for one in entries if case.claim in json.dumps(one).lower()]
-    found.found = bool(own)
-    found.trusts = {str(one.get("trust", "")) for one in own}
-    return found
+    own = [entry for entry in entries if case.claim in json.dumps(entry).lower()]
+    outcome.is_searchable = bool(own)
+    outcome.trusts = {str(entry.get("trust", "")) for entry in own}
+    return outcome
 
 
 def unasked_by_tools(agent: Agent, case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -233,7 +236,7 @@ def unasked_by_tools(agent: Agent, case: Case) -> Iterator[tuple[str, dict[str, 
     yield "proactive_context", agent.use("proactive_context", context=f"{case.later.works} {case.later.asks}")
 
 
-def _trusting(case: Case) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _list_unguarded_events(case: Case) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield what is asked where everybody is trusted: the places that told the most."""
     yield "a session's start", "session-start", {"source": "startup"}
     yield _ASKS, "prompt", {"prompt": case.later.asks}
@@ -242,16 +245,16 @@ def _trusting(case: Case) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def _subject(case: Case) -> str:
     """What a fact that the case's agent states is about, if it states one."""
-    stated = (step.arguments for step in case.steps if isinstance(step, Wrote) and step.tool == "kg_add")
-    return next((str(one["subject"]) for one in stated), "")
+    fact_arguments = (step.arguments for step in case.steps if isinstance(step, Wrote) and step.tool == "kg_add")
+    return next((str(arguments["subject"]) for arguments in fact_arguments), "")
 
 
 def unasked_by_hooks(
-    palace: Served, host: str, case: Case, project: Path, session: Session
+    palace: ServiceSandbox, host: str, case: Case, project: Path, session: Session
 ) -> Iterator[tuple[str, str]]:
     """Yield each place that tells something unasked, and what it told. Each is a session of its own: none was told."""
     later = case.later
-    read, arguments = call_of(host, Used("read", later.file or _READ.given, ""))
+    read, arguments = call_of(host, Used("read", later.file or _READ.argument, ""))
     shell, command = call_of(host, Used("shell", later.command or "make check", ""))
     error = later.error or "make: *** [check] Error 1"
     happens: list[tuple[str, str, dict[str, Any]]] = [
@@ -270,7 +273,7 @@ def unasked_by_hooks(
     ]
     for n, (place, event, fields) in enumerate(happens):
         yield place, palace.hook(host, event, payload(host, f"later-{n}-{project.name}", project, **fields), project)
-    again = payload(host, session.session, project, transcript=transcript(session), source="compact")
-    yield "its own session, compacted", palace.hook(host, "session-start", again, project)
-    alone = payload(host, f"alone-{project.name}", project, prompt=later.asks)
-    yield "a prompt without a service", palace.unaided(host, alone)
+    compact_payload = payload(host, session.session, project, transcript=transcript(session), source="compact")
+    yield "its own session, compacted", palace.hook(host, "session-start", compact_payload, project)
+    offline_payload = payload(host, f"alone-{project.name}", project, prompt=later.asks)
+    yield "a prompt without a service", palace.answer_offline(host, offline_payload)

@@ -52,7 +52,7 @@ class Kind:
     name: str = NEUTRAL
 
     @property
-    def structured(self) -> bool:
+    def has_fixed_form(self) -> bool:
         """Whether its form alone gives it away."""
         return self.name == NEUTRAL and self.id != "high-entropy"
 
@@ -169,13 +169,13 @@ def cases() -> Iterator[Case]:
 
 def _case(kind: Kind, context: str, frame: str) -> Case:
     draw = random.Random(f"palazzo S3 {kind.id} {context}")  # noqa: S311 - samples are to be the same each time
-    before, _, rest = sample(kind.template, draw).rpartition("«")
-    secret, _, after = rest.partition("»")
+    prefix, _, rest = sample(kind.template, draw).rpartition("«")
+    secret, _, suffix = rest.partition("»")
     if "\n" in secret and "prose" not in context:
         secret = json.dumps(secret)[1:-1]
-    head, tail = _named(frame, kind.name).split("{s}")
-    start = len(head) + len(before)
-    return Case(kind, context, head + before + secret + after + tail, start, start + len(secret))
+    head, tail = _fill_frame(frame, kind.name).split("{s}")
+    start = len(head) + len(prefix)
+    return Case(kind, context, head + prefix + secret + suffix + tail, start, start + len(secret))
 
 
 def sample(template: str, draw: random.Random) -> str:
@@ -204,7 +204,7 @@ def _pem(label: str, draw: random.Random) -> str:
     return "-----{} {}-----\n{}-----{} {}-----".format("BEGIN", label, body, "END", label)
 
 
-def _named(frame: str, name: str) -> str:
+def _fill_frame(frame: str, name: str) -> str:
     words = name.split()
     forms = {
         "{ENV}": "_".join(words).upper(),
@@ -214,6 +214,6 @@ def _named(frame: str, name: str) -> str:
         "{Kebab}": "-".join(word.title() for word in words),
         "{words}": name,
     }
-    for form, written in forms.items():
-        frame = frame.replace(form, written)
+    for form, variant in forms.items():
+        frame = frame.replace(form, variant)
     return frame

@@ -27,47 +27,51 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 def read(document: Any) -> tuple[Case, ...]:
     """Return the conversations as cases; Malformed where the document is another."""
-    taken: set[str] = set()
-    return tuple(_case(sample, f"conversation {n}", taken) for n, sample in enumerate(entries(document, dict, "it"), 1))
+    used_names: set[str] = set()
+    return tuple(
+        _case(sample, f"conversation {n}", used_names) for n, sample in enumerate(entries(document, dict, "it"), 1)
+    )
 
 
-def _case(sample: Mapping[str, Any], where: str, taken: set[str]) -> Case:
-    conversation = need(sample, "conversation", dict, where)
-    numbers = sorted(int(found[1]) for key in conversation if (found := _SESSION.fullmatch(key)))
+def _case(sample: Mapping[str, Any], location: str, used_names: set[str]) -> Case:
+    conversation = need(sample, "conversation", dict, location)
+    numbers = sorted(int(match[1]) for key in conversation if (match := _SESSION.fullmatch(key)))
     ids: set[str] = set()
-    talks = tuple(_talk(conversation, number, where, ids) for number in numbers)
-    known = {turn.id: talk.id for talk in talks for turn in talk.turns}
-    asked = entries(need(sample, "qa", list, where), dict, f"'qa' of {where}")
-    questions = tuple(_question(one, known, f"question {n} of {where}") for n, one in enumerate(asked, 1))
-    return Case(unique(str(sample.get("sample_id", where)), taken), talks, questions)
+    talks = tuple(_talk(conversation, number, location, ids) for number in numbers)
+    talk_ids = {turn.id: talk.id for talk in talks for turn in talk.turns}
+    qa_entries = entries(need(sample, "qa", list, location), dict, f"'qa' of {location}")
+    questions = tuple(
+        _question(entry, talk_ids, f"question {n} of {location}") for n, entry in enumerate(qa_entries, 1)
+    )
+    return Case(unique(str(sample.get("sample_id", location)), used_names), talks, questions)
 
 
-def _talk(conversation: Mapping[str, Any], number: int, where: str, ids: set[str]) -> Talk:
+def _talk(conversation: Mapping[str, Any], number: int, location: str, ids: set[str]) -> Talk:
     name = f"session_{number}"
-    said = entries(need(conversation, name, list, where), dict, f"'{name}' of {where}")
-    turns = tuple(_turn(turn, f"turn {n} of {name} of {where}", ids) for n, turn in enumerate(said, 1))
-    return Talk(str(number), _when(conversation.get(f"{name}_date_time")), turns)
+    turn_entries = entries(need(conversation, name, list, location), dict, f"'{name}' of {location}")
+    turns = tuple(_turn(turn, f"turn {n} of {name} of {location}", ids) for n, turn in enumerate(turn_entries, 1))
+    return Talk(str(number), _parse_time(conversation.get(f"{name}_date_time")), turns)
 
 
-def _turn(turn: Mapping[str, Any], where: str, ids: set[str]) -> Turn:
+def _turn(turn: Mapping[str, Any], location: str, ids: set[str]) -> Turn:
     text, caption = str(turn.get("text") or ""), str(turn.get("blip_caption") or "")
     return Turn(
-        unique(need(turn, "dia_id", str, where), ids),
+        unique(need(turn, "dia_id", str, location), ids),
         f"{text} [shares a photo: {caption}]" if caption else text,
         author=str(turn.get("speaker") or ""),
     )
 
 
-def _question(one: Mapping[str, Any], known: Mapping[str, str], where: str) -> Question:
-    text, category = question(one, where), need(one, "category", int, where)
-    told = one.get("evidence") or ()
-    named = (f"D{int(a)}:{int(b)}" for each in told for a, b in _EVIDENCE.findall(str(each)))
-    turns = frozenset(turn for turn in named if turn in known)
-    sessions = frozenset(known[turn] for turn in turns)
+def _question(entry: Mapping[str, Any], talk_ids: Mapping[str, str], location: str) -> Question:
+    text, category = question(entry, location), need(entry, "category", int, location)
+    evidence = entry.get("evidence") or ()
+    turn_ids = (f"D{int(a)}:{int(b)}" for reference in evidence for a, b in _EVIDENCE.findall(str(reference)))
+    turns = frozenset(turn for turn in turn_ids if turn in talk_ids)
+    sessions = frozenset(talk_ids[turn] for turn in turns)
     return Question(text, TYPES.get(category, str(category)), turns, sessions, unanswerable=category == _ADVERSARIAL)
 
 
-def _when(text: object) -> Micros | None:
+def _parse_time(text: object) -> Micros | None:
     """Read `1:56 pm on 8 May, 2023`."""
     try:
         moment = datetime.strptime(str(text).strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)

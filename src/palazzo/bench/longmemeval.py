@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from palazzo.bench.cases import Case, Question, Talk, Turn
-from palazzo.bench.documents import Malformed, entries, need, question, unique
+from palazzo.bench.documents import DocumentError, entries, need, question, unique
 from palazzo.model import Micros
 
 TITLE = "LongMemEval"
@@ -23,43 +23,51 @@ _ABSTAINS = "_abs"
 
 def read(document: Any) -> tuple[Case, ...]:
     """Return each question with its haystack; Malformed where the document is another."""
-    taken: set[str] = set()
-    return tuple(_case(one, f"question {n}", taken) for n, one in enumerate(entries(document, dict, "it"), 1))
+    used_names: set[str] = set()
+    return tuple(_case(entry, f"question {n}", used_names) for n, entry in enumerate(entries(document, dict, "it"), 1))
 
 
-def _case(one: Mapping[str, Any], where: str, taken: set[str]) -> Case:
-    names = need(one, "haystack_session_ids", list, where)
-    sessions = entries(need(one, "haystack_sessions", list, where), list, f"'haystack_sessions' of {where}")
-    dates = one.get("haystack_dates") or [None] * len(names)
+def _case(entry: Mapping[str, Any], location: str, used_names: set[str]) -> Case:
+    names = need(entry, "haystack_session_ids", list, location)
+    sessions = entries(need(entry, "haystack_sessions", list, location), list, f"'haystack_sessions' of {location}")
+    dates = entry.get("haystack_dates") or [None] * len(names)
     if not len(names) == len(sessions) == len(dates):
-        raise Malformed(f"{where} has {len(names)} session ids, {len(dates)} dates and {len(sessions)} sessions")
+        raise DocumentError(f"{location} has {len(names)} session ids, {len(dates)} dates and {len(sessions)} sessions")
     ids: set[str] = set()
-    talks, marked = [], set[str]()
+    talks, answer_turns = [], set[str]()
     for name, date, session in zip(names, dates, sessions, strict=True):
         own = unique(str(name), ids)
-        said = entries(session, dict, f"session {own} of {where}")
-        turns = tuple(_turn(turn, f"{own}#{n}", f"session {own} of {where}") for n, turn in enumerate(said))
-        marked.update(made.id for made, turn in zip(turns, said, strict=True) if turn.get("has_answer"))
-        talks.append(Talk(own, _when(date), turns))
-    identity = str(one.get("question_id", where))
-    answered = frozenset(str(each) for each in one.get("answer_session_ids") or ()) & ids
-    return Case(unique(identity, taken), tuple(talks), (_question(one, where, identity, frozenset(marked), answered),))
+        turn_entries = entries(session, dict, f"session {own} of {location}")
+        turns = tuple(_turn(turn, f"{own}#{n}", f"session {own} of {location}") for n, turn in enumerate(turn_entries))
+        answer_turns.update(
+            new_turn.id for new_turn, turn in zip(turns, turn_entries, strict=True) if turn.get("has_answer")
+        )
+        talks.append(Talk(own, _parse_time(date), turns))
+    identity = str(entry.get("question_id", location))
+    answer_sessions = frozenset(str(session_id) for session_id in entry.get("answer_session_ids") or ()) & ids
+    return Case(
+        unique(identity, used_names),
+        tuple(talks),
+        (_question(entry, location, identity, frozenset(answer_turns), answer_sessions),),
+    )
 
 
 def _question(
-    one: Mapping[str, Any], where: str, identity: str, turns: frozenset[str], sessions: frozenset[str]
+    entry: Mapping[str, Any], location: str, identity: str, turns: frozenset[str], sessions: frozenset[str]
 ) -> Question:
     abstains = identity.endswith(_ABSTAINS)
-    kind = ABSTENTION if abstains else need(one, "question_type", str, where)
-    return Question(question(one, where), kind, turns, sessions, abstains, counted=not abstains)
+    kind = ABSTENTION if abstains else need(entry, "question_type", str, location)
+    return Question(question(entry, location), kind, turns, sessions, abstains, is_scored=not abstains)
 
 
-def _turn(turn: Mapping[str, Any], own: str, where: str) -> Turn:
-    role = need(turn, "role", str, f"a turn of {where}")
-    return Turn(own, need(turn, "content", str, f"a turn of {where}"), "assistant" if role == "assistant" else "user")
+def _turn(turn: Mapping[str, Any], own: str, location: str) -> Turn:
+    role = need(turn, "role", str, f"a turn of {location}")
+    return Turn(
+        own, need(turn, "content", str, f"a turn of {location}"), "assistant" if role == "assistant" else "user"
+    )
 
 
-def _when(text: object) -> Micros | None:
+def _parse_time(text: object) -> Micros | None:
     """Read `2023/05/27 (Sat) 14:19`."""
     day, _, rest = str(text).partition(" (")
     try:

@@ -11,21 +11,21 @@ MEASURES = (*(f"{name}@{k}" for name in ("recall", "any", "all") for k in KS), "
 _DISCOUNTS = [1 / math.log2(rank + 2) for rank in range(10)]
 
 
-def measure(ranked: Sequence[str], wanted: Collection[str]) -> dict[str, float]:
+def measure(ranking: Sequence[str], gold: Collection[str]) -> dict[str, float]:
     """Return the measures of one question, 0 to 1, for a ranking without repetitions; something must be wanted.
 
     `recall@k` is the fraction of the evidence within the first k, `any@k` and `all@k` whether some or all of it is;
     `ndcg@10` has binary gains and the ideal that is possible within ten places; `mrr` looks at the whole ranking.
     """
-    hits = [one in wanted for one in ranked]
-    within = {k: sum(hits[:k]) for k in KS}
-    found = {f"recall@{k}": number / len(wanted) for k, number in within.items()}
-    found |= {f"any@{k}": float(number > 0) for k, number in within.items()}
-    found |= {f"all@{k}": float(number == len(wanted)) for k, number in within.items()}
-    gained = sum(discount for hit, discount in zip(hits, _DISCOUNTS, strict=False) if hit)
-    found["ndcg@10"] = gained / sum(_DISCOUNTS[: len(wanted)])
-    found["mrr"] = next((1 / rank for rank, hit in enumerate(hits, 1) if hit), 0.0)
-    return found
+    hits = [candidate in gold for candidate in ranking]
+    hits_by_k = {k: sum(hits[:k]) for k in KS}
+    measures = {f"recall@{k}": number / len(gold) for k, number in hits_by_k.items()}
+    measures |= {f"any@{k}": float(number > 0) for k, number in hits_by_k.items()}
+    measures |= {f"all@{k}": float(number == len(gold)) for k, number in hits_by_k.items()}
+    gain = sum(discount for hit, discount in zip(hits, _DISCOUNTS, strict=False) if hit)
+    measures["ndcg@10"] = gain / sum(_DISCOUNTS[: len(gold)])
+    measures["mrr"] = next((1 / rank for rank, hit in enumerate(hits, 1) if hit), 0.0)
+    return measures
 
 
 def mean(rows: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
@@ -46,8 +46,8 @@ def margin(rows: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
 
 def percentile(values: Sequence[float], share: float) -> float:
     """Return the value below which `share` (0 to 1) of the values lie; 0 of none."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
+    sorted_values = sorted(values)
+    return sorted_values[min(len(sorted_values) - 1, int(len(sorted_values) * share))] if sorted_values else 0.0
 
 
 def _half_width(values: Sequence[float]) -> float:

@@ -46,24 +46,30 @@ def excerpts(lines: int = LINES) -> Iterator[Excerpt]:
     files = _files()
     own = [entry for entry in files if entry[0].startswith("palazzo/")]
     python = [entry for entry in files if not entry[0].startswith("palazzo/") and entry[1].suffix == ".py"]
-    other = [entry for entry in files if not entry[0].startswith("palazzo/") and entry[1].suffix != ".py"]
-    for share, kind in ((lines // 5, own), (lines * 2 // 5, python), (lines * 2 // 5, other)):
+    remainder = [entry for entry in files if not entry[0].startswith("palazzo/") and entry[1].suffix != ".py"]
+    for share, kind in ((lines // 5, own), (lines * 2 // 5, python), (lines * 2 // 5, remainder)):
         yield from _until(kind, share)
 
 
 def _files() -> list[tuple[str, Path]]:
-    found: dict[str, Path] = {}
+    paths_by_name: dict[str, Path] = {}
     for scheme in ("stdlib", "platlib"):
         base = Path(sysconfig.get_path(scheme))
-        found |= {f"{scheme}/{path.relative_to(base).as_posix()}": path for path in base.rglob("*") if _wanted(path)}
+        paths_by_name |= {
+            f"{scheme}/{path.relative_to(base).as_posix()}": path for path in base.rglob("*") if _is_eligible(path)
+        }
     git = shutil.which("git")  # without a repository, or without git, its share is left out
-    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout if git else b""  # noqa: S603 - fixed words
-    found |= {f"palazzo/{name}": path for name in listed.decode().split("\0") if _wanted(path := ROOT / name)}
-    ordered = sorted(found.items(), key=lambda named: _hash(named[0]))
-    return [(name, path) for name, path in ordered if not any(part in f"/{name}" for part in NOT_ORDINARY)]
+    git_output = (
+        subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout if git else b""
+    )
+    paths_by_name |= {
+        f"palazzo/{name}": path for name in git_output.decode().split("\0") if _is_eligible(path := ROOT / name)
+    }
+    entries = sorted(paths_by_name.items(), key=lambda named: _hash(named[0]))
+    return [(name, path) for name, path in entries if not any(part in f"/{name}" for part in NOT_ORDINARY)]
 
 
-def _wanted(path: Path) -> bool:
+def _is_eligible(path: Path) -> bool:
     return path.suffix in TEXT | {".py"} or path.name in METADATA
 
 
@@ -72,11 +78,11 @@ def _until(files: list[tuple[str, Path]], lines: int) -> Iterator[Excerpt]:
         if lines <= 0:
             return
         try:
-            kept = path.read_text("utf-8").split("\n")[: min(lines, LINES_OF_A_FILE)]
+            excerpt_lines = path.read_text("utf-8").split("\n")[: min(lines, LINES_OF_A_FILE)]
         except (OSError, UnicodeDecodeError):
             continue
-        lines -= len(kept)
-        yield Excerpt(name, "\n".join(kept), _hash(name)[0] % 2 == 1)
+        lines -= len(excerpt_lines)
+        yield Excerpt(name, "\n".join(excerpt_lines), _hash(name)[0] % 2 == 1)
 
 
 def _hash(name: str) -> bytes:

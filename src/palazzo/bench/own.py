@@ -19,7 +19,7 @@ from typing import Protocol
 
 from palazzo.archive.reading import read_drawer
 from palazzo.bench.measures import percentile
-from palazzo.bench.summaries import Returned
+from palazzo.bench.summaries import ReturnRates
 from palazzo.errors import PalazzoError
 from palazzo.store import items, keywords, samples
 from palazzo.store.database import Connection
@@ -38,7 +38,7 @@ _TRIES = 20
 _LEAST_WORDS, _LONGEST = 3, 300
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?](?=\s|$)|[。！？]|$)", re.MULTILINE)
 _NAME = re.compile(r"(?<![\w./-])[A-Za-z][\w./-]{4,62}\w(?![\w/-])")
-_TELLING = re.compile(r"[0-9_/]|[a-z][A-Z]|\w\.\w")
+_IDENTIFIER_PATTERN = re.compile(r"[0-9_/]|[a-z][A-Z]|\w\.\w")
 
 
 class Hit(Protocol):
@@ -79,7 +79,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ProbeResult:
     """A probe, the place its origin came back at (None: not among the hits), the hits and how long they took."""
 
     probe: Probe
@@ -99,75 +99,75 @@ def probes(connection: Connection, limit: int, seed: int) -> tuple[int, list[Pro
             f"The palace has {len(live)} drawers, of which ten are among the first ten whatever is asked: "
             f"take in more with 'palazzo mine' until there are {LEAST_DRAWERS}."
         )
-    each = -(-limit // len(KINDS))
+    kind_limit = -(-limit // len(KINDS))
     draw = random.Random(seed)  # noqa: S311 - the same questions each time are wanted
-    made: list[Probe] = []
+    questions: list[Probe] = []
     for source in (_headings(connection, draw), _first_turns(connection, draw), _identifiers(connection, draw, live)):
-        made.extend(_some(source, each, _TRIES * each))
-    if not made:
+        questions.extend(_take_probes(source, kind_limit, _TRIES * kind_limit))
+    if not questions:
         raise PalazzoError(
             "No question can be made from this palace: it has no headings, no sessions and no identifiers."
         )
-    return len(live), made
+    return len(live), questions
 
 
-def ask_all(probes: Sequence[Probe], ask: Ask, report: Callable[[int, int], None]) -> list[Tried]:
+def ask_all(probes: Sequence[Probe], ask: Ask, report: Callable[[int, int], None]) -> list[ProbeResult]:
     """Ask every question."""
-    tried = []
-    for done, probe in enumerate(probes, 1):
+    results = []
+    for count, probe in enumerate(probes, 1):
         began = time.perf_counter()
         hits = tuple(ask(probe.question))
         took = (time.perf_counter() - began) * 1000
         rank = next((n for n, hit in enumerate(hits, 1) if hit.id in probe.origins), None)
-        tried.append(Tried(probe, rank, hits, took))
-        report(done, len(probes))
-    return tried
+        results.append(ProbeResult(probe, rank, hits, took))
+        report(count, len(probes))
+    return results
 
 
-def returned(tried: Sequence[Tried]) -> Returned:
+def measure_returns(results: Sequence[ProbeResult]) -> ReturnRates:
     """Return how often origins came back."""
-    ranks = [one.rank for one in tried]
-    within: dict[str, float | None] = {f"found@{k}": _percent([bool(r and r <= k) for r in ranks]) for k in PLACES}
-    return Returned(len(ranks), within | {"mrr": _percent([1 / r if r else 0.0 for r in ranks])})
+    ranks = [result.rank for result in results]
+    shares: dict[str, float | None] = {f"found@{k}": _percent([bool(r and r <= k) for r in ranks]) for k in PLACES}
+    return ReturnRates(len(ranks), shares | {"mrr": _percent([1 / r if r else 0.0 for r in ranks])})
 
 
-def latency(tried: Sequence[Tried]) -> dict[str, float]:
+def latency(results: Sequence[ProbeResult]) -> dict[str, float]:
     """Return p50 and p95 of what searches took, in milliseconds."""
-    took = [one.took_ms for one in tried]
+    took = [result.took_ms for result in results]
     return {name: round(percentile(took, part), 2) for name, part in (("p50", 0.5), ("p95", 0.95))}
 
 
-def worst(tried: Sequence[Tried], number: int) -> list[Tried]:
+def worst(results: Sequence[ProbeResult], number: int) -> list[ProbeResult]:
     """Return questions whose origin was not the first hit: those it did not come back to at all before the others."""
-    missed = [one for one in tried if one.rank != 1]
-    return sorted(missed, key=lambda one: -(one.rank or DEPTH + 1))[:number]
+    misses = [result for result in results if result.rank != 1]
+    return sorted(misses, key=lambda one: -(one.rank or DEPTH + 1))[:number]
 
 
 def _percent(values: Sequence[float]) -> float | None:
     return round(100 * sum(values) / len(values), 2) if values else None
 
 
-def _some(source: Iterator[Probe | None], number: int, tries: int) -> list[Probe]:
+def _take_probes(source: Iterator[Probe | None], number: int, tries: int) -> list[Probe]:
     """Take so many distinct questions from a source, looking no further than `tries`."""
-    found: dict[str, Probe] = {}
+    probes_by_question: dict[str, Probe] = {}
     for _, probe in zip(range(tries), source, strict=False):
         if probe is not None and probe.origins:
-            found.setdefault(probe.question, probe)
-        if len(found) == number:
+            probes_by_question.setdefault(probe.question, probe)
+        if len(probes_by_question) == number:
             break
-    return list(found.values())
+    return list(probes_by_question.values())
 
 
 def _headings(connection: Connection, draw: random.Random) -> Iterator[Probe | None]:
     """Ask for a heading as it stands where it is the only one, and for all the headings above it besides where not."""
     all_titles = samples.section_titles(connection)
-    standing = Counter(_last(title) for title, _ in all_titles)
+    heading_counts = Counter(_last(title) for title, _ in all_titles)
     titles = [title for title, sources in all_titles if sources == 1]
     draw.shuffle(titles)
     for title in titles:
         heading = _last(title)
-        alone = standing[heading] == 1 and len(words.terms(heading)) >= _LEAST_WORDS
-        asks = heading if alone else title
+        is_unique = heading_counts[heading] == 1 and len(words.terms(heading)) >= _LEAST_WORDS
+        asks = heading if is_unique else title
         enough = len(words.terms(asks)) >= _LEAST_WORDS
         yield Probe("heading", asks, samples.drawers_titled(connection, title)) if enough else None
 
@@ -180,14 +180,14 @@ def _first_turns(connection: Connection, draw: random.Random) -> Iterator[Probe 
     turns = samples.first_turns(connection)
     draw.shuffle(turns)
     for item in turns:
-        said = items.read_texts(connection, [item])[item].lstrip()
-        sentence = (_SENTENCE.match(said) or [""])[0].strip()
+        text = items.read_texts(connection, [item])[item].lstrip()
+        sentence = (_SENTENCE.match(text) or [""])[0].strip()
         if len(sentence) > _LONGEST or len(words.terms(sentence)) < _LEAST_WORDS or sentence.startswith(("<", "/")):
             yield None
             continue
-        others = _holding(connection, sentence)
+        holders = _find_holders(connection, sentence)
         own = samples.drawers_of(connection, item)
-        yield Probe("first turn", sentence, own | others) if own and len(others) <= RARE else None
+        yield Probe("first turn", sentence, own | holders) if own and len(holders) <= RARE else None
 
 
 def _identifiers(connection: Connection, draw: random.Random, live: list[int]) -> Iterator[Probe | None]:
@@ -195,13 +195,13 @@ def _identifiers(connection: Connection, draw: random.Random, live: list[int]) -
     draw.shuffle(rows)
     for row in rows:
         text = read_drawer(connection, row).text
-        names = sorted({name for name in _NAME.findall(text) if _TELLING.search(name)})
+        names = sorted({name for name in _NAME.findall(text) if _IDENTIFIER_PATTERN.search(name)})
         name = draw.choice(names) if names else ""
-        holding = _holding(connection, name) if name else frozenset()
-        yield Probe("identifier", name, holding) if 0 < len(holding) <= RARE else None
+        holders = _find_holders(connection, name) if name else frozenset()
+        yield Probe("identifier", name, holders) if 0 < len(holders) <= RARE else None
 
 
-def _holding(connection: Connection, phrase: str) -> frozenset[str]:
+def _find_holders(connection: Connection, phrase: str) -> frozenset[str]:
     """Return the drawers that have these words in this order; one more than is rare stands for many."""
-    found = keywords.matches(connection, words.match_expression([], [phrase]), [], RARE + 1)
-    return samples.ids_of(connection, (row for row, _ in found))
+    matches = keywords.matches(connection, words.match_expression([], [phrase]), [], RARE + 1)
+    return samples.ids_of(connection, (row for row, _ in matches))

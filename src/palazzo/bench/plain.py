@@ -21,8 +21,12 @@ class Plain:
     """Both baselines over one haystack."""
 
     def __init__(self, haystack: Haystack, embedder: Embedder) -> None:
-        turns = [(turn_token(one.token, n), line(t)) for one in haystack.held for n, t in enumerate(one.talk.turns)]
-        sessions = [(one.token, "\n".join(map(line, one.talk.turns))) for one in haystack.held]
+        turns = [
+            (turn_token(session.token, n), line(t))
+            for session in haystack.held
+            for n, t in enumerate(session.talk.turns)
+        ]
+        sessions = [(session.token, "\n".join(map(line, session.talk.turns))) for session in haystack.held]
         self._embedder = embedder
         self._turns, self._sessions = _Level(turns, embedder), _Level(sessions, embedder)
 

@@ -13,10 +13,10 @@ Tool = Literal["fetch", "search", "mcp", "shell", "read", "grep", "glob", "edit"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Words of the person, of the agent, or of the host that sums up what was compacted."""
 
-    who: Literal["user", "assistant", "summary"]
+    speaker: Literal["user", "assistant", "summary"]
     text: str
 
 
@@ -28,18 +28,18 @@ class Used:
     """
 
     tool: Tool
-    given: str
-    printed: str
+    argument: str
+    output: str
     failed: bool = False
     path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Delegated:
+class Delegation:
     """A sub-agent's work: what it was asked, what it did, and what its parent was told of that."""
 
     task: str
-    steps: tuple[Said | Used, ...]
+    steps: tuple[Utterance | Used, ...]
     report: str
 
 
@@ -74,7 +74,7 @@ class CommandStep:
     arguments: tuple[str, ...]
 
 
-Step = Said | Used | Delegated | Wrote | NameStep | FilesStep | CommandStep
+Step = Utterance | Used | Delegation | Wrote | NameStep | FilesStep | CommandStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +102,13 @@ class Case:
     later: Later
     claim: str
     honest: bool = False
-    told: bool = False
+    is_delivered: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
     untracked_files: Mapping[str, str] = field(default_factory=dict)
     in_git: bool = False
     """Whether the project is a git repository that tracks `files`."""
 
 
-def turn(asked: str, *steps: Step) -> tuple[Step, ...]:
+def turn(prompt: str, *steps: Step) -> tuple[Step, ...]:
     """Return a turn: what the person asked, and what came of it."""
-    return (Said("user", asked), *steps)
+    return (Utterance("user", prompt), *steps)

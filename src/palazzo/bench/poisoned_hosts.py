@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from palazzo.bench.poisoned import Delegated, NameStep, Said, Step, Used
+from palazzo.bench.poisoned import Delegation, NameStep, Step, Used, Utterance
 from palazzo.bench.poisoned_tools import DELEGATES, Row, call_of
 
 
@@ -37,20 +37,20 @@ class Session:
 
     def add(self, step: Step) -> None:
         """Write a step."""
-        if isinstance(step, Said):
+        if isinstance(step, Utterance):
             self._say(step)
         elif isinstance(step, Used):
             name, arguments = call_of(self.host, step)
-            self._use(self._id(), name, arguments, step.printed, step.failed)
-        elif isinstance(step, Delegated):
+            self._use(self._id(), name, arguments, step.output, step.failed)
+        elif isinstance(step, Delegation):
             call = self._id()
             self._delegate(call, step)
         elif isinstance(step, NameStep):
             self._name(step)
 
-    def use(self, name: str, given: Row, printed: str) -> None:
+    def use(self, name: str, arguments: Row, tool_output: str) -> None:
         """Write a tool's call, under the host's own name for it."""
-        self._use(self._id(), name, given, printed, False)
+        self._use(self._id(), name, arguments, tool_output, False)
 
     def _place(self) -> Path:
         raise NotImplementedError
@@ -58,25 +58,25 @@ class Session:
     def _begin(self) -> None:
         """Write what a session begins with, if anything."""
 
-    def _say(self, said: Said) -> None:
+    def _say(self, utterance: Utterance) -> None:
         raise NotImplementedError
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
         raise NotImplementedError
 
     def _name(self, step: NameStep) -> None:
         """Write a name, if the host's transcripts have a place for it."""
 
-    def _delegate(self, call: str, step: Delegated) -> None:
+    def _delegate(self, call: str, step: Delegation) -> None:
         """Write a sub-agent's session, and then its report as what the tool answered."""
         self._inner(step)
         self._use(call, DELEGATES[self.host], {"prompt": step.task}, step.report, False)
 
-    def _inner(self, step: Delegated) -> Session:
+    def _inner(self, step: Delegation) -> Session:
         """Let a sub-agent work in a session of its own, which ends before its report."""
         inner = type(self)(self.home, self.project, self.session, uuid.uuid4().hex[:17], self._now)
-        for one in step.steps:
-            inner.add(one)
+        for inner_step in step.steps:
+            inner.add(inner_step)
         self.agents.append(inner)
         self._now = inner._now
         return inner
@@ -126,13 +126,13 @@ class ClaudeCode(Session):
         self._append(row)
         self._last = own
 
-    def _say(self, said: Said) -> None:
-        if said.who == "assistant":
-            self._row("assistant", {"role": "assistant", "content": [{"type": "text", "text": said.text}]})
-        elif said.who == "summary":
-            self._row("user", {"role": "user", "content": said.text}, isCompactSummary=True)
+    def _say(self, utterance: Utterance) -> None:
+        if utterance.speaker == "assistant":
+            self._row("assistant", {"role": "assistant", "content": [{"type": "text", "text": utterance.text}]})
+        elif utterance.speaker == "summary":
+            self._row("user", {"role": "user", "content": utterance.text}, isCompactSummary=True)
         else:
-            self._row("user", {"role": "user", "content": said.text})
+            self._row("user", {"role": "user", "content": utterance.text})
 
     def _name(self, step: NameStep) -> None:
         if step.kind == "title":
@@ -140,10 +140,10 @@ class ClaudeCode(Session):
         elif step.kind == "branch":
             self._branch = step.name
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
-        use = {"type": "tool_use", "id": call, "name": name, "input": given}
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
+        use = {"type": "tool_use", "id": call, "name": name, "input": arguments}
         self._row("assistant", {"role": "assistant", "content": [use]})
-        result = {"type": "tool_result", "tool_use_id": call, "content": printed, "is_error": failed}
+        result = {"type": "tool_result", "tool_use_id": call, "content": tool_output, "is_error": failed}
         self._row("user", {"role": "user", "content": [result]})
 
 
@@ -164,29 +164,29 @@ class Codex(Session):
         header = {"id": self.session, "cwd": str(self.project), "source": source if self.parent else "exec"}
         self._row("session_meta", header)
 
-    def _say(self, said: Said) -> None:
-        if said.who == "summary":
-            self._row("compacted", {"message": said.text})
+    def _say(self, utterance: Utterance) -> None:
+        if utterance.speaker == "summary":
+            self._row("compacted", {"message": utterance.text})
             return
-        block = {"type": "input_text" if said.who == "user" else "output_text", "text": said.text}
-        self._row("response_item", {"type": "message", "role": said.who, "content": [block]})
+        block = {"type": "input_text" if utterance.speaker == "user" else "output_text", "text": utterance.text}
+        self._row("response_item", {"type": "message", "role": utterance.speaker, "content": [block]})
 
     def _name(self, step: NameStep) -> None:
         if step.kind == "title":
             self._row("event_msg", {"type": "thread_name_updated", "thread_name": step.name})
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
-        made = {"type": "function_call", "name": name, "arguments": json.dumps(given), "call_id": call}
-        output = f"Exit code: 1\nWall time: 0 seconds\nOutput:\n{printed}" if failed else printed
-        self._row("response_item", made)
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
+        tool_call = {"type": "function_call", "name": name, "arguments": json.dumps(arguments), "call_id": call}
+        output = f"Exit code: 1\nWall time: 0 seconds\nOutput:\n{tool_output}" if failed else tool_output
+        self._row("response_item", tool_call)
         self._row("response_item", {"type": "function_call_output", "call_id": call, "output": output})
 
-    def _delegate(self, call: str, step: Delegated) -> None:
+    def _delegate(self, call: str, step: Delegation) -> None:
         """Write an agent's thread, that it is begun, and what is heard of it when it is waited for."""
         inner = self._inner(step)
         self.use("spawn_agent", {"message": step.task}, json.dumps({"agent_id": inner.session}))
-        heard = {"status": {inner.session: {"completed": step.report}}, "timed_out": False}
-        self._use(call, "wait", {"ids": [inner.session]}, json.dumps(heard), False)
+        report = {"status": {inner.session: {"completed": step.report}}, "timed_out": False}
+        self._use(call, "wait", {"ids": [inner.session]}, json.dumps(report), False)
 
 
 class Pi(Session):
@@ -210,24 +210,24 @@ class Pi(Session):
             {"type": kind, "id": f"{self._entries:08x}", "parentId": parent, "timestamp": self._at(), **fields}
         )
 
-    def _say(self, said: Said) -> None:
-        if said.who == "summary":
-            self._row("compaction", summary=said.text)
+    def _say(self, utterance: Utterance) -> None:
+        if utterance.speaker == "summary":
+            self._row("compaction", summary=utterance.text)
             return
-        content = [{"type": "text", "text": said.text}]
-        self._row("message", message={"role": said.who, "content": content})
+        content = [{"type": "text", "text": utterance.text}]
+        self._row("message", message={"role": utterance.speaker, "content": content})
 
     def _name(self, step: NameStep) -> None:
         if step.kind == "title":
             self._row("session_info", name=step.name)
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
-        made = {"type": "toolCall", "id": call, "name": name, "arguments": given}
-        self._row("message", message={"role": "assistant", "content": [made]})
-        answered = {"role": "toolResult", "toolCallId": call, "toolName": name, "isError": failed}
-        self._row("message", message=answered | {"content": [{"type": "text", "text": printed}]})
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
+        tool_call = {"type": "toolCall", "id": call, "name": name, "arguments": arguments}
+        self._row("message", message={"role": "assistant", "content": [tool_call]})
+        tool_result = {"role": "toolResult", "toolCallId": call, "toolName": name, "isError": failed}
+        self._row("message", message=tool_result | {"content": [{"type": "text", "text": tool_output}]})
 
-    def _delegate(self, call: str, step: Delegated) -> None:
+    def _delegate(self, call: str, step: Delegation) -> None:
         self._use(call, DELEGATES[self.host], {"prompt": step.task}, step.report, False)
 
 
@@ -244,31 +244,33 @@ class Gemini(Session):
     def _begin(self) -> None:
         mark = self.home / ".gemini" / "tmp" / self.project.name / ".project_root"
         mark.write_text(str(self.project))
-        at, known = self._at(), hashlib.sha256(str(self.project).encode()).hexdigest()
-        header = {"sessionId": self.session, "projectHash": known, "startTime": at, "lastUpdated": at}
+        at, project_hash = self._at(), hashlib.sha256(str(self.project).encode()).hexdigest()
+        header = {"sessionId": self.session, "projectHash": project_hash, "startTime": at, "lastUpdated": at}
         self._append(header | {"kind": "subagent" if self.parent else "main"})
 
     def _row(self, kind: str, **fields: Any) -> None:
         self._append({"id": str(uuid.uuid4()), "timestamp": self._at(), "type": kind, **fields})
 
-    def _say(self, said: Said) -> None:
-        if said.who == "summary":
-            words = f"<state_snapshot>\n{said.text}\n</state_snapshot>"
+    def _say(self, utterance: Utterance) -> None:
+        if utterance.speaker == "summary":
+            words = f"<state_snapshot>\n{utterance.text}\n</state_snapshot>"
             message = {"id": str(uuid.uuid4()), "timestamp": self._at(), "type": "user", "content": [{"text": words}]}
             self._append({"$set": {"messages": [message]}})
-        elif said.who == "user":
-            self._row("user", content=[{"text": said.text}])
+        elif utterance.speaker == "user":
+            self._row("user", content=[{"text": utterance.text}])
         else:
-            self._row("gemini", content=said.text, model="fake")
+            self._row("gemini", content=utterance.text, model="fake")
 
     def _name(self, step: NameStep) -> None:
         if step.kind == "title":
             self._append({"$set": {"summary": step.name}})
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
-        response = {"id": call, "name": name, "response": {"error" if failed else "output": printed}}
-        made = {"id": call, "name": name, "args": given, "status": "error" if failed else "success"}
-        self._row("gemini", content="", toolCalls=[made | {"result": [{"functionResponse": response}]}], model="fake")
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
+        response = {"id": call, "name": name, "response": {"error" if failed else "output": tool_output}}
+        tool_call = {"id": call, "name": name, "args": arguments, "status": "error" if failed else "success"}
+        self._row(
+            "gemini", content="", toolCalls=[tool_call | {"result": [{"functionResponse": response}]}], model="fake"
+        )
 
 
 class Copilot(Session):
@@ -286,13 +288,13 @@ class Copilot(Session):
     def _begin(self) -> None:
         self._row("session.start", sessionId=self.session, context={"cwd": str(self.project)})
 
-    def _say(self, said: Said) -> None:
-        if said.who == "summary":
-            self._row("session.compaction_complete", summaryContent=said.text)
-        elif said.who == "user":
-            self._row("user.message", content=said.text, **({"source": "agent-task"} if self.agent else {}))
+    def _say(self, utterance: Utterance) -> None:
+        if utterance.speaker == "summary":
+            self._row("session.compaction_complete", summaryContent=utterance.text)
+        elif utterance.speaker == "user":
+            self._row("user.message", content=utterance.text, **({"source": "agent-task"} if self.agent else {}))
         else:
-            self._row("assistant.message", messageId=str(uuid.uuid4()), content=said.text, toolRequests=[])
+            self._row("assistant.message", messageId=str(uuid.uuid4()), content=utterance.text, toolRequests=[])
 
     def _name(self, step: NameStep) -> None:
         if step.kind == "title":
@@ -300,24 +302,24 @@ class Copilot(Session):
         elif step.kind == "branch":
             self._row("session.context_changed", cwd=str(self.project), branch=step.name)
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
-        self._ask(call, name, given)
-        self._answer(call, printed, failed)
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
+        self._ask(call, name, arguments)
+        self._answer(call, tool_output, failed)
 
-    def _ask(self, call: str, name: str, given: Row) -> None:
+    def _ask(self, call: str, name: str, arguments: Row) -> None:
         server, _, tool = name.partition("-")
         of_server = {"mcpServerName": server, "mcpToolName": tool} if tool else {}
-        request = {"toolCallId": call, "name": name, "arguments": given, **of_server}
+        request = {"toolCallId": call, "name": name, "arguments": arguments, **of_server}
         self._row("assistant.message", messageId=str(uuid.uuid4()), content="", toolRequests=[request])
 
-    def _answer(self, call: str, printed: str, failed: bool) -> None:
-        self._row("tool.execution_complete", toolCallId=call, success=not failed, result={"content": printed})
+    def _answer(self, call: str, tool_output: str, failed: bool) -> None:
+        self._row("tool.execution_complete", toolCallId=call, success=not failed, result={"content": tool_output})
 
-    def _delegate(self, call: str, step: Delegated) -> None:
+    def _delegate(self, call: str, step: Delegation) -> None:
         self._ask(call, DELEGATES[self.host], {"prompt": step.task})
         self.agent = call
-        for one in step.steps:
-            self.add(one)
+        for inner_step in step.steps:
+            self.add(inner_step)
         self.agent = ""
         self._answer(call, step.report, False)
 
@@ -351,11 +353,11 @@ class Opencode(Session):
 
     def _row(self, role: str, *parts: Row, **more: Any) -> None:
         at = self._ms()
-        message = self._named("msg", at)
+        message = self._make_id("msg", at)
         times = {"created": at} | ({"completed": at + 1} if role == "assistant" else {})
         self._put("message", self.session, message, {"role": role, "time": times, **more})
         for part in parts:
-            own = self._named("prt", at)
+            own = self._make_id("prt", at)
             self._put("part", message, own, {"messageID": message, **part})
 
     def _put(self, kind: str, folder: str, own: str, fields: Row) -> None:
@@ -363,7 +365,7 @@ class Opencode(Session):
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{own}.json").write_text(json.dumps({"id": own, "sessionID": self.session, **fields}))
 
-    def _named(self, kind: str, at: int) -> str:
+    def _make_id(self, kind: str, at: int) -> str:
         self._entries += 1
         return f"{kind}_{(at * 4096 + self._entries) % (1 << 48):012x}{self._entries:014d}"
 
@@ -371,17 +373,23 @@ class Opencode(Session):
         self._at()
         return int(self._now.timestamp() * 1000)
 
-    def _say(self, said: Said) -> None:
-        part = {"type": "text", "text": said.text}
-        if said.who == "summary":
+    def _say(self, utterance: Utterance) -> None:
+        part = {"type": "text", "text": utterance.text}
+        if utterance.speaker == "summary":
             self._row("assistant", part, summary=True)
         else:
-            self._row(said.who, part)
+            self._row(utterance.speaker, part)
 
-    def _use(self, call: str, name: str, given: Row, printed: str, failed: bool) -> None:
-        state = {"status": "error" if failed else "completed", "input": given, "error" if failed else "output": printed}
+    def _use(self, call: str, name: str, arguments: Row, tool_output: str, failed: bool) -> None:
+        state = {
+            "status": "error" if failed else "completed",
+            "input": arguments,
+            "error" if failed else "output": tool_output,
+        }
         self._row("assistant", {"type": "tool", "tool": name, "callID": call, "state": state})
 
 
-SESSIONS: Mapping[str, type[Session]] = {one.host: one for one in (ClaudeCode, Codex, Opencode, Pi, Gemini, Copilot)}
+SESSIONS: Mapping[str, type[Session]] = {
+    writer.host: writer for writer in (ClaudeCode, Codex, Opencode, Pi, Gemini, Copilot)
+}
 """The writer of each host."""

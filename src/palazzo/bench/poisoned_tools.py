@@ -87,13 +87,13 @@ DELEGATES: Mapping[str, str] = {
 def call_of(host: str, used: Used) -> tuple[str, Row]:
     """Return the name and the arguments by which a host calls the tool."""
     if used.tool == "mcp":
-        server, tool, query = used.given.split(" ", 2)
+        server, tool, query = used.argument.split(" ", 2)
         return _MCP.get(host, "mcp__{0}__{1}").format(server, tool), {"query": query}
     name, argument = _NAMES[host][used.tool]
     if used.tool == "grep" and used.path:
-        return name, {"pattern": used.given, "path": used.path}
+        return name, {"pattern": used.argument, "path": used.path}
     if used.tool in ("grep", "edit"):
-        return name, {"pattern": ".", "file_path": used.path or "ports.py", argument: used.given}
+        return name, {"pattern": ".", "file_path": used.path or "ports.py", argument: used.argument}
     if used.tool == "write":
-        return name, {_NAMES[host]["read"][1]: used.path, argument: used.given}
-    return name, {argument: used.given}
+        return name, {_NAMES[host]["read"][1]: used.path, argument: used.argument}
+    return name, {argument: used.argument}

@@ -19,9 +19,9 @@ def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
     report("reading", 0, 2)
     ordinary = list(excerpts(LINES))
     report("measuring", 1, 2)
-    measured = tuple(quality(ordinary))
+    table_rows = tuple(quality(ordinary))
     report("measuring", 2, 2)
-    return measured
+    return table_rows
 
 
 def ours(text: str) -> list[tuple[int, int]]:
@@ -31,24 +31,28 @@ def ours(text: str) -> list[tuple[int, int]]:
 
 def quality(ordinary: Sequence[Excerpt], finder: Finder = ours) -> Iterator[dict[str, Cell]]:
     """Yield a row for each kind of label, with the figure on either half and the goal."""
-    labelled = list(cases())
-    found = {id(case): covered(case, finder) for case in labelled}
-    for name, structured, goal in (("structured found", True, 99.0), ("generic found", False, 95.0)):
+    label_cases = list(cases())
+    hits_by_case = {id(case): finds_secret(case, finder) for case in label_cases}
+    for name, has_fixed_form, goal in (("structured found", True, 99.0), ("generic found", False, 95.0)):
         row: dict[str, Cell] = {"what": name, "goal": f"at least {goal:g}"}
         for half, held_out in HALVES:
-            of = [case for case in labelled if (case.kind.structured, case.kind.held_out) == (structured, held_out)]
-            row |= {half: round(100 * sum(found[id(case)] for case in of) / len(of), 2), f"of, {half}": len(of)}
+            of = [
+                case
+                for case in label_cases
+                if (case.kind.has_fixed_form, case.kind.held_out) == (has_fixed_form, held_out)
+            ]
+            row |= {half: round(100 * sum(hits_by_case[id(case)] for case in of) / len(of), 2), f"of, {half}": len(of)}
         yield row
     row = {"what": "ordinary lines marked", "goal": "at most 0.5"}
     for half, held_out in HALVES:
-        chosen = [excerpt for excerpt in ordinary if excerpt.held_out is held_out]
-        lines = sum(excerpt.text.count("\n") + 1 for excerpt in chosen)
-        marked = sum(len(marked_lines(excerpt.text, finder)) for excerpt in chosen)
-        row |= {half: round(100 * marked / max(1, lines), 3), f"of, {half}": lines}
+        half_excerpts = [excerpt for excerpt in ordinary if excerpt.held_out is held_out]
+        lines = sum(excerpt.text.count("\n") + 1 for excerpt in half_excerpts)
+        mark_count = sum(len(marked_lines(excerpt.text, finder)) for excerpt in half_excerpts)
+        row |= {half: round(100 * mark_count / max(1, lines), 3), f"of, {half}": lines}
     yield row
 
 
-def covered(case: Case, finder: Finder) -> bool:
+def finds_secret(case: Case, finder: Finder) -> bool:
     """Whether nothing of the case's secret is left outside a span."""
     return any(start <= case.start and case.end <= end for start, end in finder(case.text))
 

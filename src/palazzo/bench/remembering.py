@@ -30,7 +30,7 @@ class _Record:
     start: int
 
 
-class Remembering:
+class CachingEmbedder:
     """Wraps an embedder, and closes it. `made` and `reused` count texts.
 
     The directory holds files of records, each a text's hash and its vector. A process reads them all and adds one of
@@ -53,7 +53,7 @@ class Remembering:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the texts' vectors, making those that are not known."""
-        parts = [self._some(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
+        parts = [self._embed_batch(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -67,19 +67,21 @@ class Remembering:
         self._files, self._known, self._writing = [], {}, None
         self._embedder.close()
 
-    def _some(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH).digest() for text in texts]
         with self._lock:
-            found = {key: vector for key in dict.fromkeys(keys) if (vector := self._recalled(key)) is not None}
-            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+            vectors_by_key = {
+                key: vector for key in dict.fromkeys(keys) if (vector := self._read_vector(key)) is not None
+            }
+            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors_by_key}
             if new:
                 vectors = np.asarray(self._embedder.embed(list(new.values())), np.float32)
-                found.update(zip(new, vectors, strict=True))
+                vectors_by_key.update(zip(new, vectors, strict=True))
                 self._keep(list(new), vectors)
             self.made, self.reused = self.made + len(new), self.reused + len(texts) - len(new)
-        return np.stack([found[key] for key in keys])
+        return np.stack([vectors_by_key[key] for key in keys])
 
-    def _recalled(self, key: bytes) -> NDArray[np.float32] | None:
+    def _read_vector(self, key: bytes) -> NDArray[np.float32] | None:
         record = self._known.get(key)
         if record is None:
             return None

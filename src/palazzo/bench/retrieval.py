@@ -23,7 +23,7 @@ from typing import Protocol
 from palazzo.bench.cases import Case, Question
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.plain import Plain
-from palazzo.bench.remembering import Remembering
+from palazzo.bench.remembering import CachingEmbedder
 from palazzo.embed import Embedder
 from palazzo.errors import PalazzoError
 from palazzo.model import ItemId
@@ -32,12 +32,12 @@ from palazzo.palace import Palace
 DEPTH = 50
 """Hits that are asked for: ten sessions are among them as a rule."""
 OURS = "palazzo"
-_WARMING = "warming up"
+_WARM_UP_QUERY = "warming up"
 OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """One hit: the session it is of, and the items it shows, in order."""
 
     session: str
@@ -48,14 +48,14 @@ class Found:
 class Answer:
     """The hits of a search, best first, and how many milliseconds it took."""
 
-    hits: tuple[Found, ...]
+    hits: tuple[SearchHit, ...]
     took_ms: float
 
 
 Ask = Callable[[str], Answer]
 
 
-class Asking(Protocol):
+class SearchOpener(Protocol):
     """Opens a palace to be searched with an embedder, which it leaves open. Goes to other processes, so it pickles."""
 
     def __call__(self, palace: Path, embedder: Embedder) -> AbstractContextManager[Ask]:
@@ -70,7 +70,7 @@ class Plan:
     `shared` files all cases in one palace. `jobs` is a number of processes; one palace is one process's work.
     """
 
-    asking: Asking
+    open_search: SearchOpener
     open_embedder: Callable[[], Embedder]
     cache: Path
     shared: bool = False
@@ -86,14 +86,14 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionResult:
     """A question, what was wanted, what each way of looking brought, and how long ours took."""
 
     case: str
     question: Question
     turns: frozenset[str]
     sessions: frozenset[str]
-    found: Mapping[str, Ranking]
+    rankings: Mapping[str, Ranking]
     took_ms: float
 
 
@@ -105,28 +105,31 @@ class Outcome:
     `reused` came from the cache.
     """
 
-    asked: list[Asked] = field(default_factory=list)
+    results: list[QuestionResult] = field(default_factory=list)
     drawers: int = 0
     bytes: int = 0
     disk: int = 0
     seconds: float = 0.0
     embedding: float = 0.0
-    made: int = 0
-    reused: int = 0
+    embedded_count: int = 0
+    reuse_count: int = 0
 
-    def add(self, other: Outcome) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Add what another palace brought."""
-        self.asked.extend(other.asked)
+        self.results.extend(outcome.results)
         self.drawers, self.bytes, self.disk = (
-            self.drawers + other.drawers,
-            self.bytes + other.bytes,
-            self.disk + other.disk,
+            self.drawers + outcome.drawers,
+            self.bytes + outcome.bytes,
+            self.disk + outcome.disk,
         )
-        self.seconds, self.embedding = self.seconds + other.seconds, self.embedding + other.embedding
-        self.made, self.reused = self.made + other.made, self.reused + other.reused
+        self.seconds, self.embedding = self.seconds + outcome.seconds, self.embedding + outcome.embedding
+        self.embedded_count, self.reuse_count = (
+            self.embedded_count + outcome.embedded_count,
+            self.reuse_count + outcome.reuse_count,
+        )
 
 
-def chosen(cases: Sequence[Case], limit: int | None, seed: int, shared: bool) -> tuple[Case, ...]:
+def sample_cases(cases: Sequence[Case], limit: int | None, seed: int, shared: bool) -> tuple[Case, ...]:
     """Return the cases with `limit` questions drawn by chance, in their order, and without cases that are not needed.
 
     In a shared palace all are: they are what the others are found among.
@@ -134,12 +137,12 @@ def chosen(cases: Sequence[Case], limit: int | None, seed: int, shared: bool) ->
     places = [(c, q) for c, case in enumerate(cases) for q in range(len(case.questions))]
     if limit is None or limit >= len(places):
         return tuple(cases)
-    drawn = set(random.Random(seed).sample(places, limit))  # noqa: S311 - the same questions each time are wanted
-    left = [
-        replace(case, questions=tuple(one for q, one in enumerate(case.questions) if (c, q) in drawn))
+    sample = set(random.Random(seed).sample(places, limit))  # noqa: S311 - the same questions each time are wanted
+    reduced_cases = [
+        replace(case, questions=tuple(question for q, question in enumerate(case.questions) if (c, q) in sample))
         for c, case in enumerate(cases)
     ]
-    return tuple(case for case in left if shared or case.questions)
+    return tuple(case for case in reduced_cases if shared or case.questions)
 
 
 def run(cases: Sequence[Case], plan: Plan, report: OnProgress) -> Outcome:
@@ -149,8 +152,8 @@ def run(cases: Sequence[Case], plan: Plan, report: OnProgress) -> Outcome:
     outcome = Outcome()
     with tempfile.TemporaryDirectory(prefix="palazzo-bench-") as scratch:
         work = [(group, Path(scratch) / str(number) / "palace.db") for number, group in enumerate(groups)]
-        for one in way(work, plan, report):
-            outcome.add(one)
+        for group_outcome in way(work, plan, report):
+            outcome.add(group_outcome)
     return outcome
 
 
@@ -159,21 +162,23 @@ Work = tuple[tuple[Case, ...], Path]
 
 
 def _one_by_one(work: Sequence[Work], plan: Plan, report: OnProgress) -> Iterator[Outcome]:
-    with closing(Remembering(plan.open_embedder(), plan.cache)) as embedder:
+    with closing(CachingEmbedder(plan.open_embedder(), plan.cache)) as embedder:
         for number, (group, path) in enumerate(work):
             report("palaces", number, len(work))
-            yield run_group(group, path, plan.asking, embedder, report)
+            yield run_group(group, path, plan.open_search, embedder, report)
 
 
 def _side_by_side(work: Sequence[Work], plan: Plan, report: OnProgress) -> Iterator[Outcome]:
     """Run each group in one of several processes; outcomes come in the groups' order."""
-    spawning = multiprocessing.get_context("spawn")  # a fork would share the threads of a model that is open here
-    pool = ProcessPoolExecutor(min(plan.jobs, len(work)), spawning, _start, (plan,))
+    process_context = multiprocessing.get_context(
+        "spawn"
+    )  # a fork would share the threads of a model that is open here
+    pool = ProcessPoolExecutor(min(plan.jobs, len(work)), process_context, _start, (plan,))
     try:
-        running = [pool.submit(_in_process, one) for one in work]
-        for done, _ in enumerate(as_completed(running), 1):
-            report("palaces", done, len(work))
-        yield from (one.result() for one in running)
+        running = [pool.submit(_in_process, task) for task in work]
+        for count, _ in enumerate(as_completed(running), 1):
+            report("palaces", count, len(work))
+        yield from (task.result() for task in running)
     except BrokenProcessPool:
         raise PalazzoError(
             f"One of the benchmark's {plan.jobs} processes was ended by the system, perhaps for its memory: run it "
@@ -183,79 +188,86 @@ def _side_by_side(work: Sequence[Work], plan: Plan, report: OnProgress) -> Itera
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_own: tuple[Plan, Remembering]
+_own: tuple[Plan, CachingEmbedder]
 """What a process of several keeps between groups."""
 
 
 def _start(plan: Plan) -> None:
     global _own
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ^C ends it at once; the process that waits says so
-    _own = plan, Remembering(plan.open_embedder(), plan.cache)
+    _own = plan, CachingEmbedder(plan.open_embedder(), plan.cache)
 
 
 def _in_process(work: Work) -> Outcome:
     plan, embedder = _own
-    return run_group(*work, plan.asking, embedder, lambda what, done, total: None)
+    return run_group(*work, plan.open_search, embedder, lambda what, done, total: None)
 
 
-def run_group(group: Sequence[Case], path: Path, asking: Asking, embedder: Remembering, report: OnProgress) -> Outcome:
+def run_group(
+    group: Sequence[Case], path: Path, open_search: SearchOpener, embedder: CachingEmbedder, report: OnProgress
+) -> Outcome:
     """File cases into a new palace at `path`, ask their questions there, and delete it."""
     haystack = Haystack(group)
     outcome = file_into(path, haystack, embedder, report)
-    outcome.asked = ask_all(path, group, haystack, asking, embedder, report)
+    outcome.results = ask_all(path, group, haystack, open_search, embedder, report)
     shutil.rmtree(path.parent)
     return outcome
 
 
-def file_into(path: Path, haystack: Haystack, embedder: Remembering, report: OnProgress) -> Outcome:
+def file_into(path: Path, haystack: Haystack, embedder: CachingEmbedder, report: OnProgress) -> Outcome:
     """File a haystack into the palace at `path` and make its vectors."""
-    began, made, reused = time.perf_counter(), embedder.made, embedder.reused
-    with Palace.open(path, embedder=lambda: Kept(embedder)) as palace:
-        filed = haystack.file(palace, path.parent, lambda done, total: report("filing", done, total))
+    began, embedded_base, reuse_base = time.perf_counter(), embedder.made, embedder.reused
+    with Palace.open(path, embedder=lambda: SharedEmbedder(embedder)) as palace:
+        totals = haystack.file(palace, path.parent, lambda done, total: report("filing", done, total))
         findable = time.perf_counter()
         palace.embed_pending(lambda done, total: report("embedding", done, total))
     return Outcome(
-        drawers=filed.drawers,
-        bytes=filed.bytes,
+        drawers=totals.drawers,
+        bytes=totals.bytes,
         disk=sum(file.stat().st_size for file in path.parent.iterdir()),
         seconds=findable - began,
         embedding=time.perf_counter() - findable,
-        made=embedder.made - made,
-        reused=embedder.reused - reused,
+        embedded_count=embedder.made - embedded_base,
+        reuse_count=embedder.reused - reuse_base,
     )
 
 
 def ask_all(
-    path: Path, group: Sequence[Case], haystack: Haystack, asking: Asking, embedder: Embedder, report: OnProgress
-) -> list[Asked]:
+    path: Path,
+    group: Sequence[Case],
+    haystack: Haystack,
+    open_search: SearchOpener,
+    embedder: Embedder,
+    report: OnProgress,
+) -> list[QuestionResult]:
     """Ask the questions of the cases; the palace is searched once before, for a first search loads its vectors."""
     questions = sum(len(case.questions) for case in group)
-    asked: list[Asked] = []
-    with closing(Plain(haystack, embedder)) as plain, asking(path, embedder) as ask:
-        ask(_WARMING)
+    results: list[QuestionResult] = []
+    with closing(Plain(haystack, embedder)) as plain, open_search(path, embedder) as ask:
+        ask(_WARM_UP_QUERY)
         for case in group:
             for question in case.questions:
-                asked.append(_asked(case, question, haystack, ask, plain))
-                report("asking", len(asked), questions)
-    return asked
+                results.append(_ask_question(case, question, haystack, ask, plain))
+                report("asking", len(results), questions)
+    return results
 
 
-def _asked(case: Case, question: Question, haystack: Haystack, ask: Ask, plain: Plain) -> Asked:
+def _ask_question(case: Case, question: Question, haystack: Haystack, ask: Ask, plain: Plain) -> QuestionResult:
     answer = ask(question.text)
     turns = dict.fromkeys(haystack.turn(item) for hit in answer.hits for item in hit.items)
     sessions = dict.fromkeys(haystack.session(hit.session) for hit in answer.hits)
-    found = {way: Ranking(tuple(t), tuple(s)) for way, (t, s) in plain.rank(question.text, DEPTH).items()}
-    return Asked(
+    baseline_rankings = {way: Ranking(tuple(t), tuple(s)) for way, (t, s) in plain.rank(question.text, DEPTH).items()}
+    return QuestionResult(
         case.id,
         question,
         haystack.wanted_turns(case, question),
         haystack.wanted_sessions(case, question),
-        {OURS: Ranking(tuple(turns), tuple(sessions)), **found},
+        {OURS: Ranking(tuple(turns), tuple(sessions)), **baseline_rankings},
         answer.took_ms,
     )
 
 
-class Kept:
+class SharedEmbedder:
     """An embedder that stays open when a palace that used it is closed."""
 
     def __init__(self, embedder: Embedder) -> None:

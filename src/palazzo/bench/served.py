@@ -24,7 +24,7 @@ from palazzo.lines import Stream
 
 _PATIENCE = 60_000
 """Milliseconds that a hook gives the service."""
-_KEPT = ("PATH", "LANG", "SYSTEMROOT", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "TEMP")
+_PASSED_VARIABLES = ("PATH", "LANG", "SYSTEMROOT", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "TEMP")
 _EXTENSIONS = ("opencode", "pi")
 _PAYLOADS = {
     "copilot": ("sessionId", "cwd", "transcriptPath", "toolName", "toolArgs", "toolResult"),
@@ -42,13 +42,13 @@ _SHELLS: Mapping[str, Mapping[str, str]] = {
 """The variables of the shells in which hosts' agents run their commands."""
 
 
-class Served:
+class ServiceSandbox:
     """A home with a palace and its service."""
 
     def __init__(self, home: Path, runtime: Path, settings: Mapping[str, str]) -> None:
         self.home = home
         self.variables = {
-            **{name: os.environ[name] for name in _KEPT if name in os.environ},
+            **{name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ},
             "HOME": str(home),
             "USERPROFILE": str(home),
             "XDG_RUNTIME_DIR": str(runtime),
@@ -79,7 +79,7 @@ class Served:
             raise ServiceUnavailable(f"The service gave no answer to {event} of {host}.")
         return answer.decode()
 
-    def unaided(self, host: str, payload: Mapping[str, Any]) -> str:
+    def answer_offline(self, host: str, payload: Mapping[str, Any]) -> str:
         """Return what a host is answered to a prompt where no service runs, as JSON."""
         off = {**self.variables, "PALAZZO_SERVICE": "off"}
         return alone.answer(host, "prompt", json.dumps(payload).encode(), self._where.palace, off).decode()
@@ -100,10 +100,10 @@ class Served:
     def call(self, operation: str, cwd: Path, **request: Any) -> dict[str, Any]:
         """Return the result of an operation; raise what it refuses with."""
         with client.Caller(self._where, self.variables, str(cwd)) as caller:
-            answered = caller.call(operation, request)
-        if "error" in answered:
-            raise PalazzoError(str(answered["error"]))
-        result: dict[str, Any] = answered["result"]
+            response = caller.call(operation, request)
+        if "error" in response:
+            raise PalazzoError(str(response["error"]))
+        result: dict[str, Any] = response["result"]
         return result
 
     def settle(self, patience: float = 600.0) -> None:
@@ -151,8 +151,8 @@ class Agent:
 
     def __init__(self, stream: Stream, host: str, meta: Mapping[str, Any]) -> None:
         self._stream, self._meta, self._asked = stream, dict(meta), 0
-        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": host, "version": "1"}}
-        self.greeting = self.ask("initialize", **told)
+        parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": host, "version": "1"}}
+        self.greeting = self.ask("initialize", **parameters)
         stream.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
@@ -161,8 +161,8 @@ class Agent:
         self._stream.send({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
         while (message := self._stream.read()) is not None:
             if message.get("id") == self._asked:
-                found: dict[str, Any] = message.get("result", {"error": message.get("error")})
-                return found
+                result: dict[str, Any] = message.get("result", {"error": message.get("error")})
+                return result
         raise ServiceUnavailable("The service ended in the middle of a call.")
 
     def use(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -171,17 +171,17 @@ class Agent:
 
 
 @contextmanager
-def served(settings: Mapping[str, str] | None = None) -> Iterator[Served]:
+def open_sandbox(settings: Mapping[str, str] | None = None) -> Iterator[ServiceSandbox]:
     """Give a home, a palace and a service that are gone afterwards."""
     base = Path(tempfile.mkdtemp(prefix="palazzo-bench-"))
     home, runtime = base / "home", base / "run"
     home.mkdir()
     runtime.mkdir(mode=0o700)
-    here = Served(home, runtime, settings or {})
+    sandbox = ServiceSandbox(home, runtime, settings or {})
     try:
-        yield here
+        yield sandbox
     finally:
-        here.close()
+        sandbox.close()
         _remove(base)
 
 
@@ -203,15 +203,15 @@ def payload(host: str, session: str, cwd: Path, **fields: Any) -> dict[str, Any]
 
     `tool` is a name, what it was given, what it printed, and the error, if it failed.
     """
-    name, given, printed, error = fields.pop("tool", ("", {}, "", ""))
+    name, arguments, output, error = fields.pop("tool", ("", {}, "", ""))
     transcript = str(fields.pop("transcript", ""))
     if host in _EXTENSIONS:
-        tool = {"name": name, "input": given, "output": printed, "error": error}
-        made = {"session": session, "cwd": str(cwd), "transcript": transcript}
-        return made | fields | ({"tool": tool} if name else {})
+        tool = {"name": name, "input": arguments, "output": output, "error": error}
+        event = {"session": session, "cwd": str(cwd), "transcript": transcript}
+        return event | fields | ({"tool": tool} if name else {})
     keys = _PAYLOADS.get(host, _PAYLOADS[""])
-    said = dict(zip(keys, (session, str(cwd), transcript, name, given, printed), strict=True))
+    body = dict(zip(keys, (session, str(cwd), transcript, name, arguments, output), strict=True))
     if error:
-        said["error"] = error
-    renamed = {"last_message": "last_assistant_message", "agent": "agent_id", "agent_kind": "agent_type"}
-    return said | {renamed.get(key, key): one for key, one in fields.items()}
+        body["error"] = error
+    field_names = {"last_message": "last_assistant_message", "agent": "agent_id", "agent_kind": "agent_type"}
+    return body | {field_names.get(key, key): value for key, value in fields.items()}

@@ -32,7 +32,7 @@ class Unanswerable:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ReturnRates:
     """How often, in percent, a question's origin came back within so many hits; `mrr` is the mean of 1 / its place."""
 
     questions: int

@@ -13,31 +13,31 @@ __all__ = ["main"]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 3 a bug, 130 interrupted."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given in (["--version"], ["-V"]):
+    argv = sys.argv[1:] if arguments is None else arguments
+    if argv in (["--version"], ["-V"]):
         from palazzo import __version__
 
         print(f"palazzo {__version__}")
         return 0
-    if given[:1] == ["hook"]:
+    if argv[:1] == ["hook"]:
         from palazzo import hooking
 
-        return hooking.main(given)  # a host waits for it
-    if given[:1] == ["statusline"] and not {"-h", "--help"} & set(given):
+        return hooking.main(argv)  # a host waits for it
+    if argv[:1] == ["statusline"] and not {"-h", "--help"} & set(argv):
         from palazzo import status_line
 
-        return status_line.main(given)
-    if "mcp" in given:
+        return status_line.main(argv)
+    if "mcp" in argv:
         from palazzo import start
 
-        asked = start.asked(given)
-        if asked is not None:
-            return start.run(asked)  # a relay has no use for the rest, and runs for hours
+        request = start.parse_options(argv)
+        if request is not None:
+            return start.run(request)  # a relay has no use for the rest, and runs for hours
     from palazzo.cli import quick
 
-    plain = quick.asked(given)
+    plain = quick.parse_command_line(argv)
     if plain is not None:
         return quick.run(*plain)
     from palazzo.cli.app import run
 
-    return run(given)
+    return run(argv)

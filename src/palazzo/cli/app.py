@@ -13,11 +13,11 @@ from typer.core import TyperGroup
 
 from palazzo.cli import binding, failing
 from palazzo.cli.given import Common
-from palazzo.cli.running import flushed
+from palazzo.cli.running import flush_output
 from palazzo.operations import registry
 
 PROGRAM = "palazzo"
-_OTHERS = {"mcp": "palazzo.cli.serving", "statusline": "palazzo.cli.status_line"}
+_EXTRA_COMMANDS = {"mcp": "palazzo.cli.serving", "statusline": "palazzo.cli.status_line"}
 """Commands that are no operations but serve them: each module defines a function of the command's name."""
 
 
@@ -30,12 +30,12 @@ def run(arguments: list[str]) -> int:
     except SystemExit as stop:
         code = stop.code
     except KeyboardInterrupt:
-        code = failing.INTERRUPTED
+        code = failing.INTERRUPT
     except BrokenPipeError:
         code = 0
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
         code = failing.bug(error, arguments, "--debug" in arguments)
-    return flushed(code if isinstance(code, int) else 0 if code is None else 1)
+    return flush_output(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 class Commands(TyperGroup):
@@ -46,19 +46,22 @@ class Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all names, in the registry's order."""
         depth = len(self.above)
-        typed = [*(registry.typed(name) for name in registry.MODULES), *((name,) for name in _OTHERS)]
-        return list(dict.fromkeys(words[depth] for words in typed if words[:depth] == self.above))
+        command_words = [
+            *(registry.split_command_name(name) for name in registry.MODULES),
+            *((name,) for name in _EXTRA_COMMANDS),
+        ]
+        return list(dict.fromkeys(words[depth] for words in command_words if words[:depth] == self.above))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or None."""
-        typed = (*self.above, cmd_name)
+        command_words = (*self.above, cmd_name)
         if not self.above and cmd_name in registry.GROUPS:
             return _group(cmd_name)
-        names = {registry.typed(name): name for name in registry.MODULES}
-        if typed in names:
-            return _command(cmd_name, binding.callback(registry.operation(names[typed])))
-        if not self.above and cmd_name in _OTHERS:
-            return _command(cmd_name, getattr(importlib.import_module(_OTHERS[cmd_name]), cmd_name))
+        names = {registry.split_command_name(name): name for name in registry.MODULES}
+        if command_words in names:
+            return _command(cmd_name, binding.callback(registry.operation(names[command_words])))
+        if not self.above and cmd_name in _EXTRA_COMMANDS:
+            return _command(cmd_name, getattr(importlib.import_module(_EXTRA_COMMANDS[cmd_name]), cmd_name))
         return None
 
     def invoke(self, ctx: Any) -> Any:
@@ -82,9 +85,9 @@ def _either(names: list[str]) -> str:
 
 
 def _command(name: str, callback: Callable[..., None]) -> Any:
-    one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    one.command(name)(callback)
-    return typer.main.get_command(one)
+    typer_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    typer_app.command(name)(callback)
+    return typer.main.get_command(typer_app)
 
 
 def _group(name: str) -> Any:
@@ -129,8 +132,8 @@ def _before_any_of_group(
     palace: Annotated[Path | None, typer.Option("--palace", help=binding.PALACE_HELP)] = None,
     debug: Annotated[bool, typer.Option("--debug", help=binding.DEBUG_HELP, metavar=binding.NO_VALUE)] = False,
 ) -> None:
-    before = context.obj if isinstance(context.obj, Common) else Common()
-    context.obj = Common(palace=palace or before.palace, debug=debug or before.debug)
+    outer_options = context.obj if isinstance(context.obj, Common) else Common()
+    context.obj = Common(palace=palace or outer_options.palace, debug=debug or outer_options.debug)
     _help_unless_command(context)
 
 

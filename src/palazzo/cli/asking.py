@@ -9,7 +9,7 @@ from pathlib import Path
 from palazzo.errors import NotFound, PalazzoError, UsageError
 
 
-class Declined(PalazzoError):
+class ConfirmationError(PalazzoError):
     """The person said no."""
 
 
@@ -22,23 +22,23 @@ def confirm(show: Callable[[], None]) -> None:
     show()
     print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Declined("Nothing was done.")
+        raise ConfirmationError("Nothing was done.")
 
 
-def text_of_file(named: str) -> str:
+def text_of_file(file_name: str) -> str:
     """Return what a file holds; standard input to its end for `-`. What is no UTF-8 is kept as lone surrogates."""
-    if named == "-":
-        return text_or_stdin("file", named)
+    if file_name == "-":
+        return text_or_stdin("file", file_name)
     try:
-        return Path(named).expanduser().read_bytes().decode("utf-8", "surrogateescape")
+        return Path(file_name).expanduser().read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise NotFound(f"The file {named} cannot be read ({error.strerror}).") from None
+        raise NotFound(f"The file {file_name} cannot be read ({error.strerror}).") from None
 
 
-def text_or_stdin(name: str, given: str | None) -> str:
+def text_or_stdin(name: str, text: str | None) -> str:
     """Return the text that was given; standard input to its end for `-`, or if nothing was given and it is piped."""
-    if given is not None and given != "-":
-        return given
-    if given is None and sys.stdin.isatty():
+    if text is not None and text != "-":
+        return text
+    if text is None and sys.stdin.isatty():
         raise UsageError(f"Give the {name}, or - to read it from standard input.")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from palazzo.cli.operating import size
 from palazzo.cli.screen import INDENT, Screen
 from palazzo.operations.backup import BackupResult
-from palazzo.operations.restore import Held, RestoreResult
+from palazzo.operations.restore import PalaceContents, RestoreResult
 from palazzo.text.counts import count_noun
 from palazzo.text.times import to_iso
 
-_SHOWN = 20
+_ROW_LIMIT = 20
 _ORIGINS = {
     "another palace": "This is a backup of another palace: what it holds as its owner's words counts as yours then.",
     "another device": "This is a backup of another device of this palace: both devices are the same one then.",
@@ -33,23 +33,23 @@ def _list(screen: Screen, result: BackupResult) -> None:
     """Show each on a line of its own, which is not broken: its path is to be copied."""
     if not result.known:
         screen.say("None was made of this palace yet: 'palazzo backup' makes one.")
-    shown = result.known[:_SHOWN]
-    sizes = [size(one.size_bytes) if one.size_bytes is not None else "not to be seen now" for one in shown]
-    for one, told in zip(shown, sizes, strict=True):
-        style = "yellow" if one.size_bytes is None else ""
-        screen.say((to_iso(one.at), "dim"), "  ", (told.rjust(max(map(len, sizes))), style), f"  {one.file}")
-    if len(result.known) > _SHOWN:
-        screen.say((f"{INDENT}and {len(result.known) - _SHOWN:,} older", "dim"))
+    backups = result.known[:_ROW_LIMIT]
+    sizes = [size(entry.size_bytes) if entry.size_bytes is not None else "not to be seen now" for entry in backups]
+    for entry, size_text in zip(backups, sizes, strict=True):
+        style = "yellow" if entry.size_bytes is None else ""
+        screen.say((to_iso(entry.at), "dim"), "  ", (size_text.rjust(max(map(len, sizes))), style), f"  {entry.file}")
+    if len(result.known) > _ROW_LIMIT:
+        screen.say((f"{INDENT}and {len(result.known) - _ROW_LIMIT:,} older", "dim"))
 
 
 def restore(screen: Screen, result: RestoreResult) -> None:
     """Show what was put in the palace's place, what was there, and where that is kept."""
-    screen.say(("would restore  " if result.dry_run else "restored  ", "bold"), _told(result.restored))
+    screen.say(("would restore  " if result.dry_run else "restored  ", "bold"), _format_contents(result.restored))
     screen.say((f"{INDENT}from {result.file}", "dim"))
     if result.replaced is None:
         screen.say(("in place of  ", "bold"), "no palace, or one that cannot be read")
     else:
-        screen.say(("in place of  ", "bold"), _told(result.replaced))
+        screen.say(("in place of  ", "bold"), _format_contents(result.replaced))
     if result.origin in _ORIGINS:
         screen.say((_ORIGINS[result.origin], "yellow"))
     if result.kept is not None:
@@ -71,6 +71,6 @@ def restore(screen: Screen, result: RestoreResult) -> None:
         screen.say(("settings  ", "bold"), result.settings)
 
 
-def _told(held: Held) -> str:
-    until = "" if held.filed_at is None else f", the newest archived {to_iso(held.filed_at)}"
-    return f"{count_noun(held.items, 'item')}, {count_noun(held.drawers, 'drawer')}{until}"
+def _format_contents(contents: PalaceContents) -> str:
+    until = "" if contents.filed_at is None else f", the newest archived {to_iso(contents.filed_at)}"
+    return f"{count_noun(contents.items, 'item')}, {count_noun(contents.drawers, 'drawer')}{until}"

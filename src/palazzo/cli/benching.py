@@ -25,24 +25,25 @@ def bench(screen: Screen, result: BenchResult) -> None:
 
 
 def _guard(screen: Screen, result: GuardBench) -> None:
-    for n, one in enumerate(result.tables):
+    for n, table in enumerate(result.tables):
         if n:
             screen.gap()
-        screen.say((one.title, "bold"))
-        names = tuple(one.rows[0]) if one.rows else ()
-        numbers = tuple(at for at, name in enumerate(names) if not isinstance(one.rows[0][name], str))
+        screen.say((table.title, "bold"))
+        names = tuple(table.rows[0]) if table.rows else ()
+        numbers = tuple(at for at, name in enumerate(names) if not isinstance(table.rows[0][name], str))
         rows = [
             tuple(f"{row[name]:,}" if at in numbers else str(row[name]) for at, name in enumerate(names))
-            for row in one.rows
+            for row in table.rows
         ]
         screen.table(names, rows, right=numbers)
 
 
 def _retrieval(screen: Screen, result: RetrievalBench) -> None:
-    where = "in one palace" if result.shared else "a palace for each"
-    without = f", without {', '.join(result.without)}" if result.without else ""
+    place_text = "in one palace" if result.shared else "a palace for each"
+    exclusions = f", without {', '.join(result.without)}" if result.without else ""
     screen.say(
-        (f"{result.dataset}: {count_noun(result.questions, 'question')}, {where}{without}", "bold"), ", in percent"
+        (f"{result.dataset}: {count_noun(result.questions, 'question')}, {place_text}{exclusions}", "bold"),
+        ", in percent",
     )
     ways = list(result.baselines)
     header = ("", "session", "±", *ways, "turn", "±", *ways)
@@ -58,8 +59,8 @@ def _retrieval(screen: Screen, result: RetrievalBench) -> None:
     ]
     screen.table(header, rows, right=range(1, len(header)))
     screen.gap()
-    some = {"with unanswerable": result.with_unanswerable, "without unanswerable": result.without_unanswerable}
-    _shares(screen, "questions", result.by_type | some)
+    subset_shares = {"with unanswerable": result.with_unanswerable, "without unanswerable": result.without_unanswerable}
+    _shares(screen, "questions", result.by_type | subset_shares)
     if result.by_case:
         screen.gap()
         _shares(screen, "conversation", result.by_case)
@@ -67,11 +68,11 @@ def _retrieval(screen: Screen, result: RetrievalBench) -> None:
     screen.table(("", ""), [((name, "dim"), value) for name, value in _facts(result)])
 
 
-def _shares(screen: Screen, what: str, shares: Mapping[str, Share]) -> None:
-    header = (what, "of", *(f"{level}\n{name}" for level, name in _BRIEF))
+def _shares(screen: Screen, title: str, shares: Mapping[str, Share]) -> None:
+    header = (title, "of", *(f"{level}\n{name}" for level, name in _BRIEF))
     rows = [
-        (name, f"{one.questions:,}", *(_percent(_level(one, level)[measure]) for level, measure in _BRIEF))
-        for name, one in shares.items()
+        (name, f"{share.questions:,}", *(_percent(_level(share, level)[measure]) for level, measure in _BRIEF))
+        for name, share in shares.items()
     ]
     screen.table(header, rows, right=range(1, len(header)))
 
@@ -82,9 +83,9 @@ def _level(share: Share, level: str) -> Means:
 
 def _facts(result: RetrievalBench) -> list[tuple[str, str]]:
     ingest, latency = result.ingest, result.latency_ms
-    crowded = f", {result.jobs} processes side by side" if result.jobs > 1 else ""
+    process_note = f", {result.jobs} processes side by side" if result.jobs > 1 else ""
     facts = [
-        ("search", f"p50 {latency['p50']:,.1f} ms, p95 {latency['p95']:,.1f} ms{crowded}"),
+        ("search", f"p50 {latency['p50']:,.1f} ms, p95 {latency['p95']:,.1f} ms{process_note}"),
         (
             "filing",
             f"{ingest.drawers:,} drawers, {ingest.bytes / _MB:,.2f} MB of words in {ingest.seconds:,.1f} s "
@@ -108,8 +109,8 @@ def _own(screen: Screen, result: OwnBench) -> None:
     )
     names = list(result.found)
     rows = [
-        (kind, f"{one.questions:,}", *(_percent(one.found[name]) for name in names))
-        for kind, one in result.by_kind.items()
+        (kind, f"{entry.questions:,}", *(_percent(entry.found[name]) for name in names))
+        for kind, entry in result.by_kind.items()
     ]
     rows.append(("all", f"{result.questions:,}", *(_percent(result.found[name]) for name in names)))
     screen.table(("made from", "of", *names), rows, right=range(1, len(names) + 2))
@@ -118,11 +119,11 @@ def _own(screen: Screen, result: OwnBench) -> None:
         screen.say((result.note, "yellow"))
     elif result.index == "building":
         screen.say(("Vectors are still being made: what is new was looked for by its words alone.", "yellow"))
-    for one in result.examples:
+    for entry in result.examples:
         screen.gap()
-        place = f"came back as number {one.rank}" if one.rank else "did not come back"
-        screen.say((one.question, "bold"), f"  ({one.kind}) {place}")
-        for above in one.above:
+        place = f"came back as number {entry.rank}" if entry.rank else "did not come back"
+        screen.say((entry.question, "bold"), f"  ({entry.kind}) {place}")
+        for above in entry.above:
             screen.say(f"{INDENT}{above.score:.2f}  ", (above.title, "cyan"), f"  {above.text}")
 
 

@@ -25,72 +25,72 @@ UNNEEDED_HELP = "Taken from scripts that give it to another program; changes not
 def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
     """Return the function that Typer makes a command of; its signature is derived from the request."""
     fields = list(request_fields(operation.request))
-    shown = [field for field in fields if not field.about.hidden]
+    visible_fields = [field for field in fields if not field.about.hidden]
 
     def command(**given: Any) -> None:
         from palazzo.cli.running import run
 
         context: typer.Context = given.pop("typer_context")
         common = _common(context, given)
-        code = run(operation, lambda: _request(operation, shown, given), common)
+        code = run(operation, lambda: _request(operation, visible_fields, given), common)
         if code:
             raise typer.Exit(code)
 
     parameters = [
         _parameter("typer_context", typer.Context),
-        *(_of_field(field) for field in shown),
+        *(_of_field(field) for field in visible_fields),
         *_shared(operation),
-        *(_unneeded(option) for option in operation.unneeded),
+        *(_make_ignored_option(option) for option in operation.ignored_options),
     ]
-    command.__doc__ = _unwrapped(operation.help)
+    command.__doc__ = _join_lines(operation.help)
     command.__name__ = operation.name
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
 
 
-def _unwrapped(text: str) -> str:
+def _join_lines(text: str) -> str:
     """A docstring with its lines joined to paragraphs, for a screen that breaks them by its own width."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
-def path(given: str) -> Path:
+def path(text: str) -> Path:
     """Read a path. An empty one is a variable that is not set rather than the directory one is in."""
-    if not given:
+    if not text:
         raise typer.BadParameter("it is empty; '.' is the directory you are in.")
-    return Path(given)
+    return Path(text)
 
 
-def _common(context: typer.Context, given: dict[str, Any]) -> Common:
+def _common(context: typer.Context, values: dict[str, Any]) -> Common:
     """What was said before the command and behind it; behind wins."""
-    before = context.obj if isinstance(context.obj, Common) else Common()
+    outer_options = context.obj if isinstance(context.obj, Common) else Common()
     return Common(
-        palace=given.pop("palace") or before.palace,
-        as_json=given.pop("as_json"),
-        debug=given.pop("debug") or before.debug,
-        yes=given.pop("assume_yes", False),
+        palace=values.pop("palace") or outer_options.palace,
+        as_json=values.pop("as_json"),
+        debug=values.pop("debug") or outer_options.debug,
+        yes=values.pop("assume_yes", False),
     )
 
 
-def _request(operation: Operation[Any, Any], fields: list[RequestField], given: Mapping[str, Any]) -> Any:
-    return operation.request(**{field.name: _value(field, given[field.name]) for field in fields})
+def _request(operation: Operation[Any, Any], fields: list[RequestField], values: Mapping[str, Any]) -> Any:
+    return operation.request(**{field.name: _value(field, values[field.name]) for field in fields})
 
 
-def _value(field: RequestField, given: Any) -> Any:
+def _value(field: RequestField, value: Any) -> Any:
     """What Typer read, in the request's own type."""
     if field.about.stdin:
         from palazzo.cli.asking import text_or_stdin
 
-        return text_or_stdin(field.name, given)
-    if field.about.file and given is not None:
+        return text_or_stdin(field.name, value)
+    if field.about.file and value is not None:
         from palazzo.cli.asking import text_of_file
 
-        return text_of_file(given)
+        return text_of_file(value)
     if field.about.words:
-        return " ".join(given)
+        return " ".join(value)
     if get_origin(field.type) is tuple:
-        return tuple(given or ())
-    return given.value if isinstance(given, enum.Enum) else given
+        return tuple(value or ())
+    return value.value if isinstance(value, enum.Enum) else value
 
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -120,16 +120,16 @@ def _type_and_default(field: RequestField) -> tuple[Any, Any]:
         return str | None, None
     if get_origin(field.type) is tuple:
         member = get_args(field.type)[0]
-        return (list[member], inspect.Parameter.empty) if field.required else (list[member] | None, None)  # type: ignore[valid-type]
+        return (list[member], inspect.Parameter.empty) if field.is_required else (list[member] | None, None)  # type: ignore[valid-type]
     kind = field.type
-    default = inspect.Parameter.empty if field.required else field.default
+    default = inspect.Parameter.empty if field.is_required else field.default
     if get_origin(kind) is Literal:
         choices = enum.Enum(field.name, {str(choice): choice for choice in get_args(kind)})  # type: ignore[misc]
         kind, default = choices, choices(default) if default in get_args(field.type) else default
     return (kind | None if field.optional else kind), default
 
 
-def _unneeded(option: str) -> inspect.Parameter:
+def _make_ignored_option(option: str) -> inspect.Parameter:
     mark = typer.Option(option, help=UNNEEDED_HELP, hidden=True)
     return _parameter(option.strip("-").replace("-", "_"), Annotated[bool, mark], False)
 
@@ -139,7 +139,7 @@ def _metavar(field: RequestField) -> str:
 
 
 def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
-    found = [
+    parameters = [
         _parameter(
             "palace", Annotated[Path | None, typer.Option("--palace", help=PALACE_HELP, show_default=False)], None
         ),
@@ -147,9 +147,9 @@ def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
         _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP, metavar=NO_VALUE)], False),
     ]
     if operation.destructive or operation.asks is not None:
-        found.append(
+        parameters.append(
             _parameter(
                 "assume_yes", Annotated[bool, typer.Option("--yes", "-y", help=YES_HELP, metavar=NO_VALUE)], False
             )
         )
-    return found
+    return parameters

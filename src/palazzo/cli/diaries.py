@@ -54,8 +54,14 @@ def list_agents(screen: Screen, result: ListAgentsResult) -> None:
         screen.say("Nobody keeps a diary yet: ", ("palazzo diary write AGENT TEXT", "bold"), " begins one.")
         return
     rows = [
-        ((one.name, "bold"), f"{one.entries:,}", to_iso(one.first_at)[:10], to_iso(one.last_at)[:10], one.wing)
-        for one in result.agents
+        (
+            (agent.name, "bold"),
+            f"{agent.entries:,}",
+            to_iso(agent.first_at)[:10],
+            to_iso(agent.last_at)[:10],
+            agent.wing,
+        )
+        for agent in result.agents
     ]
     screen.table(("agent", "entries", "first", "last", "wing"), rows, right=(1,))
     screen.say((f"{INDENT}{count_noun(len(rows), 'agent')}", "dim"))
@@ -63,18 +69,18 @@ def list_agents(screen: Screen, result: ListAgentsResult) -> None:
 
 def checkpoint(screen: Screen, result: CheckpointResult) -> None:
     """Show what was saved, and what was there already."""
-    items = sum(one.part == "item" for one in result.added)
-    stated = sum(one.new or bool(one.changed) for one in result.facts)
-    told = [count_noun(items, "note")] if items else []
-    told += ["a diary entry"] if len(result.added) > items else []
-    told += [count_noun(stated, "fact")] if stated else []
-    screen.say((f"Saved {', '.join(told)}" if told else "All of it was there already: nothing was saved", "bold"))
-    for one in result.added:
-        screen.say((f"{INDENT}{one.id}  ", "dim"), (f"{one.wing}/{one.room}", "cyan"))
+    items = sum(entry.part == "item" for entry in result.added)
+    fact_count = sum(entry.new or bool(entry.changed) for entry in result.facts)
+    parts = [count_noun(items, "note")] if items else []
+    parts += ["a diary entry"] if len(result.added) > items else []
+    parts += [count_noun(fact_count, "fact")] if fact_count else []
+    screen.say((f"Saved {', '.join(parts)}" if parts else "All of it was there already: nothing was saved", "bold"))
+    for entry in result.added:
+        screen.say((f"{INDENT}{entry.id}  ", "dim"), (f"{entry.wing}/{entry.room}", "cyan"))
     for copy in result.duplicates:
-        which = f"item {copy.number}" if copy.part == "item" else "the diary entry"
-        said = f"is {copy.similarity:.0%} in" if copy.filed else "is there already, and was not filed again:"
-        screen.say((f"{which} {said} ", "yellow"), (copy.id, "dim"), f"  {copy.text}")
+        label = f"item {copy.number}" if copy.part == "item" else "the diary entry"
+        verdict = f"is {copy.similarity:.0%} in" if copy.filed else "is there already, and was not filed again:"
+        screen.say((f"{label} {verdict} ", "yellow"), (copy.id, "dim"), f"  {copy.text}")
     for fact in result.facts:
         for conflict in fact.conflicts:
             screen.say((f"fact {fact.number} is in conflict with another: ", "yellow"), (conflict, "dim"))

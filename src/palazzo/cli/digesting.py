@@ -37,12 +37,14 @@ def digest(screen: Screen, result: DigestResult) -> None:
     if result.sub_agents:
         screen.gap()
         screen.say(("Sub-agents", "bold"))
-    for one in result.sub_agents:
-        screen.say(f"{INDENT}{_title(one.title)}", (f"  {count_noun(one.lines, 'line')}  {one.session}", "dim"))
+    for agent in result.sub_agents:
+        screen.say(f"{INDENT}{_title(agent.title)}", (f"  {count_noun(agent.lines, 'line')}  {agent.session}", "dim"))
     screen.gap()
     if result.lines:
-        said = f"{count_noun(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
-        screen.say((said, "dim"))
+        summary = (
+            f"{count_noun(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
+        )
+        screen.say((summary, "dim"))
     else:
         screen.say(("Nothing was found to digest in it.", "dim"))
 
@@ -59,8 +61,8 @@ def _title(title: str) -> str:
 def _line(screen: Screen, line: DigestLineView) -> None:
     by = "" if line.kind in ("changed", "failed") else f"  {line.by}"
     by += "  external" if line.trust == "external" else ""
-    where = (line.words.drawer or line.words.item)[:12]
-    screen.say((f"{INDENT}{' '.join(line.words.text.split())}", ""), (f"{by}  {line.said_at[:10]}  {where}", "dim"))
+    source_id = (line.words.drawer or line.words.item)[:12]
+    screen.say((f"{INDENT}{' '.join(line.words.text.split())}", ""), (f"{by}  {line.said_at[:10]}  {source_id}", "dim"))
     if line.about is not None:
         label = "  external" if line.about_trust == "external" else ""
         screen.say((f"{INDENT}{INDENT}to: {' '.join(line.about.text.split())}{label}", "dim"))

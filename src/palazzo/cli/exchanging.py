@@ -9,7 +9,7 @@ from palazzo.operations.export import ExportResult
 from palazzo.operations.importing import Came, ImportResult
 from palazzo.text.counts import count_noun
 
-_SHOWN = 20
+_ROW_LIMIT = 20
 
 
 def export(screen: Screen, result: ExportResult) -> None:
@@ -17,9 +17,9 @@ def export(screen: Screen, result: ExportResult) -> None:
     if result.path == "-":
         return
     if result.format == "markdown":
-        told = [count_noun(result.counts[name], name.removesuffix("s")) for name in ("drawers", "facts", "tasks")]
+        parts = [count_noun(result.counts[name], name.removesuffix("s")) for name in ("drawers", "facts", "tasks")]
         pages = count_noun(result.counts["pages"], "page")
-        screen.say(("Wrote ", "bold"), f"{pages} with {', '.join(told)} into {result.path}.")
+        screen.say(("Wrote ", "bold"), f"{pages} with {', '.join(parts)} into {result.path}.")
         return
     records = sum(result.counts.values())
     screen.say(("Wrote ", "bold"), f"{count_noun(records, 'record')} ({result.size:,} bytes) to {result.path}.")
@@ -31,21 +31,21 @@ def import_(screen: Screen, result: ImportResult) -> None:
     verb = "Would take over" if result.dry_run else "Took over"
     screen.say((f"{verb} ", "bold"), f"{result.title} from {result.path}:")
     rows = [
-        (one.what.replace("_", " "), *(f"{number:,}" if number else "" for number in _numbers(one)))
-        for one in result.counts
-        if any(_numbers(one))
+        (counts.what.replace("_", " "), *(f"{number:,}" if number else "" for number in _numbers(counts)))
+        for counts in result.counts
+        if any(_numbers(counts))
     ]
     if rows:
         screen.table(("", "new", "changed", "merged", "here already"), rows, right=(1, 2, 3, 4))
     else:
         screen.say("It holds nothing.")
-    for renamed in result.renamed[:_SHOWN]:
-        screen.say((f"{renamed.what} ", "dim"), f"{renamed.was} is called ", (renamed.now, "cyan"), " here")
+    for name_change in result.renamed[:_ROW_LIMIT]:
+        screen.say((f"{name_change.what} ", "dim"), f"{name_change.was} is called ", (name_change.now, "cyan"), " here")
     _more(screen, len(result.renamed), "renamed")
-    for left in result.left_out[:_SHOWN]:
-        screen.say(("no place  ", "yellow"), f"{left.count:,} {left.what.replace('_', ' ')}: {left.reason}")
-        if left.keys:
-            screen.say((f"{INDENT}such as {', '.join(left.keys)}", "dim"))
+    for omission in result.left_out[:_ROW_LIMIT]:
+        screen.say(("no place  ", "yellow"), f"{omission.count:,} {omission.what.replace('_', ' ')}: {omission.reason}")
+        if omission.keys:
+            screen.say((f"{INDENT}such as {', '.join(omission.keys)}", "dim"))
     _more(screen, len(result.left_out), "reasons")
     if result.conflicts:
         screen.say(
@@ -94,20 +94,20 @@ def show_variants(screen: Screen, variants: Sequence[str]) -> None:
         (f"{count_noun(len(variants), 'item')} came with another text than here, and yours was kept. ", "yellow"),
         "'palazzo show ID' shows the text here:",
     )
-    for item in variants[:_SHOWN]:
+    for item in variants[:_ROW_LIMIT]:
         screen.say((f"{INDENT}{item}", "dim"))
     _more(screen, len(variants), "items")
 
 
-def _numbers(one: Came) -> tuple[int, int, int, int]:
-    return one.new, one.changed, one.merged, one.there
+def _numbers(counts: Came) -> tuple[int, int, int, int]:
+    return counts.new, counts.changed, counts.merged, counts.there
 
 
 def _kinds(screen: Screen, counts: dict[str, int]) -> None:
-    told = [count_noun(number, kind.replace("_", " ")) for kind, number in counts.items() if kind != "header"]
-    screen.say((", ".join(told), "dim"))
+    parts = [count_noun(number, kind.replace("_", " ")) for kind, number in counts.items() if kind != "header"]
+    screen.say((", ".join(parts), "dim"))
 
 
-def _more(screen: Screen, number: int, what: str) -> None:
-    if number > _SHOWN:
-        screen.say((f"{INDENT}and {number - _SHOWN:,} more {what}", "dim"))
+def _more(screen: Screen, number: int, noun: str) -> None:
+    if number > _ROW_LIMIT:
+        screen.say((f"{INDENT}and {number - _ROW_LIMIT:,} more {noun}", "dim"))

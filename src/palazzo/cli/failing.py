@@ -17,7 +17,7 @@ from palazzo.errors import PalazzoError, UsageError
 if TYPE_CHECKING:
     from palazzo.operations.context import Progress
 
-FAILED, USAGE, BUG, INTERRUPTED = 1, 2, 3, 130
+FAILED, USAGE, BUG, INTERRUPT = 1, 2, 3, 130
 
 
 def expected(error: PalazzoError, debug: bool) -> int:
@@ -28,25 +28,25 @@ def expected(error: PalazzoError, debug: bool) -> int:
     return USAGE if isinstance(error, UsageError) else FAILED
 
 
-def interrupted(last: Progress | None, writes: bool = True) -> int:
+def report_interrupt(last: Progress | None, writes: bool = True) -> int:
     """Say that ^C was heard, and what is kept of what `writes`."""
     far = f" at {last.done:,} of {last.total:,} ({last.what})" if last else ""
-    kept = " What was done so far is kept; the same command goes on from there." if writes else ""
-    print(f"\npalazzo: Stopped{far}.{kept}", file=sys.stderr)
-    return INTERRUPTED
+    note = " What was done so far is kept; the same command goes on from there." if writes else ""
+    print(f"\npalazzo: Stopped{far}.{note}", file=sys.stderr)
+    return INTERRUPT
 
 
 def bug(error: BaseException, arguments: Sequence[str], debug: bool) -> int:
     """Write a report of a bug and name its file."""
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    told = f"palazzo: This is a bug in Palazzo ({type(error).__name__}); nothing that was acknowledged is lost."
+    message = f"palazzo: This is a bug in Palazzo ({type(error).__name__}); nothing that was acknowledged is lost."
     try:
         path = _write_report(_report(error, arguments))
     except OSError as trouble:
-        print(f"{told} No report could be written ({trouble.strerror}); --debug shows it.", file=sys.stderr)
+        print(f"{message} No report could be written ({trouble.strerror}); --debug shows it.", file=sys.stderr)
         return BUG
-    print(f"{told} Please paste {path} into a bug report; it holds nothing from your palace.", file=sys.stderr)
+    print(f"{message} Please paste {path} into a bug report; it holds nothing from your palace.", file=sys.stderr)
     return BUG
 
 
@@ -86,21 +86,22 @@ def _report(error: BaseException, arguments: Sequence[str]) -> str:
 
 def _without_values(arguments: Sequence[str]) -> list[str]:
     """The command and the names of its options; everything else is somebody's words."""
-    from palazzo.operations.registry import MODULES, typed
+    from palazzo.operations.registry import MODULES, split_command_name
 
-    commands = {word for name in MODULES for word in typed(name)}
-    return [one.split("=")[0] if one.startswith("--") else one if one in commands else "…" for one in arguments]
+    commands = {word for name in MODULES for word in split_command_name(name)}
+    return [
+        argument.split("=")[0] if argument.startswith("--") else argument if argument in commands else "…"
+        for argument in arguments
+    ]
 
 
 def _trace(error: BaseException) -> list[str]:
     lines = []
-    chained: BaseException | None = error
-    while chained is not None:
-        lines.append(
-            f"{type(chained).__module__}.{type(chained).__qualname__} (its message is left out; --debug shows it)"
-        )
-        for frame in traceback.extract_tb(chained.__traceback__):
+    cause: BaseException | None = error
+    while cause is not None:
+        lines.append(f"{type(cause).__module__}.{type(cause).__qualname__} (its message is left out; --debug shows it)")
+        for frame in traceback.extract_tb(cause.__traceback__):
             lines.append(f"  {frame.filename}:{frame.lineno} in {frame.name}")
             lines.append(f"    {frame.line}")
-        chained = chained.__cause__ or chained.__context__
+        cause = cause.__cause__ or cause.__context__
     return lines

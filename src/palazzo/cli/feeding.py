@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.cli.filing import left_out, when_found
+from palazzo.cli.filing import left_out, show_timing
 from palazzo.cli.screen import Part, Screen
 from palazzo.model import Micros
 from palazzo.operations.feed import FeedResult, HistoryFed
@@ -17,7 +17,7 @@ def feed(screen: Screen, result: FeedResult) -> None:
         screen.say(("'palazzo mine PATH' reads transcripts and exports that lie elsewhere.", "dim"))
         return
     header = ("host", "history", "sessions", "new", "grown", "from", "to", "to read" if result.dry_run else "read")
-    screen.table(header, [_row(one) for one in result.histories], right=(2, 3, 4, 7))
+    screen.table(header, [_row(history) for history in result.histories], right=(2, 3, 4, 7))
     if result.dry_run:
         screen.say(("Nothing was read: this was a dry run.", "yellow"))
         changed = result.new + result.grown
@@ -34,19 +34,19 @@ def feed(screen: Screen, result: FeedResult) -> None:
         if result.wings:
             screen.say((f"in {count_noun(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
     left_out(screen, result)
-    when_found(screen, result)
+    show_timing(screen, result)
 
 
-def _row(one: HistoryFed) -> tuple[Part, ...]:
+def _row(history: HistoryFed) -> tuple[Part, ...]:
     return (
-        (one.host, "cyan"),
-        one.shown_as,
-        f"{one.sessions:,}",
-        (f"{one.new:,}", "green" if one.new else "dim"),
-        (f"{one.grown:,}", "green" if one.grown else "dim"),
-        _day(one.earliest),
-        _day(one.latest),
-        _size(one.bytes),
+        (history.host, "cyan"),
+        history.shown_as,
+        f"{history.sessions:,}",
+        (f"{history.new:,}", "green" if history.new else "dim"),
+        (f"{history.grown:,}", "green" if history.grown else "dim"),
+        _day(history.earliest),
+        _day(history.latest),
+        _size(history.bytes),
     )
 
 

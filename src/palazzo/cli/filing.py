@@ -35,8 +35,8 @@ def init(screen: Screen, result: InitResult) -> None:
 
 def mine(screen: Screen, result: MineResult) -> None:
     """Show what was read, what was left out and why."""
-    told = [("new", result.new), ("grown", result.grown), ("unchanged", result.unchanged)]
-    parts = ", ".join(f"{number:,} {name}" for name, number in told if number) or "none new"
+    counts = [("new", result.new), ("grown", result.grown), ("unchanged", result.unchanged)]
+    parts = ", ".join(f"{number:,} {name}" for name, number in counts if number) or "none new"
     screen.say((f"{count_noun(result.sources, 'source')}: ", "bold"), parts)
     if result.dry_run:
         screen.say(("Nothing was read: this was a dry run.", "yellow"))
@@ -48,7 +48,7 @@ def mine(screen: Screen, result: MineResult) -> None:
         )
     left_out(screen, result)
     by_rule(screen, result)
-    when_found(screen, result)
+    show_timing(screen, result)
 
 
 def by_rule(screen: Screen, result: MineResult) -> None:
@@ -64,7 +64,7 @@ def by_rule(screen: Screen, result: MineResult) -> None:
         screen.say(("taken back  ", "green"), f"{count_noun(result.taken_back, 'document')} {verb} found again.")
 
 
-def when_found(screen: Screen, result: MineResult) -> None:
+def show_timing(screen: Screen, result: MineResult) -> None:
     """Say how long it took, and when all of it can be found."""
     screen.say((f"{result.took_s:,.1f} s", "dim"))
     if result.note:
@@ -107,18 +107,24 @@ def forget(screen: Screen, result: ForgetResult) -> None:
 def undo(screen: Screen, result: UndoResult) -> None:
     """Show what was taken back, or the last changes."""
     if result.undone is not None:
-        screen.say(("Took back  ", "bold"), _done(result.undone), (f"  ({result.undone.at})", "dim"))
+        screen.say(("Took back  ", "bold"), _describe_change(result.undone), (f"  ({result.undone.at})", "dim"))
     elif not result.changes:
         screen.say("Nothing was changed yet: there is nothing to undo.")
     else:
         rows = [
-            ((change.at, "dim"), change.actor, _done(change), "undone" if change.undone else "", (change.id, "dim"))
+            (
+                (change.at, "dim"),
+                change.actor,
+                _describe_change(change),
+                "undone" if change.undone else "",
+                (change.id, "dim"),
+            )
             for change in result.changes
         ]
         screen.table(("when", "who", "what", "", "id"), rows)
 
 
-def _done(change: Change) -> str:
+def _describe_change(change: Change) -> str:
     """What a change did: its verb, to what, and to how many where that was more than one."""
     verb = f"undo of {change.summary}" if change.undoes is not None else f"{change.verb} {change.summary}".strip()
     return f"{verb} ({change.size:,})" if change.size > 1 else verb
@@ -127,7 +133,10 @@ def _done(change: Change) -> str:
 def tag(screen: Screen, result: TagResult) -> None:
     """Show what was tagged, or the tags in use."""
     if result.action == "list":
-        rows = [(one.tag, f"{one.drawers:,}", ("by rule" if one.by_rule else "", "dim")) for one in result.tags]
+        rows = [
+            (tag_row.tag, f"{tag_row.drawers:,}", ("by rule" if tag_row.by_rule else "", "dim"))
+            for tag_row in result.tags
+        ]
         screen.table(("tag", "drawers", ""), rows, right=(1,))
         return
     verb = "tagged" if result.action == "add" else "lost the tag"

@@ -15,26 +15,26 @@ from palazzo.text.words import terms
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
     from palazzo.operations.search import SearchResult
-    from palazzo.operations.show import Shown, ShowResult
+    from palazzo.operations.show import ShowEntry, ShowResult
     from palazzo.operations.wake_up import WakeUpResult
 
 
 def search(screen: Screen, result: SearchResult) -> None:
     """Show hits: two lines of facts, then the exact words, with what stands beside them."""
-    asked = tuple(term.casefold() for term in terms(result.query))
-    shown = result.hits or result.below
+    query_terms = tuple(term.casefold() for term in terms(result.query))
+    hits = result.hits or result.below
     if result.below:
         screen.say(("What came nearest, and is not likely to answer:", "yellow"))
         screen.gap()
-    for rank, hit in enumerate(shown, 1):
-        write_hit(screen, rank, hit, asked, result.explained)
-    if result.explained and shown:
-        write_reasons(screen, shown, result.floor)
+    for rank, hit in enumerate(hits, 1):
+        write_hit(screen, rank, hit, query_terms, result.explained)
+    if result.explained and hits:
+        write_reasons(screen, hits, result.floor)
     screen.say((_summary(result), "dim"))
     if result.advice:
-        screen.say((result.advice, "yellow"), hanging=0)
+        screen.say((result.advice, "yellow"), wrap_indent=0)
     if result.note:
-        screen.say((result.note, "yellow"), hanging=0)
+        screen.say((result.note, "yellow"), wrap_indent=0)
     elif result.index == "building":
         screen.say(
             ("Vectors are still being made: what is new is found by its words, and soon by its meaning.", "yellow")
@@ -42,10 +42,10 @@ def search(screen: Screen, result: SearchResult) -> None:
 
 
 def _summary(result: SearchResult) -> str:
-    shown = count_noun(len(result.hits), "hit") if result.hits else "Nothing found"
-    where = f" in {result.scope.wing}" if result.scope.wing else ""
-    where += f" as of {to_iso(result.scope.as_of)}" if result.scope.as_of is not None else ""
-    return f"{shown}{where}, {count_noun(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
+    count_text = count_noun(len(result.hits), "hit") if result.hits else "Nothing found"
+    scope_text = f" in {result.scope.wing}" if result.scope.wing else ""
+    scope_text += f" as of {to_iso(result.scope.as_of)}" if result.scope.as_of is not None else ""
+    return f"{count_text}{scope_text}, {count_noun(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
 
 
 def show(screen: Screen, result: ShowResult) -> None:
@@ -71,7 +71,7 @@ def show(screen: Screen, result: ShowResult) -> None:
         _brief(screen, entry)
 
 
-def _entry(screen: Screen, kind: str, entry: Shown) -> None:
+def _entry(screen: Screen, kind: str, entry: ShowEntry) -> None:
     screen.say((f"{kind} {entry.id}", "bold"))
     facts = [
         ("title", quoted_name(entry.title) if entry.title and entry.source.session_id else entry.title),
@@ -93,7 +93,10 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
         ("importance", "" if entry.importance is None else f"{entry.importance:g}"),
         ("metadata", json.dumps(entry.metadata, ensure_ascii=False) if entry.metadata else ""),
         ("replaces", " ".join(entry.replaces)),
-        *(("also said", f"{moment(one.created_at)} by {one.author or one.trust} ({one.id})") for one in entry.folded),
+        *(
+            ("also said", f"{moment(copy.created_at)} by {copy.author or copy.trust} ({copy.id})")
+            for copy in entry.folded
+        ),
         ("drawers", " ".join(entry.drawers)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts if value])
@@ -104,7 +107,7 @@ def _entry(screen: Screen, kind: str, entry: Shown) -> None:
     screen.gap()
 
 
-def _brief(screen: Screen, entry: Shown) -> None:
+def _brief(screen: Screen, entry: ShowEntry) -> None:
     screen.say((f"{entry.id}  {entry.source.locator}  {entry.role}", "dim"))
     screen.exact(entry.text)
     screen.gap()

@@ -17,7 +17,7 @@ MOST_LINES, MOST_CHARACTERS = 12, 1200
 BESIDE_LINES, BESIDE_CHARACTERS = 8, 500
 """The same of what stands beside it."""
 _DEEPER = INDENT + "  "
-_HANGING = len("1  0.00  ")
+_HIT_INDENT = len("1  0.00  ")
 _CELL = 8
 """Columns that a hit takes in the table of reasons."""
 _TRUST = get_args(Trust)
@@ -27,7 +27,7 @@ def _title(hit: HitView) -> str:
     return quoted_name(hit.title) if hit.source.session_id else hit.title
 
 
-def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], explained: bool) -> None:
+def write_hit(screen: Screen, rank: int, hit: HitView, query_terms: Sequence[str], with_reasons: bool) -> None:
     """Show a hit: when, where and under which title; its id; and its words between its neighbours'."""
     screen.say(
         (f"{rank}", "bold"),
@@ -36,7 +36,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
         f"  {day(hit.created_at)}  ",
         (shown_place(f"{hit.wing}/{hit.room}"), "cyan"),
         (f"  {_title(hit)}" if hit.title else "", "bold"),
-        hanging=_HANGING,
+        wrap_indent=_HIT_INDENT,
     )
     marks = [
         hit.label or (hit.branch and f"branch {quoted_name(hit.branch)}"),
@@ -49,20 +49,20 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
     screen.say(
         (f"{INDENT}{hit.id}{facts}", "dim"),
         ("".join(f"  {mark}" for mark in marks if mark), "yellow"),
-        hanging=len(INDENT),
+        wrap_indent=len(INDENT),
     )
-    superseded(screen, hit.superseded)
+    write_supersession(screen, hit.superseded)
     if hit.cited:
-        screen.say((f"{INDENT}{hit.cited}", "yellow"), hanging=len(INDENT))
-    if explained:
-        screen.say((f"{INDENT}{hit.source.uri}", "dim"), hanging=len(INDENT))
+        screen.say((f"{INDENT}{hit.cited}", "yellow"), wrap_indent=len(INDENT))
+    if with_reasons:
+        screen.say((f"{INDENT}{hit.source.uri}", "dim"), wrap_indent=len(INDENT))
     for neighbour in hit.context:
         if neighbour.position < 0:
             _neighbour(screen, neighbour, hit)
-    start, text = excerpt(hit.text, asked)
+    start, text = excerpt(hit.text, query_terms)
     if start:
         screen.say((f"{INDENT}… from character {start:,} on:", "dim"))
-    _spoken(screen, text, start, hit.turns)
+    _write_turns(screen, text, start, hit.turns)
     _remainder(screen, len(text), hit.length, hit.id)
     for neighbour in hit.context:
         if neighbour.position > 0:
@@ -70,16 +70,16 @@ def write_hit(screen: Screen, rank: int, hit: HitView, asked: Sequence[str], exp
     screen.gap()
 
 
-def superseded(screen: Screen, by: SupersededView | None) -> None:
+def write_supersession(screen: Screen, by: SupersededView | None) -> None:
     """Say that some of the words do not hold any more."""
     if by is not None:
-        told = f"superseded on {day(by.at)}: {by.value or 'it ended'}"
-        screen.say((f"{INDENT}{told}  ({by.by})", "yellow"), hanging=len(INDENT))
+        message = f"superseded on {day(by.at)}: {by.value or 'it ended'}"
+        screen.say((f"{INDENT}{message}  ({by.by})", "yellow"), wrap_indent=len(INDENT))
 
 
 def _neighbour(screen: Screen, neighbour: NeighbourView, hit: HitView) -> None:
-    before = neighbour.position < 0
-    arrow, name = ("↑", "before") if before else ("↓", "after")
+    is_previous = neighbour.position < 0
+    arrow, name = ("↑", "before") if is_previous else ("↓", "after")
     if neighbour.hit is not None:
         screen.say((f"{INDENT}{arrow} {name} it: see hit {neighbour.hit}", "dim"))
         return
@@ -89,48 +89,50 @@ def _neighbour(screen: Screen, neighbour: NeighbourView, hit: HitView) -> None:
         neighbour.role,
         f"trust {neighbour.trust}" if lower else "",
     ]
-    told = "".join(f"  {fact}" for fact in facts if fact)
-    screen.say((f"{INDENT}{arrow} {name} it  {neighbour.id}{told}", "dim"), hanging=len(INDENT))
-    start, text = _ending(neighbour.text) if before else (0, beginning(neighbour.text, BESIDE_LINES, BESIDE_CHARACTERS))
-    _spoken(screen, text, start, neighbour.turns, "dim", _DEEPER)
+    fact_text = "".join(f"  {fact}" for fact in facts if fact)
+    screen.say((f"{INDENT}{arrow} {name} it  {neighbour.id}{fact_text}", "dim"), wrap_indent=len(INDENT))
+    start, text = (
+        _ending(neighbour.text) if is_previous else (0, beginning(neighbour.text, BESIDE_LINES, BESIDE_CHARACTERS))
+    )
+    _write_turns(screen, text, start, neighbour.turns, "dim", _DEEPER)
     _remainder(screen, len(text), neighbour.length, neighbour.id, _DEEPER)
 
 
-def _spoken(
+def _write_turns(
     screen: Screen, text: str, start: int, turns: Sequence[TurnView], style: str = "", indent: str = INDENT
 ) -> None:
     """Show `text`, which begins at `start` of what the turns count, with who says each part of it."""
-    within = [turn for turn in turns if turn.end > start and turn.start < start + len(text)]
-    if not within:
+    visible_turns = [turn for turn in turns if turn.end > start and turn.start < start + len(text)]
+    if not visible_turns:
         screen.read(text.rstrip("\n"), "", style, indent)
-    for turn in within:
+    for turn in visible_turns:
         words = text[max(turn.start - start, 0) : turn.end - start].rstrip("\n")
         screen.read(words, turn.author if turn.role == "user" and turn.author else turn.role, style, indent)
 
 
-def _remainder(screen: Screen, shown: int, length: int, uid: str, indent: str = INDENT) -> None:
-    if shown < length:
-        screen.say((f"{indent}… {shown:,} of {length:,} characters; palazzo show {uid}", "dim"))
+def _remainder(screen: Screen, visible_length: int, length: int, uid: str, indent: str = INDENT) -> None:
+    if visible_length < length:
+        screen.say((f"{indent}… {visible_length:,} of {length:,} characters; palazzo show {uid}", "dim"))
 
 
 def write_reasons(screen: Screen, hits: Sequence[HitView], floor: float) -> None:
     """Show why hits are in this order: what each stage found of each, and what each signal adds to its rank."""
-    told = [{reason.name: reason for reason in hit.reasons} for hit in hits]
-    names = _merged([list(one) for one in told])
+    hit_reasons = [{reason.name: reason for reason in hit.reasons} for hit in hits]
+    names = _merged([list(reasons) for reasons in hit_reasons])
     columns = max(1, (screen.width - max(map(len, names), default=0) - _CELL) // _CELL)
     for first in range(0, len(hits), columns):
         part = range(first, min(first + columns, len(hits)))
-        rows = [[name, _weight(name, told), *(_cell(told[n].get(name)) for n in part)] for name in names]
+        rows = [[name, _weight(name, hit_reasons), *(_cell(hit_reasons[n].get(name)) for n in part)] for name in names]
         rows.append([("score", "bold"), "", *((f"{hits[n].score:.4f}", "green") for n in part)])
         screen.table(("", "weight", *(f"hit {n + 1}" for n in part)), rows, right=range(1, len(part) + 2))
         screen.gap()
-    ceilings = {reason.most for one in told for reason in one.values() if reason.most is not None}
+    ceilings = {reason.most for reasons in hit_reasons for reason in reasons.values() if reason.most is not None}
     for line in (
         "Lines with a weight say what a signal adds to the rank; hits are ordered by rank.",
-        *(f"bm25 is at most {ceiling:.1f} for these words." for ceiling in ceilings),
+        *(f"bm25 is at most {maximum:.1f} for these words." for maximum in ceilings),
         f"The score says how likely a hit answers; the best must reach {floor:g}.",
     ):
-        screen.say((line, "dim"), hanging=0)
+        screen.say((line, "dim"), wrap_indent=0)
     screen.gap()
 
 
@@ -146,8 +148,8 @@ def _merged(lists: Sequence[Sequence[str]]) -> list[str]:
     return merged
 
 
-def _weight(name: str, told: Sequence[dict[str, ReasonView]]) -> Part:
-    weight = next((one[name].weight for one in told if name in one), None)
+def _weight(name: str, hit_reasons: Sequence[dict[str, ReasonView]]) -> Part:
+    weight = next((reasons[name].weight for reasons in hit_reasons if name in reasons), None)
     return "" if weight is None else (f"{weight:.2f}", "dim")
 
 
@@ -157,12 +159,12 @@ def _cell(reason: ReasonView | None) -> Part:
     return f"{reason.value:.2f}" if reason.weight is None else f"{reason.value * reason.weight:+.2f}"
 
 
-def excerpt(text: str, asked: Sequence[str]) -> tuple[int, str]:
+def excerpt(text: str, query_terms: Sequence[str]) -> tuple[int, str]:
     """Return (where it begins, what one hit may show of `text`): the beginning, unless another part says more."""
     if len(beginning(text)) == len(text):
         return 0, text
     lines = text.split("\n")
-    counts = [sum(term in line.casefold() for term in asked) for line in lines]
+    counts = [sum(term in line.casefold() for term in query_terms) for line in lines]
     best = max(range(len(lines)), key=lambda n: (sum(counts[n : n + MOST_LINES // 2]), -n))
     first = 0 if sum(counts[:MOST_LINES]) >= sum(counts[best : best + MOST_LINES]) else max(0, best - 1)
     start = sum(len(line) + 1 for line in lines[:first])
@@ -171,10 +173,10 @@ def excerpt(text: str, asked: Sequence[str]) -> tuple[int, str]:
 
 def beginning(text: str, lines: int = MOST_LINES, characters: int = MOST_CHARACTERS) -> str:
     """Return as much of `text` as one hit may show, cut at the end of a line or word."""
-    kept = "\n".join(text.split("\n")[:lines])
-    if len(kept) <= characters:
-        return kept
-    head = kept[:characters]
+    excerpt_text = "\n".join(text.split("\n")[:lines])
+    if len(excerpt_text) <= characters:
+        return excerpt_text
+    head = excerpt_text[:characters]
     for mark in ("\n", " "):
         at = head.rfind(mark)
         if at > characters // 2:
@@ -184,12 +186,12 @@ def beginning(text: str, lines: int = MOST_LINES, characters: int = MOST_CHARACT
 
 def _ending(text: str) -> tuple[int, str]:
     """Return (where it begins, the end of `text`), as much of it as may stand before a hit."""
-    kept = "\n".join(text.split("\n")[-BESIDE_LINES:])
-    if len(kept) > BESIDE_CHARACTERS:
-        tail = kept[-BESIDE_CHARACTERS:]
+    excerpt_text = "\n".join(text.split("\n")[-BESIDE_LINES:])
+    if len(excerpt_text) > BESIDE_CHARACTERS:
+        tail = excerpt_text[-BESIDE_CHARACTERS:]
         at = next((at for at in map(tail.find, "\n ") if 0 <= at < BESIDE_CHARACTERS // 2), -1)
-        kept = tail[at + 1 :]
-    return len(text) - len(kept), kept
+        excerpt_text = tail[at + 1 :]
+    return len(text) - len(excerpt_text), excerpt_text
 
 
 def day(at: Micros) -> str:

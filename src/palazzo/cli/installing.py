@@ -9,7 +9,7 @@ from palazzo.cli.screen import Part, Screen
 from palazzo.operations.install import FileView, InstallResult
 from palazzo.operations.uninstall import UninstallResult
 
-_SAID = {
+_STATE_LABELS = {
     False: {"new": "written", "changed": "changed", "same": "as it was", "removed": "removed"},
     True: {
         "new": "would be written",
@@ -28,12 +28,15 @@ def install(screen: Screen, result: InstallResult) -> None:
     if result.others:
         screen.gap()
         did = "Would remove" if result.dry_run else "Removed"
-        screen.say((f"{did} what other memories left there:" if result.clean else _LEFT, "yellow"))
-        screen.table(("", "", ""), [((one.name, "bold"), one.what, (_short(one.path), "dim")) for one in result.others])
+        screen.say((f"{did} what other memories left there:" if result.clean else _LEFTOVER_NOTICE, "yellow"))
+        screen.table(
+            ("", "", ""),
+            [((memory.name, "bold"), memory.what, (_short(memory.path), "dim")) for memory in result.others],
+        )
         if not result.clean:
             screen.say("Remove it with: ", (f"palazzo install {result.target} --clean", "bold"))
     for line in () if result.dry_run else result.note.splitlines():
-        screen.say(line, hanging=2)
+        screen.say(line, wrap_indent=2)
 
 
 def uninstall(screen: Screen, result: UninstallResult) -> None:
@@ -41,31 +44,31 @@ def uninstall(screen: Screen, result: UninstallResult) -> None:
     if result.dry_run:
         _diffs(screen, result.files)
     _files(screen, result.files, result.dry_run)
-    if all(one.state == "same" for one in result.files):
+    if all(file.state == "same" for file in result.files):
         screen.say(f"There was nothing of Palazzo's in {result.target}'s settings.")
 
 
-_LEFT = "Other memories left something there, and two memories tell an agent everything twice:"
+_LEFTOVER_NOTICE = "Other memories left something there, and two memories tell an agent everything twice:"
 
 
 def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
     rows: list[Sequence[Part]] = [
-        ((_SAID[dry_run][one.state], _STYLES[one.state]), one.what, _short(one.path)) for one in files
+        ((_STATE_LABELS[dry_run][file.state], _STYLES[file.state]), file.what, _short(file.path)) for file in files
     ]
-    if not any(one.what for one in files):
-        rows = [(said, path) for said, _, path in rows]
+    if not any(file.what for file in files):
+        rows = [(label, path) for label, _, path in rows]
     screen.table(("",) * len(rows[0]) if rows else (), rows)
-    kept = [one.backup for one in files if one.backup]
-    for backup in kept:
+    backups = [file.backup for file in files if file.backup]
+    for backup in backups:
         screen.say((f"Kept as it was: {_short(backup)}", "dim"))
 
 
 def _diffs(screen: Screen, files: Sequence[FileView]) -> None:
     """What would change, line by line."""
-    for one in files:
-        for line in one.diff.splitlines():
+    for file in files:
+        for line in file.diff.splitlines():
             screen.exact(line, indent="")
-        if one.diff:
+        if file.diff:
             screen.gap()
 
 

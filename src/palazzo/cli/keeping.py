@@ -69,8 +69,8 @@ def _certificate(screen: Screen, certificate: Certificate) -> None:
         f"  {count_noun(spans, 'place')} in {count_noun(len(certificate.items), 'item')}, {count_noun(names, 'name')}",
     )
     screen.say(("certificate  ", "dim"), f"{certificate.erasure}, palace {certificate.palace}, {at}")
-    looked = ", ".join(count_noun(number, what.removesuffix("s")) for what, number in certificate.looked.items())
-    screen.say(("looked at    ", "dim"), looked)
+    scan_text = ", ".join(count_noun(number, noun.removesuffix("s")) for noun, number in certificate.looked.items())
+    screen.say(("looked at    ", "dim"), scan_text)
     screen.say(("tombstones   ", "dim"), f"{len(certificate.tombstones):,}")
     screen.say(("chain        ", "dim"), f"{certificate.chain_seq:,} {certificate.chain_head}")
     for pack in certificate.unreadable:
@@ -85,21 +85,21 @@ def watch(screen: Screen, result: WatchResult) -> None:
 def watch_event(screen: Screen, event: WatchEvent) -> None:
     """Show one thing that happened, on one line."""
     at = time.strftime("%H:%M:%S", time.localtime(event.at / 1_000_000))
-    screen.say((f"{at}  ", "dim"), *_told(event))
+    screen.say((f"{at}  ", "dim"), *_format_event(event))
 
 
-def _told(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
+def _format_event(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
     places = ", ".join(place(uri) for uri in event.uris[:_MOST_NAMED])
     if len(event.uris) > _MOST_NAMED:
         places += f" and {len(event.uris) - _MOST_NAMED:,} more"
-    taken = f"{count_noun(event.items, 'item')}, {count_noun(event.drawers, 'drawer')}"
+    counts = f"{count_noun(event.items, 'item')}, {count_noun(event.drawers, 'drawer')}"
     match event.event:
         case "watching":
             return (("watching  ", "bold"), places or "nothing yet: no agent's history, no project that was read")
         case "caught-up":
-            return (("caught up  ", "bold"), f"{taken} in {event.took_s:,.1f} s")
+            return (("caught up  ", "bold"), f"{counts} in {event.took_s:,.1f} s")
         case "read":
-            return (("read  ", "green"), f"{taken}  ", (places, "dim"))
+            return (("read  ", "green"), f"{counts}  ", (places, "dim"))
         case "found":
             return (("found  ", "bold"), places)
         case "failed":

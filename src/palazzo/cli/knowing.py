@@ -31,12 +31,12 @@ def kg_add(screen: Screen, result: KgAddResult) -> None:
     if result.new:
         screen.say(("Added", "bold"))
     elif result.changed:
-        screen.say(("Known already; it has now ", "bold"), ", ".join(_BETTER[one] for one in result.changed))
+        screen.say(("Known already; it has now ", "bold"), ", ".join(_BETTER[field] for field in result.changed))
     else:
         screen.say(("Known already, and nothing changed", "bold"))
     facts(screen, [result.fact])
-    for name, others in result.near.items():
-        screen.say((f"'{name}' is new; near it: {', '.join(others)}.", "yellow"))
+    for name, near_names in result.near.items():
+        screen.say((f"'{name}' is new; near it: {', '.join(near_names)}.", "yellow"))
     conflicts_found(screen, result.conflicts)
 
 
@@ -84,10 +84,10 @@ def kg_query(screen: Screen, result: KgQueryResult) -> None:
     if result.truncated:
         screen.say(("There are more; raise --limit.", "yellow"))
     if result.mentioned is not None and result.mentioned.drawers:
-        told = result.mentioned
-        most = ", ".join(f"{room} {drawers:,}" for room, drawers in told.most.items())
-        more = f", and {told.rooms - len(told.most):,} more" if told.rooms > len(told.most) else ""
-        screen.say((f"Mentioned in {count_noun(told.drawers, 'drawer')}: {most}{more}", "dim"))
+        mentions = result.mentioned
+        most = ", ".join(f"{room} {drawers:,}" for room, drawers in mentions.most.items())
+        more = f", and {mentions.rooms - len(mentions.most):,} more" if mentions.rooms > len(mentions.most) else ""
+        screen.say((f"Mentioned in {count_noun(mentions.drawers, 'drawer')}: {most}{more}", "dim"))
 
 
 def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
@@ -95,15 +95,16 @@ def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
     if result.entity is not None:
         found_as(screen, result.entity, result.matched)
     facts(screen, result.timeline)
-    shown = len(result.timeline)
-    screen.say((count_noun(shown, "fact") if shown == result.count else f"{shown:,} of {result.count:,} facts", "dim"))
+    count = len(result.timeline)
+    screen.say((count_noun(count, "fact") if count == result.count else f"{count:,} of {result.count:,} facts", "dim"))
 
 
 def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
     """Show both sides of each conflict."""
     for conflict in result.conflicts:
         screen.say(
-            (conflict.id, "bold"), (f"  {conflict.kind}, found {conflict.found_at[:10]}{_standing(conflict)}", "dim")
+            (conflict.id, "bold"),
+            (f"  {conflict.kind}, found {conflict.found_at[:10]}{_format_status(conflict)}", "dim"),
         )
         for side in (conflict.earlier, conflict.later):
             _side(screen, side)
@@ -118,12 +119,12 @@ def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
 
 def kg_dismiss(screen: Screen, result: KgDismissResult) -> None:
     """Show how many were dismissed."""
-    told = [
-        count_noun(len(found), what)
-        for found, what in ((result.dismissed, "conflict"), (result.rejected, "suggestion"))
-        if found
+    parts = [
+        count_noun(len(ids), noun)
+        for ids, noun in ((result.dismissed, "conflict"), (result.rejected, "suggestion"))
+        if ids
     ]
-    screen.say(f"{' and '.join(told)} dismissed.")
+    screen.say(f"{' and '.join(parts)} dismissed.")
 
 
 def kg_stats(screen: Screen, result: KgStatsResult) -> None:
@@ -146,7 +147,7 @@ def kg_alias(screen: Screen, result: KgAliasResult) -> None:
     elif result.removed:
         screen.say((result.removed.name, "cyan"), " does not mean ", (result.removed.entity, "cyan"), " any more.")
     elif result.aliases:
-        screen.table(("name", "means"), [(one.name, one.entity) for one in result.aliases])
+        screen.table(("name", "means"), [(alias.name, alias.entity) for alias in result.aliases])
     else:
         screen.say(("No entity has another name.", "dim"))
 
@@ -157,7 +158,7 @@ def kg_merge(screen: Screen, result: KgMergeResult) -> None:
         screen.say((result.merged.name, "cyan"), " is ", (result.merged.into, "cyan"), " from now on.")
         conflicts_found(screen, result.conflicts)
     elif result.merges:
-        screen.table(("entity", "is"), [(one.name, one.into) for one in result.merges])
+        screen.table(("entity", "is"), [(merge.name, merge.into) for merge in result.merges])
     else:
         screen.say(("Nothing is merged.", "dim"))
 
@@ -181,35 +182,39 @@ def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
     """Show a fact in full: what is believed of it, who says so, and what was believed before."""
     last = versions[-1]
     screen.say((f"fact {uid}", "bold"))
-    told = [
+    details = [
         ("says", f"{last.subject} {last.predicate} {last.object}"),
         ("holds in", f"wing {last.scope}" if last.scope else "every wing"),
-        ("held", held(last) or "not known since when"),
+        ("held", format_period(last) or "not known since when"),
         ("confidence", f"{last.confidence:g}"),
         ("superseded by", last.superseded_by or ""),
-        *(("stated by", _stated_by(one)) for one in last.provenance),
-        *(("cites", file) for file in dict.fromkeys(file for one in last.provenance for file in one.anchors)),
+        *(("stated by", _stated_by(entry)) for entry in last.provenance),
+        *(("cites", file) for file in dict.fromkeys(file for entry in last.provenance for file in entry.anchors)),
     ]
-    screen.table(("", ""), [((name, "dim"), value) for name, value in told if value])
+    screen.table(("", ""), [((name, "dim"), value) for name, value in details if value])
     screen.gap()
-    rows = [(one.recorded_at, one.retired_at or "", held(one), f"{one.confidence:g}") for one in versions]
+    rows = [
+        (entry.recorded_at, entry.retired_at or "", format_period(entry), f"{entry.confidence:g}") for entry in versions
+    ]
     screen.table(("recorded", "retired", "held", "confidence"), rows, right=(3,))
 
 
 # --- parts -------------------------------------------------------------------------------------------------
 
 
-def facts(screen: Screen, shown: Iterable[FactView]) -> None:
+def facts(screen: Screen, fact_views: Iterable[FactView]) -> None:
     """Show facts: what is said and when it held, then the id and what else there is to know."""
     rows: list[Sequence[Part]] = []
-    for fact in shown:
-        rows.append(((f"{fact.subject} {fact.predicate} {fact.object}", "" if fact.current else "dim"), held(fact)))
+    for fact in fact_views:
+        rows.append(
+            ((f"{fact.subject} {fact.predicate} {fact.object}", "" if fact.current else "dim"), format_period(fact))
+        )
         rows.append(((f"{INDENT}{fact.id}", "dim"), (_aside(fact), "dim")))
     if rows:
         screen.table(("", ""), rows)
 
 
-def held(fact: FactView) -> str:
+def format_period(fact: FactView) -> str:
     """Return when a fact held: the last day that belongs to it, not the first that does not."""
     start, end = day_of(fact.valid_from), last_day_of(fact.valid_to)
     if fact.valid_from and fact.valid_to:
@@ -235,18 +240,21 @@ def last_day_of(moment: str | None) -> str:
     return (date.fromisoformat(moment[:10]) - timedelta(days=1)).isoformat()
 
 
-def found_as(screen: Screen, entity: str, matched: str | None) -> None:
+def found_as(screen: Screen, entity: str, match_kind: str | None) -> None:
     """Say whom the answer is about, where that is not what was typed."""
-    if matched is None:
+    if match_kind is None:
         return
-    told = {"alias": "by another name", "spelling": "in another spelling", "near": "the only name near it"}
-    how = told.get(matched, "")
-    screen.say((entity, "bold"), (f"  ({how})" if how else "", "yellow"))
+    labels = {"alias": "by another name", "spelling": "in another spelling", "near": "the only name near it"}
+    label = labels.get(match_kind, "")
+    screen.say((entity, "bold"), (f"  ({label})" if label else "", "yellow"))
 
 
-def predicates(screen: Screen, shown: Sequence[PredicateView]) -> None:
+def predicates(screen: Screen, predicate_views: Sequence[PredicateView]) -> None:
     """Show predicates in a table."""
-    rows = [(one.name, f"{one.facts:,}", "one at a time" if one.functional else "many") for one in shown]
+    rows = [
+        (predicate.name, f"{predicate.facts:,}", "one at a time" if predicate.functional else "many")
+        for predicate in predicate_views
+    ]
     screen.table(("predicate", "facts", "objects"), rows, right=(1,))
 
 
@@ -256,21 +264,23 @@ def conflicts_found(screen: Screen, conflicts: Sequence[str]) -> None:
         screen.say((f"This is in conflict with what is known ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
 
 
-def _stated_by(one: ProvenanceView) -> str:
+def _stated_by(provenance: ProvenanceView) -> str:
     from palazzo.operations.branches import shown_name
 
-    where = f"on {shown_name(one.branch)}" if one.branch else ""
-    return ", ".join(filter(None, (one.stated_by, f"in {one.item}" if one.item else "", where)))
+    branch_text = f"on {shown_name(provenance.branch)}" if provenance.branch else ""
+    return ", ".join(
+        filter(None, (provenance.stated_by, f"in {provenance.item}" if provenance.item else "", branch_text))
+    )
 
 
 def _aside(fact: FactView) -> str:
-    speakers = dict.fromkeys(one.stated_by for one in fact.provenance)
-    cited = sum(one.item is not None for one in fact.provenance)
+    speakers = dict.fromkeys(source.stated_by for source in fact.provenance)
+    source_count = sum(source.item is not None for source in fact.provenance)
     parts = [
         f"wing {fact.scope}" if fact.scope else "",
         f"confidence {fact.confidence:g}" if fact.confidence < 1 else "",
         f"by {', '.join(speakers)}",
-        count_noun(cited, "source") if cited else "",
+        count_noun(source_count, "source") if source_count else "",
         "superseded" if fact.superseded_by else "",
         "external" if fact.trust == "external" else "",
         fact.cited if isinstance(fact, QueriedFact) else "",
@@ -279,7 +289,7 @@ def _aside(fact: FactView) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _standing(conflict: ConflictView) -> str:
+def _format_status(conflict: ConflictView) -> str:
     if conflict.dismissed_at:
         return ", dismissed"
     return "" if conflict.standing else ", settled"

@@ -107,7 +107,7 @@ lists all its commands.\
 """
 
 
-class Misused(Exception):
+class CommandLineError(Exception):
     """A command line that MemPalace does not accept either."""
 
 
@@ -127,7 +127,7 @@ def main(arguments: list[str]) -> int:
             print(_help_of(arguments))
             return 0
         words = translate(arguments)
-    except Misused as error:
+    except CommandLineError as error:
         _remark(str(error))
         return 2
     except WriteForbidden as error:
@@ -174,15 +174,15 @@ def translate(arguments: list[str]) -> list[str]:
 def _translate_hook(operands: list[str], options: Mapping[str, str]) -> list[str]:
     event = options.get("--hook", "")
     if operands[:1] != ["run"] or not event or "--harness" not in options:
-        raise Misused("say which hook: mempalace hook run --hook HOOK --harness HARNESS.")
+        raise CommandLineError("say which hook: mempalace hook run --hook HOOK --harness HARNESS.")
     return ["hook", options["--harness"], _EVENTS.get(event, event)]
 
 
 def _check_search(operands: list[str], options: list[tuple[str, str]]) -> None:
     if not "".join(operands).strip():
-        raise Misused("say what to search for: mempalace search QUERY.")
+        raise CommandLineError("say what to search for: mempalace search QUERY.")
     if not all(value.isdecimal() for name, value in options if name == "--limit"):
-        raise Misused("--results needs a number: 1 or more.")
+        raise CommandLineError("--results needs a number: 1 or more.")
 
 
 def _translate_mine(
@@ -190,7 +190,7 @@ def _translate_mine(
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the paths and options of Palazzo's `mine` for `mine` and `sweep`."""
     if not operands:
-        raise Misused(f"say what to read: mempalace {verb} PATH.")
+        raise CommandLineError(f"say what to read: mempalace {verb} PATH.")
     ignored_paths = [
         path for name, value in options if name == "--include-ignored" for path in _ignored_paths(operands, value)
     ]
@@ -222,7 +222,7 @@ def _parse(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]],
         if option == "--palace":
             value = value if is_joined else next(words, "")
             if not value:
-                raise Misused("--palace needs a value.")
+                raise CommandLineError("--palace needs a value.")
             common[option] = value
         elif word == "--read-only" or (word == "--version" and not verb):
             common[word] = ""
@@ -237,7 +237,7 @@ def _parse(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]],
             if metavar and not is_joined:
                 value = next(words, "")
             if metavar and not value:
-                raise Misused(f"{option} needs a value.")
+                raise CommandLineError(f"{option} needs a value.")
             if translation:
                 options.append((translation, value))
             else:
@@ -245,15 +245,15 @@ def _parse(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]],
         elif verb == "mcp":  # a client that starts a server shows no error: an unknown option must not stop it
             _remark(f"{option} has no effect here, and is ignored.")
         else:
-            raise Misused(f"{verb} has no option {option}; there are: {', '.join(_OPTIONS[verb]) or 'none'}.")
+            raise CommandLineError(f"{verb} has no option {option}; there are: {', '.join(_OPTIONS[verb]) or 'none'}.")
     if not verb:
-        raise Misused(f"say what to do: {', '.join(_OPTIONS)}.")
+        raise CommandLineError(f"say what to do: {', '.join(_OPTIONS)}.")
     return verb, operands, options, common
 
 
 def _check_verb(word: str) -> str:
     if word not in _OPTIONS:
-        raise Misused(f"there is no '{word}'; there are: {', '.join(_OPTIONS)}.")
+        raise CommandLineError(f"there is no '{word}'; there are: {', '.join(_OPTIONS)}.")
     return word
 
 

@@ -46,12 +46,12 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         code = 0  # a client may stop reading, as `head` does
     except KeyboardInterrupt:
-        return failing.interrupted(None, writes=False)
+        return failing.report_interrupt(None, writes=False)
     except PalazzoError as error:
         return failing.expected(error, debug=False)
     except Exception as error:  # noqa: BLE001 - any other exception is a bug in Palazzo, and is reported as one
         return failing.bug(error, sys.argv[1:], debug=False)
-    return running.flushed(code)
+    return running.flush_output(code)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,14 +73,14 @@ def _write(text: str) -> None:
     """Print a text, inside the fence if an agent reads the output in its shell."""
     import os
 
-    from palazzo.guard.fences import fenced
+    from palazzo.guard.fences import fence_text
     from palazzo.guard.taint import is_agents
     from palazzo.text.visible import visible
 
     if sys.stdout.isatty():
         text = visible(text)
     elif is_agents(os.environ):
-        text = fenced(text)
+        text = fence_text(text)
     sys.stdout.buffer.write(f"{text}\n".encode(errors="replace"))
     sys.stdout.flush()
 

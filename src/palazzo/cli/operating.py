@@ -32,10 +32,14 @@ def status(screen: Screen, result: StatusResult) -> None:
             + (f", {count_noun(result.open_todos, 'open to-do')}" if result.open_todos else "")
             + (f", {count_noun(result.tunnels, 'tunnel')}" if result.tunnels else ""),
         ),
-        *([("knows", ", ".join(known))] if (known := list(_known(result))) else []),
-        ("filed last", _filed(result)),
+        *([("knows", ", ".join(contents))] if (contents := list(_list_contents(result))) else []),
+        ("filed last", _format_ingest(result)),
         ("vectors", _vectors(result)),
-        *([("injected", _injected(result.injected))] if result.injected and result.injected.injections else []),
+        *(
+            [("injected", _format_injections(result.injected))]
+            if result.injected and result.injected.injections
+            else []
+        ),
         *(
             [("quarantine", f"{result.quarantine:,} to be judged: palazzo quarantine list")]
             if result.quarantine
@@ -65,11 +69,13 @@ def status(screen: Screen, result: StatusResult) -> None:
         screen.say((failures, "yellow"))
     if result.wings:
         screen.gap()
-        rows = [(wing, f"{held.drawers:,}", _rooms(held.rooms)) for wing, held in result.wings.items()]
+        rows = [
+            (wing, f"{wing_counts.drawers:,}", _rooms(wing_counts.rooms)) for wing, wing_counts in result.wings.items()
+        ]
         screen.table(("wing", "drawers", "rooms"), rows, right=(1,))
 
 
-def _known(result: StatusResult) -> Iterator[str]:
+def _list_contents(result: StatusResult) -> Iterator[str]:
     if result.facts:
         yield f"{count_noun(result.facts, 'fact')} about {count_noun(result.entities, 'entity')}"
     if result.connections:
@@ -78,9 +84,9 @@ def _known(result: StatusResult) -> Iterator[str]:
         yield f"{count_noun(result.mentions, 'mention')} of names"
 
 
-def _filed(result: StatusResult) -> str:
-    filed = result.filed
-    return f"{count_noun(filed.items, 'item')} by {to_iso(filed.at)}" if filed else "nothing yet"
+def _format_ingest(result: StatusResult) -> str:
+    last_ingest = result.filed
+    return f"{count_noun(last_ingest.items, 'item')} by {to_iso(last_ingest.at)}" if last_ingest else "nothing yet"
 
 
 def _vectors(result: StatusResult) -> str:
@@ -91,43 +97,49 @@ def _vectors(result: StatusResult) -> str:
         case "changed":
             return f"made by {embedder.id}, but the settings name another: palazzo repair --rebuild vectors"
         case "building":
-            how = "being made now" if result.embedding else "made when the palace is next used"
-            return f"{result.pending:,} pending, {how} ({embedder.id})"
+            progress = "being made now" if result.embedding else "made when the palace is next used"
+            return f"{result.pending:,} pending, {progress} ({embedder.id})"
         case "ready":
             return f"all made ({embedder.id})"
 
 
-def _injected(injected: InjectedStatus) -> str:
-    used = "" if injected.used_share is None else f", {injected.used_share:.0%} of {injected.given:,} used"
-    took = f"p50 {injected.p50_ms:,.0f} ms, p95 {injected.p95_ms:,.0f} ms"
-    return f"{count_noun(injected.tokens, 'token')} in {count_noun(injected.injections, 'injection')}{used}, {took}"
+def _format_injections(injection_status: InjectedStatus) -> str:
+    used = (
+        ""
+        if injection_status.used_share is None
+        else f", {injection_status.used_share:.0%} of {injection_status.given:,} used"
+    )
+    took = f"p50 {injection_status.p50_ms:,.0f} ms, p95 {injection_status.p95_ms:,.0f} ms"
+    return f"{count_noun(injection_status.tokens, 'token')} in {count_noun(injection_status.injections, 'injection')}{used}, {took}"
 
 
 def _rooms(rooms: dict[str, int]) -> str:
     largest = sorted(rooms.items(), key=lambda pair: (-pair[1], pair[0]))
-    named = ", ".join(f"{name} {number:,}" for name, number in largest[:_MOST_ROOMS])
-    return f"{named}, and {len(rooms) - _MOST_ROOMS} more" if len(rooms) > _MOST_ROOMS else named
+    room_list = ", ".join(f"{name} {number:,}" for name, number in largest[:_MOST_ROOMS])
+    return f"{room_list}, and {len(rooms) - _MOST_ROOMS} more" if len(rooms) > _MOST_ROOMS else room_list
 
 
 def doctor(screen: Screen, result: DoctorResult) -> None:
     """Show what was mended, then every finding: below one that is wrong what mends it."""
     for fix in result.fixed:
         screen.say(("Mended: " if fix.done else "Could not: ", "green" if fix.done else "bold red"), fix.command)
-        screen.say((f"    {_at_home(fix.detail)}", "dim"), hanging=4)
+        screen.say((f"    {_at_home(fix.detail)}", "dim"), wrap_indent=4)
     if result.fixed:
         screen.gap()
     rows: list[Sequence[Part]] = []
-    for n, one in enumerate(result.findings):
-        goes_on = n > 0 and result.findings[n - 1].name == one.name
-        rows.append((_OK if one.ok else _BAD, "" if goes_on else (one.name, "bold"), _at_home(one.detail)))
-        if one.mend and not one.ok:
-            rows.append(("", "", (f"→ {one.mend}", "bold yellow")))
+    for n, diagnosis in enumerate(result.findings):
+        goes_on = n > 0 and result.findings[n - 1].name == diagnosis.name
+        rows.append(
+            (_OK if diagnosis.ok else _BAD, "" if goes_on else (diagnosis.name, "bold"), _at_home(diagnosis.detail))
+        )
+        if diagnosis.mend and not diagnosis.ok:
+            rows.append(("", "", (f"→ {diagnosis.mend}", "bold yellow")))
     screen.table(("", "", ""), rows)
-    wrong = [one for one in result.findings if not one.ok]
+    wrong = [diagnosis for diagnosis in result.findings if not diagnosis.ok]
     if not wrong:
         screen.say(("All is in order.", "green"))
         return
-    fixable = len({one.mend for one in wrong if one.fixable})
+    fixable = len({diagnosis.mend for diagnosis in wrong if diagnosis.fixable})
     screen.say((f"{len(wrong)} of {count_noun(len(result.findings), 'finding')} not in order.", "bold"))
     if fixable and not result.fixed:
         screen.say("Mend what needs no decision with: ", ("palazzo doctor --fix", "bold"))
@@ -144,14 +156,14 @@ def _at_home(words: str) -> str:
 def verify(screen: Screen, result: VerifyResult) -> None:
     """Show every check."""
     _checks(screen, result.checks)
-    if any(not one.ok and one.name != IMPORTS for one in result.checks):
+    if any(not check.ok and check.name != IMPORTS for check in result.checks):
         screen.say("What is derived is mended by ", ("palazzo repair", "bold"), "; a damaged archive by a backup.")
 
 
 def repair(screen: Screen, result: RepairResult) -> None:
     """Show what was made anew, and the checks."""
-    made = ", ".join(result.rebuilt) or "nothing"
-    screen.say((f"Would make anew: {made}" if result.dry_run else f"Made anew: {made}", "bold"))
+    artifacts = ", ".join(result.rebuilt) or "nothing"
+    screen.say((f"Would make anew: {artifacts}" if result.dry_run else f"Made anew: {artifacts}", "bold"))
     if result.retried_texts:
         retried_texts = count_noun(result.retried_texts, "text")
         screen.say(f"Retried {retried_texts} that had been set aside; still set aside: {result.set_aside:,}.")
@@ -185,16 +197,21 @@ def settings(screen: Screen, result: SettingsResult) -> None:
     """Show settings with where they come from; the bare value where one was asked for."""
     if result.written:
         screen.say(f"Wrote {result.written}.")
-        for one in result.settings:
-            if not one.origin.startswith(result.written):
-                screen.say((f"But here {one.key} is {one.shown or 'empty'}, from {one.origin}.", "yellow"))
+        for setting in result.settings:
+            if not setting.origin.startswith(result.written):
+                screen.say((f"But here {setting.key} is {setting.shown or 'empty'}, from {setting.origin}.", "yellow"))
     elif result.single:
-        for one in result.settings:
-            screen.say(one.shown)
+        for setting in result.settings:
+            screen.say(setting.shown)
     else:
         rows = [
-            (one.key, (one.shown, "" if one.origin == "default" else "bold"), (one.origin, "dim"), one.help)
-            for one in result.settings
+            (
+                setting.key,
+                (setting.shown, "" if setting.origin == "default" else "bold"),
+                (setting.origin, "dim"),
+                setting.help,
+            )
+            for setting in result.settings
         ]
         screen.table(("setting", "value", "from", "what it does"), rows)
     for problem in result.problems:
@@ -202,7 +219,7 @@ def settings(screen: Screen, result: SettingsResult) -> None:
 
 
 def _checks(screen: Screen, checks: Sequence[CheckView]) -> None:
-    screen.table(("", "", ""), [(_OK if one.ok else _BAD, one.name, one.detail) for one in checks])
+    screen.table(("", "", ""), [(_OK if check.ok else _BAD, check.name, check.detail) for check in checks])
 
 
 def size(number: int) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-AFTER = 1.0
+BAR_DELAY = 1.0
 """Seconds without a bar."""
 
 
@@ -29,7 +29,7 @@ class ProgressBar:
     def show(self, progress: Progress) -> None:
         """Take note of `progress`, and draw it when it is time."""
         self.last = progress
-        if time.monotonic() - self._began < AFTER or not sys.stderr.isatty():
+        if time.monotonic() - self._began < BAR_DELAY or not sys.stderr.isatty():
             return
         bars = self._bars or self._start()
         if progress.what not in self._tasks:

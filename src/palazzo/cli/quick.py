@@ -20,7 +20,7 @@ _COMMANDS = {"search": "search", "show": "show", "wake-up": "wake_up"}
 _NOTHING = object()
 
 
-def asked(arguments: Sequence[str]) -> tuple[Operation[Any, Any], Any, Common] | None:
+def parse_command_line(arguments: Sequence[str]) -> tuple[Operation[Any, Any], Any, Common] | None:
     """Return the operation, its request and what every command takes; None for a line that Typer is to read."""
     if not arguments or arguments[0] not in _COMMANDS or not all(arguments):
         return None
@@ -32,10 +32,10 @@ def asked(arguments: Sequence[str]) -> tuple[Operation[Any, Any], Any, Common] |
     if any(field.about.stdin or field.about.file for field in fields):
         return None
     common = Common()
-    given = _given(arguments[1:], fields, common)
-    if given is None or any(field.required and field.name not in given for field in fields):
+    values = _parse_words(arguments[1:], fields, common)
+    if values is None or any(field.is_required and field.name not in values for field in fields):
         return None
-    return operation, operation.request(**given), common
+    return operation, operation.request(**values), common
 
 
 def run(operation: Operation[Any, Any], request: Any, common: Common) -> int:
@@ -46,14 +46,14 @@ def run(operation: Operation[Any, Any], request: Any, common: Common) -> int:
         code = running.run(operation, lambda: request, common)
     except BrokenPipeError:
         code = 0
-    return running.flushed(code)
+    return running.flush_output(code)
 
 
-def _given(words: Sequence[str], fields: Sequence[RequestField], common: Common) -> dict[str, Any] | None:
+def _parse_words(words: Sequence[str], fields: Sequence[RequestField], common: Common) -> dict[str, Any] | None:
     """What a line says of each field; None where it is not plain."""
     options = dict(_options(fields))
     positional = [field for field in fields if field.about.positional]
-    said: dict[str, list[str]] = {}
+    raw_values: dict[str, list[str]] = {}
     loose: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -65,20 +65,20 @@ def _given(words: Sequence[str], fields: Sequence[RequestField], common: Common)
         elif name == "--palace" and (path := value if has_value else next(rest, "")) and path[0] != "-":
             common.palace = Path(path)
         elif name in options and (field := options[name]).type is bool and not has_value:
-            said[field.name] = ["false" if field.default is True else "true"]
+            raw_values[field.name] = ["false" if field.default is True else "true"]
         elif name in options and options[name].type is not bool:
             value = value if has_value else next(rest, "")
             if not value or value.startswith("-"):
                 return None
-            said.setdefault(options[name].name, []).append(value)
+            raw_values.setdefault(options[name].name, []).append(value)
         else:
             return None
     if len(positional) > 1 or (loose and not positional):
         return None
     if loose:
-        said[positional[0].name] = loose
-    found = {field.name: _value(field, said[field.name]) for field in fields if field.name in said}
-    return None if _NOTHING in found.values() else found
+        raw_values[positional[0].name] = loose
+    values = {field.name: _value(field, raw_values[field.name]) for field in fields if field.name in raw_values}
+    return None if _NOTHING in values.values() else values
 
 
 def _options(fields: Sequence[RequestField]) -> Iterator[tuple[str, RequestField]]:
@@ -88,14 +88,14 @@ def _options(fields: Sequence[RequestField]) -> Iterator[tuple[str, RequestField
             yield (f"--no-{name[2:]}" if field.type is bool and field.default is True else name), field
 
 
-def _value(field: RequestField, said: list[str]) -> Any:
+def _value(field: RequestField, words: list[str]) -> Any:
     """What was said of a field, in its type; nothing where it is none of its values."""
     if field.about.words:
-        return " ".join(said)
+        return " ".join(words)
     if get_origin(field.type) is tuple:
-        return tuple(said) if get_args(field.type)[0] is str else _NOTHING
-    word = said[-1]
-    if field.about.positional and len(said) > 1:
+        return tuple(words) if get_args(field.type)[0] is str else _NOTHING
+    word = words[-1]
+    if field.about.positional and len(words) > 1:
         return _NOTHING
     if field.type is bool:
         return word == "true"

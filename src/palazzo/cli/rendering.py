@@ -127,7 +127,7 @@ def event_renderer(name: str) -> Callable[[Screen, Any], None]:
     return _function(EVENTS[name])
 
 
-def _function(where: str) -> Callable[[Screen, Any], None]:
-    module, _, function = where.partition(":")
-    found: Callable[[Screen, Any], None] = getattr(importlib.import_module(module), function)
-    return found
+def _function(entry_point: str) -> Callable[[Screen, Any], None]:
+    module, _, function = entry_point.partition(":")
+    handler: Callable[[Screen, Any], None] = getattr(importlib.import_module(module), function)
+    return handler

@@ -34,13 +34,13 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
 
     bar = ProgressBar()
 
-    def happened(event: object) -> None:
+    def show_event(event: object) -> None:
         bar.close()
         _write_event(operation, event, common)
 
     try:
         with Context(
-            palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=happened
+            palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=show_event
         ) as context:
             try:
                 result = _result(operation, request(), context, common, bar)
@@ -55,7 +55,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         raise
     except KeyboardInterrupt:
         bar.close()
-        return failing.interrupted(bar.last, operation.writes)
+        return failing.report_interrupt(bar.last, operation.writes)
     except PalazzoError as error:
         bar.close()
         return failing.expected(error, common.debug)
@@ -71,14 +71,14 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
     """Ask a person at a terminal whether to create a new palace in place of a missing one; raise `error` if not."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise error
-    from palazzo.cli.asking import Declined, confirm
+    from palazzo.cli.asking import ConfirmationError, confirm
     from palazzo.security import known_palaces
 
     try:
         confirm(
             lambda: print(f"palazzo: {failing.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr)
         )
-    except Declined:
+    except ConfirmationError:
         raise error from None
     known_palaces.forget(context.palace_path, context.variables)
 
@@ -91,7 +91,7 @@ def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
         return damage.explain(context, error)
 
 
-def flushed(code: int) -> int:
+def flush_output(code: int) -> int:
     """Write out what is buffered; a reader that has gone is no failure of ours."""
     try:
         sys.stdout.flush()
@@ -126,7 +126,7 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
         would = operation.run(context, replace(request, dry_run=True))
         bar.close()
         confirm(lambda: _render(operation, would, to_error=True))
-        request = request if operation.confirmed is None else operation.confirmed(request, would)
+        request = request if operation.confirm_request is None else operation.confirm_request(request, would)
     if operation.warm:
         from palazzo.cli.warmth import carried_out
 
@@ -151,13 +151,13 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False)
     if to_error or not is_told or sys.stdout.isatty() or not is_agents(os.environ):
         show(Screen(sys.stderr if to_error else sys.stdout), result)
         return
-    from palazzo.guard.fences import fenced
+    from palazzo.guard.fences import fence_text
 
-    written = io.StringIO()
-    show(Screen(written), result)
-    if text := written.getvalue():
+    buffer = io.StringIO()
+    show(Screen(buffer), result)
+    if text := buffer.getvalue():
         Screen(sys.stdout)  # says how what a locale lacks is written
-        sys.stdout.write(f"{fenced(text.rstrip(chr(10)))}\n")
+        sys.stdout.write(f"{fence_text(text.rstrip(chr(10)))}\n")
 
 
 def _write_event(operation: Operation[Any, Any], event: object, common: Common) -> None:
@@ -178,12 +178,12 @@ def write_json(result: Any, indent: int | None = 2) -> None:
     On a terminal, what would drive it or turn the text around is written as escapes; the document says the same.
     """
     from palazzo.operations.serialise import to_json
-    from palazzo.text.visible import escaped
+    from palazzo.text.visible import escape_controls
 
     plain = to_json(result)
     try:
         document = json.dumps(plain, ensure_ascii=False, indent=indent)
-        content = (escaped(document) if sys.stdout.isatty() else document).encode()
+        content = (escape_controls(document) if sys.stdout.isatty() else document).encode()
     except UnicodeEncodeError:  # archived text may hold lone surrogates, which JSON writes as escapes
         content = json.dumps(plain, indent=indent).encode()
     sys.stdout.flush()

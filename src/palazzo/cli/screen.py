@@ -48,7 +48,7 @@ class Screen:
         """Columns of the terminal, or what is taken for them where there is none."""
         return self.console.width
 
-    def say(self, *parts: Part, hanging: int | None = None) -> None:
+    def say(self, *parts: Part, wrap_indent: int | None = None) -> None:
         """Write one line of parts, each a text or (text, style).
 
         A terminal breaks it wherever its edge is; with `hanging` it is broken between words there, and what follows
@@ -58,19 +58,19 @@ class Screen:
         for part in parts:
             words, style = (part, "") if isinstance(part, str) else part
             text.append(self._one_line(words), style)
-        if hanging is None or not self._terminal or text.cell_len <= self.width:
+        if wrap_indent is None or not self._terminal or text.cell_len <= self.width:
             self.console.print(text, soft_wrap=True)
             return
         first, *rest = text.wrap(self.console, self.width)
         self.console.print(first, soft_wrap=True)
         below = Text(" ").join(rest)
-        for line in below.wrap(self.console, max(self.width - hanging, _NARROWEST)):
-            self.console.print(Text(" " * hanging).append_text(line), soft_wrap=True)
+        for line in below.wrap(self.console, max(self.width - wrap_indent, _NARROWEST)):
+            self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)
 
     def exact(self, text: str, indent: str = INDENT) -> None:
         """Write archived words as they are, each line indented. A terminal is not driven by them: see `visible`."""
-        shown = visible(text) if self._terminal else text
-        self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in shown.split("\n")))
+        safe_text = visible(text) if self._terminal else text
+        self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in safe_text.split("\n")))
 
     def read(self, text: str, label: str = "", style: str = "", indent: str = INDENT) -> None:
         """Write archived words for reading, indented: as they are, but a terminal breaks long lines between words.
@@ -84,8 +84,8 @@ class Screen:
             head = Text(f"{label} › ", f"{style} cyan") if label and n == 0 else Text()
             own = line[: len(line) - len(line.lstrip())][:_DEEPEST]
             whole = head.append(line.expandtabs(), style)
-            folded = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
-            for m, part in enumerate(folded):
+            wrapped_lines = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
+            for m, part in enumerate(wrapped_lines):
                 self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
 
     def bytes(self, raw: bytes) -> None:
@@ -98,8 +98,8 @@ class Screen:
         """Write a table; `right` are the columns of numbers."""
         from rich.table import Table
 
-        titled = any(header)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=titled)
+        has_titles = any(header)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=has_titles)
         for n, title in enumerate(header):
             table.add_column(title, justify="right" if n in right else "left", overflow="fold")
         for row in rows:

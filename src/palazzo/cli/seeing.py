@@ -20,15 +20,15 @@ def why(screen: Screen, result: WhyResult) -> None:
     screen.gap()
     for injection in result.injections:
         _injection(screen, injection)
-    tokens = sum(one.tokens for one in result.injections)
-    given = [part for one in result.injections for part in one.parts]
-    used = sum(bool(part.used) for part in given)
-    told = (
+    tokens = sum(view.tokens for view in result.injections)
+    parts = [part for view in result.injections for part in view.parts]
+    used = sum(bool(part.used) for part in parts)
+    summary = (
         f"{count_noun(len(result.injections), 'injection')}, {count_noun(tokens, 'token')}"
         if result.injections
         else "Nothing"
     )
-    screen.say((f"{told} given{f'; {used:,} of {len(given):,} used' if given else ''}", "dim"))
+    screen.say((f"{summary} given{f'; {used:,} of {len(parts):,} used' if parts else ''}", "dim"))
 
 
 def _injection(screen: Screen, injection: InjectionView) -> None:
@@ -47,7 +47,7 @@ def _injection(screen: Screen, injection: InjectionView) -> None:
 
 
 def _used(part: PartView) -> str:
-    return ", ".join(f"{one.how} {to_iso(one.at)}" for one in part.used)
+    return ", ".join(f"{use.how} {to_iso(use.at)}" for use in part.used)
 
 
 def pause(screen: Screen, result: PauseResult) -> None:

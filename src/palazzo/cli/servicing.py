@@ -43,8 +43,8 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
         screen.say(result.trouble)
         return
     if not state.running:
-        allowed = "it is started when something needs it" if result.wanted else "the settings keep it off"
-        screen.say(f"No service is running; {allowed}.")
+        explanation = "it is started when something needs it" if result.wanted else "the settings keep it off"
+        screen.say(f"No service is running; {explanation}.")
         return
     rows = [
         ("process", f"{state.pid}, version {state.version}, since {to_iso(state.since) if state.since else '?'}"),

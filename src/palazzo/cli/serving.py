@@ -53,12 +53,12 @@ def mcp(
     Hosts start this by themselves; 'palazzo mcp --print-config HOST' says how they are told to. With --http they call
     it at an address; 'palazzo token add' says who may.
     """
-    before = context.obj if isinstance(context.obj, Common) else Common()
-    chosen = palace or before.palace
+    common = context.obj if isinstance(context.obj, Common) else Common()
+    palace_path = palace or common.palace
     try:
         _check(profile, "profile", start.PROFILES)
         _check(toolset, "toolset", start.TOOLSETS)
-        request = start.Asked(None if chosen is None else str(chosen), profile, toolset, read_only)
+        request = start.RelayOptions(None if palace_path is None else str(palace_path), profile, toolset, read_only)
         if http and print_config:
             code = _print_http_config(print_config, address)
         elif http:
@@ -68,16 +68,16 @@ def mcp(
         else:
             code = _print_config(print_config, request) if print_config else start.run(request)
     except PalazzoError as error:
-        code = failing.expected(error, before.debug)
+        code = failing.expected(error, common.debug)
     raise typer.Exit(code)
 
 
-def _check(value: str, kind: str, there: Sequence[str]) -> None:
-    if value not in there:
-        raise UsageError(f"There is no {kind} '{value}'; there are: {', '.join(there)}.")
+def _check(value: str, kind: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise UsageError(f"There is no {kind} '{value}'; there are: {', '.join(choices)}.")
 
 
-def _serve_http(address: str | None, request: start.Asked) -> int:
+def _serve_http(address: str | None, request: start.RelayOptions) -> int:
     """Become the process that serves; an address that begins with a dash is none, and not an option either."""
     command = [sys.executable, "-P", "-m", "palazzo.daemon.http_server"]
     command += ["--profile", request.profile, "--toolset", request.toolset]
@@ -86,7 +86,7 @@ def _serve_http(address: str | None, request: start.Asked) -> int:
     return start.become([*command, *([] if address is None else ["--", address])])
 
 
-def _print_config(name: str, request: start.Asked) -> int:
+def _print_config(name: str, request: start.RelayOptions) -> int:
     """Print the settings on standard output, and where they belong on standard error."""
     host = _host(name)
     program, *words = [*_program(host.has_shell), *_arguments(request)]
@@ -106,7 +106,7 @@ def _print_http_config(name: str, address: str | None) -> int:
 
     host = _host(name)
     if host.http is None:
-        usable_hosts = [each for each, other in HOSTS.items() if other.http is not None]
+        usable_hosts = [host_name for host_name, candidate in HOSTS.items() if candidate.http is not None]
         raise UsageError(
             f"No settings of {host.title} for a server over HTTP are known here; there are those of:"
             f" {', '.join(usable_hosts)}."
@@ -129,16 +129,16 @@ def _host(name: str) -> Host:
 
 def _program(has_shell: bool) -> list[str]:
     """How a host starts Palazzo: by name where it finds that, else by the path of the program that is found now."""
-    beside = Path(sys.executable).with_name("palazzo.exe" if sys.platform == "win32" else "palazzo")
-    found = shutil.which("palazzo")
-    if found is not None and has_shell:
+    sibling_path = Path(sys.executable).with_name("palazzo.exe" if sys.platform == "win32" else "palazzo")
+    executable = shutil.which("palazzo")
+    if executable is not None and has_shell:
         return ["palazzo"]
-    if found is not None:
-        return [str(Path(found).absolute())]
-    return [str(beside)] if beside.exists() else [sys.executable, "-P", "-m", "palazzo"]
+    if executable is not None:
+        return [str(Path(executable).absolute())]
+    return [str(sibling_path)] if sibling_path.exists() else [sys.executable, "-P", "-m", "palazzo"]
 
 
-def _arguments(request: start.Asked) -> list[str]:
+def _arguments(request: start.RelayOptions) -> list[str]:
     """The arguments of `palazzo`. The palace is named where a host that passes on few variables would take another."""
     arguments = ["mcp"]
     path = client.chosen_palace(request.palace, os.environ)
@@ -147,7 +147,7 @@ def _arguments(request: start.Asked) -> list[str]:
     }
     if path != client.chosen_palace(None, bare):
         arguments += ["--palace", path]
-    default = start.Asked()
+    default = start.RelayOptions()
     if request.profile != default.profile:
         arguments += ["--profile", request.profile]
     if request.toolset != default.toolset:

@@ -21,6 +21,6 @@ def statusline(
     A host says on standard input, as JSON, which session it is. 'palazzo install claude-code --status-line' tells
     Claude Code to ask for it. It is quick and never fails; without a running service it says so and starts none.
     """
-    before = context.obj if isinstance(context.obj, Common) else Common()
-    chosen = palace or before.palace
-    raise typer.Exit(status_line.main(["statusline", *([] if chosen is None else ["--palace", str(chosen)])]))
+    common = context.obj if isinstance(context.obj, Common) else Common()
+    palace_path = palace or common.palace
+    raise typer.Exit(status_line.main(["statusline", *([] if palace_path is None else ["--palace", str(palace_path)])]))

@@ -38,8 +38,8 @@ def wing_list(screen: Screen, result: WingListResult) -> None:
         screen.say(("There are no wings yet.", "dim"))
         return
     rows = [
-        ((one.wing, "cyan"), f"{one.rooms:,}", f"{one.drawers:,}", (", ".join(one.former), "dim"))
-        for one in result.wings
+        ((wing.wing, "cyan"), f"{wing.rooms:,}", f"{wing.drawers:,}", (", ".join(wing.former), "dim"))
+        for wing in result.wings
     ]
     screen.table(("wing", "rooms", "drawers", "also found as"), rows, right=(1, 2))
 
@@ -54,9 +54,9 @@ def wing_merge(screen: Screen, result: WingMergeResult) -> None:
     screen.say((result.was, "cyan"), " is a part of ", (result.wing, "cyan"), f" from now on. {_BACK}")
     if result.rooms:
         more = len(result.rooms) - _MOST_LISTED
-        listed = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
+        room_names = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
         screen.say(
-            f"{count_noun(len(result.rooms), 'room')} that both had {agree(len(result.rooms))} one now: {listed}"
+            f"{count_noun(len(result.rooms), 'room')} that both had {agree(len(result.rooms))} one now: {room_names}"
         )
     if result.private:
         be = "is" if len(result.private) == 1 else "are"
@@ -77,13 +77,13 @@ def room_list(screen: Screen, result: RoomListResult) -> None:
         return
     rows = [
         (
-            (f"{one.wing}/{one.room}", "cyan"),
-            f"{one.drawers:,}",
-            (_day(one.recent), "dim"),
-            _halls(one.halls),
-            (", ".join(one.former), "dim"),
+            (f"{room.wing}/{room.room}", "cyan"),
+            f"{room.drawers:,}",
+            (_day(room.recent), "dim"),
+            _halls(room.halls),
+            (", ".join(room.former), "dim"),
         )
-        for one in result.rooms
+        for room in result.rooms
     ]
     screen.table(("room", "drawers", "newest", "halls", "also found as"), rows, right=(1,))
 
@@ -112,7 +112,8 @@ def taxonomy(screen: Screen, result: TaxonomyResult) -> None:
     for name, wing in result.taxonomy.items():
         rows.append(((name, "bold"), (f"{wing.drawers:,}", "bold"), ""))
         rows += [
-            ((f"{INDENT}{room}", "cyan"), f"{one.drawers:,}", _halls(one.halls)) for room, one in wing.rooms.items()
+            ((f"{INDENT}{room}", "cyan"), f"{stats.drawers:,}", _halls(stats.halls))
+            for room, stats in wing.rooms.items()
         ]
     if rows:
         screen.table(("", "drawers", "halls"), rows, right=(1,))
@@ -149,13 +150,13 @@ def tunnel_remove(screen: Screen, result: TunnelRemoveResult) -> None:
 def tunnel_find(screen: Screen, result: TunnelFindResult) -> None:
     """Show rooms that several wings have, then rooms that share names."""
     if result.rooms:
-        _together(screen, result.rooms)
+        _show_shared_rooms(screen, result.rooms)
         _of_all(screen, len(result.rooms), result.total)
     else:
         screen.say(("No two wings have a room of one name.", "dim"))
     if result.sharing:
         screen.gap()
-        _sharing(screen, result.sharing)
+        _show_room_pairs(screen, result.sharing)
         _of_all(screen, len(result.sharing), result.total_sharing, "pair")
     else:
         screen.say(("No rooms of two wings share names that are rare enough to say something.", "dim"))
@@ -165,11 +166,11 @@ def tunnel_follow(screen: Screen, result: TunnelFollowResult) -> None:
     """Show where tunnels lead, and how the drawers there begin."""
     if not result.tunnels:
         screen.say(("No tunnel was made from ", "dim"), (f"{result.wing}/{result.room}", "cyan"), (" yet.", "dim"))
-    for one in result.tunnels:
-        arrow = "→" if one.direction == "outgoing" else "←"
-        screen.say(f"{arrow} ", (f"{one.connected_wing}/{one.connected_room}", "cyan"), f"  {one.label}")
-        screen.say((f"{INDENT}{one.tunnel_id}", "dim"))
-        for drawer in one.drawers:
+    for tunnel in result.tunnels:
+        arrow = "→" if tunnel.direction == "outgoing" else "←"
+        screen.say(f"{arrow} ", (f"{tunnel.connected_wing}/{tunnel.connected_room}", "cyan"), f"  {tunnel.label}")
+        screen.say((f"{INDENT}{tunnel.tunnel_id}", "dim"))
+        for drawer in tunnel.drawers:
             words = " ".join(drawer.text.split())
             cut = f" … (begins so; 'palazzo show {drawer.id}' has all)" if drawer.truncated else ""
             screen.say((f"{INDENT}{drawer.id}  ", "dim"), f"{words}{cut}")
@@ -178,8 +179,15 @@ def tunnel_follow(screen: Screen, result: TunnelFollowResult) -> None:
 def traverse(screen: Screen, result: TraverseResult) -> None:
     """Show what is reached, and in how many steps."""
     rows = [
-        (f"{one.hop}", (one.room, "cyan"), ", ".join(one.wings), f"{one.count:,}", ", ".join(one.halls), _via(one.via))
-        for one in result.rooms
+        (
+            f"{room.hop}",
+            (room.room, "cyan"),
+            ", ".join(room.wings),
+            f"{room.count:,}",
+            ", ".join(room.halls),
+            _via(room.via),
+        )
+        for room in result.rooms
     ]
     screen.table(("hop", "room", "wings", "drawers", "halls", "by"), rows, right=(0, 3))
     _of_all(screen, len(result.rooms), result.total)
@@ -192,17 +200,18 @@ def graph_stats(screen: Screen, result: GraphStatsResult) -> None:
         ("tunnels", f"{result.total_edges:,} made or found"),
         ("by wing", ", ".join(f"{wing} {rooms:,}" for wing, rooms in result.rooms_per_wing.items()) or "none"),
     ]
-    screen.table(("", ""), [((name, "dim"), told) for name, told in rows])
+    screen.table(("", ""), [((name, "dim"), text) for name, text in rows])
     if result.top_tunnels:
         screen.gap()
-        _together(screen, result.top_tunnels)
+        _show_shared_rooms(screen, result.top_tunnels)
     if result.top_sharing:
         screen.gap()
-        _sharing(screen, result.top_sharing)
+        _show_room_pairs(screen, result.top_sharing)
     if result.top_names:
         screen.gap()
         names = [
-            ((one.name, "cyan"), (one.kind, "dim"), f"{one.drawers:,}", f"{one.rooms:,}") for one in result.top_names
+            ((entity.name, "cyan"), (entity.kind, "dim"), f"{entity.drawers:,}", f"{entity.rooms:,}")
+            for entity in result.top_names
         ]
         screen.table(("mentioned most", "", "drawers", "rooms"), names, right=(2, 3))
 
@@ -211,9 +220,9 @@ def graph_stats(screen: Screen, result: GraphStatsResult) -> None:
 
 
 def _tunnels(screen: Screen, tunnels: Sequence[TunnelView]) -> None:
-    for one in tunnels:
-        screen.say((_end(one.source), "cyan"), " → ", (_end(one.target), "cyan"), f"  {one.label}")
-        screen.say((f"{INDENT}{one.id}  {to_iso(one.created_at)[:10]} by {one.by}", "dim"))
+    for tunnel in tunnels:
+        screen.say((_end(tunnel.source), "cyan"), " → ", (_end(tunnel.target), "cyan"), f"  {tunnel.label}")
+        screen.say((f"{INDENT}{tunnel.id}  {to_iso(tunnel.created_at)[:10]} by {tunnel.by}", "dim"))
 
 
 def _end(end: EndView) -> str:
@@ -221,27 +230,33 @@ def _end(end: EndView) -> str:
     return f"{end.wing}/{end.room}{drawers}"
 
 
-def _together(screen: Screen, found: Sequence[TogetherView]) -> None:
+def _show_shared_rooms(screen: Screen, rooms: Sequence[TogetherView]) -> None:
     rows = [
-        ((one.room, "cyan"), ", ".join(one.wings), f"{one.count:,}", (_day(one.recent), "dim"), ", ".join(one.halls))
-        for one in found
+        (
+            (room.room, "cyan"),
+            ", ".join(room.wings),
+            f"{room.count:,}",
+            (_day(room.recent), "dim"),
+            ", ".join(room.halls),
+        )
+        for room in rooms
     ]
     screen.table(("room", "wings", "drawers", "newest", "halls"), rows, right=(2,))
 
 
-def _sharing(screen: Screen, found: Sequence[SharingView]) -> None:
-    for one in found:
-        names = ", ".join(shared.name for shared in one.names)
-        more = one.shared - len(one.names)
-        screen.say((one.rooms[0], "cyan"), " and ", (one.rooms[1], "cyan"))
+def _show_room_pairs(screen: Screen, pairs: Sequence[SharingView]) -> None:
+    for pair in pairs:
+        names = ", ".join(shared.name for shared in pair.names)
+        more = pair.shared - len(pair.names)
+        screen.say((pair.rooms[0], "cyan"), " and ", (pair.rooms[1], "cyan"))
         screen.say((f"{INDENT}share ", "dim"), f"{names}{f' and {more:,} more' if more else ''}")
 
 
-def _of_all(screen: Screen, shown: int, total: int, what: str = "room") -> None:
-    told = count_noun(total, what)
-    if shown < total:
-        told = f"{shown:,} of {told}; raise --limit for more"
-    screen.say((told, "dim"))
+def _of_all(screen: Screen, count: int, total: int, noun: str = "room") -> None:
+    summary = count_noun(total, noun)
+    if count < total:
+        summary = f"{count:,} of {summary}; raise --limit for more"
+    screen.say((summary, "dim"))
 
 
 def _halls(halls: Mapping[str, int]) -> str:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 def kg_suggest(screen: Screen, result: KgSuggestResult) -> None:
     """Show suggestions: what would be said, how many say so, and the words of the last."""
-    for one in result.suggestions:
-        screen.say((f"{one.subject} {one.predicate} {one.object}", "bold"), (f"  {one.wing}", "cyan"))
-        screen.exact(one.citations[0].text)
-        told = (
-            f"said {'once' if one.support == 1 else f'{one.support:,} times'}, last on {one.citations[0].said_at[:10]}"
+    for suggestion in result.suggestions:
+        screen.say(
+            (f"{suggestion.subject} {suggestion.predicate} {suggestion.object}", "bold"),
+            (f"  {suggestion.wing}", "cyan"),
         )
-        screen.say((f"{INDENT}{one.id}  {told}", "dim"))
+        screen.exact(suggestion.citations[0].text)
+        evidence = f"said {'once' if suggestion.support == 1 else f'{suggestion.support:,} times'}, last on {suggestion.citations[0].said_at[:10]}"
+        screen.say((f"{INDENT}{suggestion.id}  {evidence}", "dim"))
         screen.gap()
     if result.note:
         screen.say((result.note, "yellow"))

@@ -24,9 +24,9 @@ _ID = 8
 
 def sync_init(screen: Screen, result: SyncInitResult) -> None:
     """Say what the remote is now, and what the other devices need."""
-    sealed = f", sealed by a {result.sealing}" if result.sealing else ""
-    what = "Begun" if result.begun else "Joined" if result.joined else "Known"
-    screen.say(f"{what}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealed})")
+    sealing_note = f", sealed by a {result.sealing}" if result.sealing else ""
+    label = "Begun" if result.begun else "Joined" if result.joined else "Known"
+    screen.say(f"{label}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealing_note})")
     if result.joined:
         screen.say(
             f"This palace is a device of the palace {result.palace[:_ID]} now. What its devices say counts as yours, "
@@ -37,48 +37,48 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
     if result.key_file is not None:
         screen.say(f"The key for the other devices is in {result.key_file}; carry it over as you would a password.")
     elif result.begun and result.key_needed:
-        what, how = ("the remote's", f" --remote {result.name}") if result.sealing else ("the palace's", "")
-        screen.say((f"Other devices need {what} key: 'palazzo sync key FILE{how}' saves it.", "dim"))
+        label, option = ("the remote's", f" --remote {result.name}") if result.sealing else ("the palace's", "")
+        screen.say((f"Other devices need {label} key: 'palazzo sync key FILE{option}' saves it.", "dim"))
 
 
 def sync_now(screen: Screen, result: SyncNowResult) -> None:
     """Say what came from each remote, and what went there."""
     for came in result.pulled:
-        _pulled(screen, came, dry_run=False)
+        _show_pull(screen, came, dry_run=False)
     _files(screen, result.removed, result.mend)
     for went in result.pushed:
-        _pushed(screen, went, dry_run=False)
+        _show_push(screen, went, dry_run=False)
 
 
 def sync_push(screen: Screen, result: SyncPushResult) -> None:
     """Say what went to each remote."""
-    for one in result.remotes:
-        _pushed(screen, one, result.dry_run)
+    for push in result.remotes:
+        _show_push(screen, push, result.dry_run)
 
 
-def _pushed(screen: Screen, one: PushedView, dry_run: bool) -> None:
-    if not one.records and not one.segments:
-        screen.say((one.remote, "bold"), ": nothing new to bring")
+def _show_push(screen: Screen, push: PushedView, dry_run: bool) -> None:
+    if not push.records and not push.segments:
+        screen.say((push.remote, "bold"), ": nothing new to bring")
     else:
         would = "would bring" if dry_run else "brought"
-        size = "" if dry_run else f" ({count_noun(one.segments, 'segment')}, {one.bytes / 1000:,.0f} kB)"
-        screen.say((one.remote, "bold"), f": {would} {_records(one.records)}{size}")
-    if one.anew:
-        told = (
+        size = "" if dry_run else f" ({count_noun(push.segments, 'segment')}, {push.bytes / 1000:,.0f} kB)"
+        screen.say((push.remote, "bold"), f": {would} {_records(push.records)}{size}")
+    if push.anew:
+        action = (
             "would be told anew, and what stands there removed"
             if dry_run
             else "was told anew; what stood there before is removed"
         )
-        screen.say((f"All {told}.", "dim"))
-    if one.withheld:
-        stays = ", ".join(f"{n:,} {_WHY[why]}" for why, n in one.withheld.items())
+        screen.say((f"All {action}.", "dim"))
+    if push.withheld:
+        stays = ", ".join(f"{n:,} {_WHY[why]}" for why, n in push.withheld.items())
         screen.say((f"Stays here: {stays}. 'palazzo sync status --json' lists them.", "yellow"))
 
 
 def sync_pull(screen: Screen, result: SyncPullResult) -> None:
     """Say what came from each remote."""
-    for one in result.remotes:
-        _pulled(screen, one, result.dry_run)
+    for pull in result.remotes:
+        _show_pull(screen, pull, result.dry_run)
     _files(screen, result.removed, result.mend)
 
 
@@ -89,29 +89,29 @@ def _files(screen: Screen, removed: Sequence[str], mend: Sequence[str]) -> None:
         screen.say((f"Still holds what was erased; mend it: {path}", "yellow"))
 
 
-def _pulled(screen: Screen, one: PulledView, dry_run: bool) -> None:
-    if not one.segments:
-        screen.say((one.remote, "bold"), ": nothing new")
+def _show_pull(screen: Screen, pull: PulledView, dry_run: bool) -> None:
+    if not pull.segments:
+        screen.say((pull.remote, "bold"), ": nothing new")
     else:
         would = "would take in" if dry_run else "took in"
-        devices = count_noun(len(one.devices), "device")
-        screen.say((one.remote, "bold"), f": {would} {_records(one.added) or 'nothing new'} of {devices}")
-    if one.changed:
-        screen.say((f"Known already, and more now: {_records(one.changed)}", "dim"))
-    if one.erased:
-        screen.say(f"Carried out {count_noun(one.erased, 'erasure')} of other devices.")
-    if one.conflicts:
+        devices = count_noun(len(pull.devices), "device")
+        screen.say((pull.remote, "bold"), f": {would} {_records(pull.added) or 'nothing new'} of {devices}")
+    if pull.changed:
+        screen.say((f"Known already, and more now: {_records(pull.changed)}", "dim"))
+    if pull.erased:
+        screen.say(f"Carried out {count_noun(pull.erased, 'erasure')} of other devices.")
+    if pull.conflicts:
         screen.say(
             (
-                f"{count_noun(len(one.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold",
+                f"{count_noun(len(pull.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold",
                 "yellow",
             )
         )
-    show_variants(screen, one.variants)
-    if one.missing:
-        records = f"{count_noun(one.missing, 'record')} {agree(one.missing, 'waits', 'wait')}"
+    show_variants(screen, pull.variants)
+    if pull.missing:
+        records = f"{count_noun(pull.missing, 'record')} {agree(pull.missing, 'waits', 'wait')}"
         screen.say((f"{records} for records that another device has not pushed yet.", "dim"))
-    for note in one.notes:
+    for note in pull.notes:
         screen.say((note, "yellow"))
 
 
@@ -124,8 +124,8 @@ def sync_status(screen: Screen, result: SyncStatusResult) -> None:
         screen.say((f"{refusal.remote}: {refusal.reason}", "yellow"))
     if not result.remotes:
         screen.say(("No remote yet; 'palazzo sync init ADDRESS' gives this palace one.", "dim"))
-    for one in result.remotes:
-        _remote(screen, one)
+    for remote in result.remotes:
+        _remote(screen, remote)
     if result.private_wings:
         screen.say(f"Private wings: {', '.join(result.private_wings)}")
     _merged(screen, result.merged_private)
@@ -138,38 +138,38 @@ def sync_status(screen: Screen, result: SyncStatusResult) -> None:
         )
 
 
-def _remote(screen: Screen, one: RemoteStatus) -> None:
-    notes = [f"sealed by a {one.sealing}"] if one.sealing else []
-    notes += [f"only {', '.join(one.wings)}"] if one.wings else []
-    notes += ["automatic"] if one.automatic else []
-    screen.say((one.name, "bold"), f"  {one.address}", (f"  {'; '.join(notes)}", "dim"))
-    pushed = f"pushed {to_iso(one.pushed_at)}" if one.pushed_at else "never pushed"
-    pulled = f"pulled {to_iso(one.pulled_at)}" if one.pulled_at else "never pulled"
-    there = "" if one.to_pull is None else f"; {count_noun(one.to_pull, 'segment')} to pull"
-    screen.say(f"  {pushed}, {pulled}")
-    parts = [count_noun(one.waiting, "item")] if one.waiting or not one.other_news else []
+def _remote(screen: Screen, remote: RemoteStatus) -> None:
+    notes = [f"sealed by a {remote.sealing}"] if remote.sealing else []
+    notes += [f"only {', '.join(remote.wings)}"] if remote.wings else []
+    notes += ["automatic"] if remote.automatic else []
+    screen.say((remote.name, "bold"), f"  {remote.address}", (f"  {'; '.join(notes)}", "dim"))
+    last_push = f"pushed {to_iso(remote.pushed_at)}" if remote.pushed_at else "never pushed"
+    last_pull = f"pulled {to_iso(remote.pulled_at)}" if remote.pulled_at else "never pulled"
+    backlog = "" if remote.to_pull is None else f"; {count_noun(remote.to_pull, 'segment')} to pull"
+    screen.say(f"  {last_push}, {last_pull}")
+    parts = [count_noun(remote.waiting, "item")] if remote.waiting or not remote.other_news else []
     parts += (
         ["other news"]
-        if one.other_news is None
-        else [count_noun(one.other_news, "other record")]
-        if one.other_news
+        if remote.other_news is None
+        else [count_noun(remote.other_news, "other record")]
+        if remote.other_news
         else []
     )
-    screen.say(f"  {' and '.join(parts)} to push{there}")
-    for device in one.devices:
+    screen.say(f"  {' and '.join(parts)} to push{backlog}")
+    for device in remote.devices:
         limit = "" if device.may == "erase" else f"; {_MAY.get(device.may, device.may)}"
         screen.say((f"  {device.name or 'unnamed'} {device.id[:_ID]}: up to {to_iso(device.seen_at)}{limit}", "dim"))
         if device.words:
             screen.say((f"    {device.words}", "dim"))
-    if one.erased_there:
+    if remote.erased_there:
         screen.say(("  What was erased here may still stand there: 'palazzo sync push' takes it away.", "yellow"))
-    if one.withheld:
+    if remote.withheld:
         reasons: dict[str, int] = {}
-        for item in one.withheld:
+        for item in remote.withheld:
             reasons[item.why] = reasons.get(item.why, 0) + 1
         screen.say("  stays here: " + ", ".join(f"{n:,} {_WHY[why]}" for why, n in sorted(reasons.items())))
-    if one.failure:
-        screen.say((f"  failed {to_iso(one.failed_at) if one.failed_at else ''}: {one.failure}", "yellow"))
+    if remote.failure:
+        screen.say((f"  failed {to_iso(remote.failed_at) if remote.failed_at else ''}: {remote.failure}", "yellow"))
 
 
 _MAY = {
@@ -210,10 +210,10 @@ def sync_private(screen: Screen, result: SyncPrivateResult) -> None:
 
 
 def _merged(screen: Screen, merged: Sequence[MergedPrivate]) -> None:
-    for one in merged:
+    for private_wing in merged:
         screen.say(
-            f"Private: {one.wing}, a part of '{one.into}' now, so nothing of '{one.into}' leaves, either; "
-            f"'palazzo sync private --public {one.wing}' lets both."
+            f"Private: {private_wing.wing}, a part of '{private_wing.into}' now, so nothing of '{private_wing.into}' leaves, either; "
+            f"'palazzo sync private --public {private_wing.wing}' lets both."
         )
 
 
@@ -228,5 +228,5 @@ def sync_remove(screen: Screen, result: SyncRemoveResult) -> None:
 
 
 def _records(counts: Mapping[str, int]) -> str:
-    named = {kind: n for kind, n in counts.items() if kind != "link"} or counts
-    return ", ".join(count_noun(n, kind.replace("_", " ")) for kind, n in named.items())
+    counts_by_kind = {kind: n for kind, n in counts.items() if kind != "link"} or counts
+    return ", ".join(count_noun(n, kind.replace("_", " ")) for kind, n in counts_by_kind.items())

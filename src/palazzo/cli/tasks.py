@@ -31,9 +31,9 @@ def todo_list(screen: Screen, result: TodoListResult) -> None:
         screen.say((f"As of {result.as_of}:", "yellow"))
     for todo in result.todos:
         _todo(screen, todo, everywhere=result.wing is None)
-    where = f" in {result.wing}" if result.wing else ""
+    scope = f" in {result.wing}" if result.wing else ""
     screen.say(
-        (f"{count_noun(result.open, 'to-do')} open{where}" if result.open else f"Nothing is to be done{where}.", "dim")
+        (f"{count_noun(result.open, 'to-do')} open{scope}" if result.open else f"Nothing is to be done{scope}.", "dim")
     )
 
 
@@ -47,12 +47,12 @@ def todo_drop(screen: Screen, result: TodoDropResult) -> None:
     _closed_todos(screen, "Dropped", result.dropped, result.before)
 
 
-def _closed_todos(screen: Screen, verb: str, closed: Sequence[TodoView], before: Sequence[TodoView]) -> None:
-    for todo in closed:
+def _closed_todos(screen: Screen, verb: str, todos: Sequence[TodoView], earlier_todos: Sequence[TodoView]) -> None:
+    for todo in todos:
         screen.say((f"{verb}  ", "bold"), todo.text, (f"  {todo.id}", "dim"))
-    for todo in before:
-        when = to_iso(todo.closed_at) if todo.closed_at else "before"
-        screen.say((f"Was {todo.state} already, {when}  ", "yellow"), todo.text, (f"  {todo.id}", "dim"))
+    for todo in earlier_todos:
+        closing_time = to_iso(todo.closed_at) if todo.closed_at else "before"
+        screen.say((f"Was {todo.state} already, {closing_time}  ", "yellow"), todo.text, (f"  {todo.id}", "dim"))
 
 
 def _todo(screen: Screen, todo: TodoView, everywhere: bool) -> None:
@@ -70,15 +70,15 @@ def _todo(screen: Screen, todo: TodoView, everywhere: bool) -> None:
     if todo.label:
         facts.append((f"  {todo.label}", "yellow"))
     mark = "" if todo.state == "open" else f"{todo.state}  "
-    screen.say((mark, _STYLES[todo.state]), todo.text, hanging=len(INDENT))
+    screen.say((mark, _STYLES[todo.state]), todo.text, wrap_indent=len(INDENT))
     screen.say(*facts)
 
 
 def remind(screen: Screen, result: RemindResult) -> None:
     """Show when the reminder comes up, and its id."""
     reminder = result.reminder
-    when = [f"at {result.local} ({to_iso(reminder.at)})"] if reminder.at else []
-    screen.say(f"Will remind {_occasions(reminder, when)}: {reminder.id}")
+    occasions = [f"at {result.local} ({to_iso(reminder.at)})"] if reminder.at else []
+    screen.say(f"Will remind {_occasions(reminder, occasions)}: {reminder.id}")
     if result.note:
         screen.say((result.note, "yellow"))
 
@@ -86,29 +86,35 @@ def remind(screen: Screen, result: RemindResult) -> None:
 def reminders(screen: Screen, result: RemindersResult) -> None:
     """Show reminders, or what was closed."""
     if result.action in ("done", "drop"):
-        for one in result.reminders:
-            screen.say((f"{one.state.capitalize()}  ", "bold"), one.text, (f"  {one.id}", "dim"))
-        for one in result.before:
-            when = to_iso(one.closed_at) if one.closed_at else "before"
-            screen.say((f"Was {one.state} already, {when}  ", "yellow"), one.text, (f"  {one.id}", "dim"))
+        for reminder in result.reminders:
+            screen.say((f"{reminder.state.capitalize()}  ", "bold"), reminder.text, (f"  {reminder.id}", "dim"))
+        for reminder in result.before:
+            closing_time = to_iso(reminder.closed_at) if reminder.closed_at else "before"
+            screen.say(
+                (f"Was {reminder.state} already, {closing_time}  ", "yellow"),
+                reminder.text,
+                (f"  {reminder.id}", "dim"),
+            )
         return
-    for one in result.reminders:
-        screen.say((f"{one.state}  ", _STYLES[one.state]), one.text, hanging=len(INDENT))
-        occasions = _occasions(one, [f"at {to_iso(one.at)}"] if one.at else [])
-        quarantine_label = [("  external, in quarantine", "yellow")] if one.trust == "external" else []
-        screen.say((f"{INDENT}{one.id}  {occasions}", "dim"), (f"  {one.wing}", "cyan"), *quarantine_label)
-    due = sum(one.state == "due" for one in result.reminders)
-    screen.say((f"{count_noun(due, 'reminder')} due, {result.waiting:,} waiting" if due else _none(result), "dim"))
+    for reminder in result.reminders:
+        screen.say((f"{reminder.state}  ", _STYLES[reminder.state]), reminder.text, wrap_indent=len(INDENT))
+        occasions = _occasions(reminder, [f"at {to_iso(reminder.at)}"] if reminder.at else [])
+        quarantine_label = [("  external, in quarantine", "yellow")] if reminder.trust == "external" else []
+        screen.say((f"{INDENT}{reminder.id}  {occasions}", "dim"), (f"  {reminder.wing}", "cyan"), *quarantine_label)
+    due = sum(reminder.state == "due" for reminder in result.reminders)
+    screen.say(
+        (f"{count_noun(due, 'reminder')} due, {result.waiting:,} waiting" if due else _describe_none_due(result), "dim")
+    )
 
 
-def _none(result: RemindersResult) -> str:
-    waiting = f"; {count_noun(result.waiting, 'reminder')} waiting: palazzo reminders open" if result.waiting else ""
-    return f"No reminder is due{waiting}."
+def _describe_none_due(result: RemindersResult) -> str:
+    backlog = f"; {count_noun(result.waiting, 'reminder')} waiting: palazzo reminders open" if result.waiting else ""
+    return f"No reminder is due{backlog}."
 
 
-def _occasions(reminder: ReminderView, when: list[str]) -> str:
+def _occasions(reminder: ReminderView, occasions: list[str]) -> str:
     if reminder.file:
-        when = [*when, f"on {reminder.file}"]
+        occasions = [*occasions, f"on {reminder.file}"]
     if reminder.topic:
-        when = [*when, f"on '{reminder.topic}'"]
-    return " or ".join(when)
+        occasions = [*occasions, f"on '{reminder.topic}'"]
+    return " or ".join(occasions)

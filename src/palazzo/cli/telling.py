@@ -15,53 +15,53 @@ from palazzo.text.counts import count_noun
 def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
     """Show what an agent would be told, or that it would be told nothing."""
 
-    def named(uid: str) -> tuple[str, str]:
+    def format_id(uid: str) -> tuple[str, str]:
         label = result.labels.get(uid, "")
         return f"  {uid}{f'  {label}' if label else ''}", "dim"
 
-    for one in result.reminders:
-        screen.say(("due  ", "bold yellow"), one.text, named(one.id), hanging=len(INDENT))
+    for reminder in result.reminders:
+        screen.say(("due  ", "bold yellow"), reminder.text, format_id(reminder.id), wrap_indent=len(INDENT))
     for todo in result.todos:
         mark = "overdue  " if todo.overdue else "to do  "
-        screen.say((mark, "yellow"), todo.text, named(todo.id), hanging=len(INDENT))
+        screen.say((mark, "yellow"), todo.text, format_id(todo.id), wrap_indent=len(INDENT))
     for fact in result.facts:
         since = (f"  since {fact.valid_from[:10]}" if fact.valid_from else "", "dim")
-        said = f"{fact.subject} {fact.predicate} {fact.object}"
-        screen.say(("fact  ", "cyan"), said, since, named(fact.id), hanging=len(INDENT))
+        sentence = f"{fact.subject} {fact.predicate} {fact.object}"
+        screen.say(("fact  ", "cyan"), sentence, since, format_id(fact.id), wrap_indent=len(INDENT))
     for thread in result.threads:
-        when = (f"  {day(thread.said_at)}", "dim")
-        screen.say(("left open  ", "yellow"), thread.text, when, named(thread.id), hanging=len(INDENT))
+        date_part = (f"  {day(thread.said_at)}", "dim")
+        screen.say(("left open  ", "yellow"), thread.text, date_part, format_id(thread.id), wrap_indent=len(INDENT))
     for memory in result.memories:
-        where = f"{memory.wing}/{memory.room}"
-        screen.say((f"{memory.score:.2f}  ", "green"), f"{day(memory.created_at)}  ", (where, "cyan"))
+        location = f"{memory.wing}/{memory.room}"
+        screen.say((f"{memory.score:.2f}  ", "green"), f"{day(memory.created_at)}  ", (location, "cyan"))
         label = result.labels.get(memory.id, "")
         screen.say((f"{INDENT}{memory.id}  {memory.role}", "dim"), (f"  {label}" if label else "", "yellow"))
         screen.read(memory.text)
         if memory.truncated:
             screen.say((f"{INDENT}… the rest: palazzo show {memory.id}", "dim"))
     if not (result.reminders or result.todos or result.facts or result.threads or result.memories):
-        where = ", ".join(result.wings) or "no wing of this project"
-        screen.say((f"Nothing is called for (looked in: {where}; a memory must score {result.floor:g}).", "dim"))
+        location = ", ".join(result.wings) or "no wing of this project"
+        screen.say((f"Nothing is called for (looked in: {location}; a memory must score {result.floor:g}).", "dim"))
 
 
 def context_summary(screen: Screen, result: ContextSummaryResult) -> None:
     """Show decisions, what was learned, and other notes."""
-    found = (("Decided", result.decisions), ("Learned", result.learnings), ("Noted", result.context))
-    for title, notes in found:
+    sections = (("Decided", result.decisions), ("Learned", result.learnings), ("Noted", result.context))
+    for title, notes in sections:
         if notes:
             screen.say((f"{title}:", "bold"))
             rows(screen, notes)
-    if not any(notes for _, notes in found):
+    if not any(notes for _, notes in sections):
         screen.say(("Nothing is noted there: 'palazzo remember' files a note.", "dim"))
 
 
 def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
     """Show the counts, a line for each way of counting."""
-    where = f" in {result.wing}" if result.wing else ""
-    held = f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}{where}"
-    screen.say((held, "bold"), f"; {result.retired:,} found no more; {count_noun(result.facts, 'fact')}")
-    names = {one.name: one.drawers for one in result.entities}
-    told = (
+    scope = f" in {result.wing}" if result.wing else ""
+    totals = f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}{scope}"
+    screen.say((totals, "bold"), f"; {result.retired:,} found no more; {count_noun(result.facts, 'fact')}")
+    names = {entity.name: entity.drawers for entity in result.entities}
+    counts_by_title = (
         ("kinds", result.by_kind),
         ("filed as", result.filed_as),
         ("tags", result.by_tag),
@@ -69,7 +69,9 @@ def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
         ("trust", result.by_trust),
         ("names", names),
     )
-    lines = [(title, ", ".join(f"{name} {number:,}" for name, number in counts.items())) for title, counts in told]
+    lines = [
+        (title, ", ".join(f"{name} {number:,}" for name, number in counts.items())) for title, counts in counts_by_title
+    ]
     screen.table(("", ""), [((title, "dim"), line) for title, line in lines if line])
 
 

@@ -24,19 +24,21 @@ def token_list(screen: Screen, result: TokenListResult) -> None:
     """Show the tokens in a table."""
     rows: list[tuple[Part, ...]] = [
         (
-            one.name,
-            one.scope,
-            (to_iso(one.created_at), "dim"),
-            (f"revoked {to_iso(one.revoked_at)}", "yellow") if one.revoked_at else "good",
-            (one.id[:_ID], "dim"),
+            token.name,
+            token.scope,
+            (to_iso(token.created_at), "dim"),
+            (f"revoked {to_iso(token.revoked_at)}", "yellow") if token.revoked_at else "good",
+            (token.id[:_ID], "dim"),
         )
-        for one in result.tokens
+        for token in result.tokens
     ]
     if rows:
         screen.table(("name", "scope", "made", "", "id"), rows)
-    good = sum(one.revoked_at is None for one in result.tokens)
-    revoked = f", {count_noun(result.revoked, 'revoked one')}" if result.revoked else ""
-    screen.say((f"{count_noun(good, 'token')}{revoked}" if good or revoked else "No token was ever made.", "dim"))
+    good = sum(token.revoked_at is None for token in result.tokens)
+    revocations = f", {count_noun(result.revoked, 'revoked one')}" if result.revoked else ""
+    screen.say(
+        (f"{count_noun(good, 'token')}{revocations}" if good or revocations else "No token was ever made.", "dim")
+    )
 
 
 def token_revoke(screen: Screen, result: TokenRevokeResult) -> None:
@@ -45,5 +47,5 @@ def token_revoke(screen: Screen, result: TokenRevokeResult) -> None:
     if result.was_good:
         screen.say("Revoked: ", (token.name, "bold"), (f"  {token.id[:_ID]}", "dim"))
     else:
-        when = to_iso(token.revoked_at) if token.revoked_at else "before"
-        screen.say((f"Was revoked already, {when}: {token.name}", "yellow"))
+        revocation_time = to_iso(token.revoked_at) if token.revoked_at else "before"
+        screen.say((f"Was revoked already, {revocation_time}: {token.name}", "yellow"))

@@ -26,45 +26,45 @@ def carried_out(operation: Operation[Q, R], request: Q, context: Context) -> R:
     """Return the operation's result, from the service if one runs; raise what the operation raises."""
     if not context.settings.flag("service") or not context.has_palace:
         return operation.run(context, request)
-    where = client.address(str(context.palace_path), context.variables)
+    endpoint = client.address(str(context.palace_path), context.variables)
     try:
-        with client.Caller(where, context.variables, str(context.cwd), starts=False) as caller:
+        with client.Caller(endpoint, context.variables, str(context.cwd), starts=False) as caller:
             caller.connect()
             answer = caller.call(operation.name, to_wire(request), tell=lambda message: _pass_on(message, context))
         if "result" in answer:
             return from_wire(operation.result, answer["result"])
-        error = raised(answer["error"])
+        error = rebuild_error(answer["error"])
         if error is not None:
             raise error
         # A bug shows itself again here, where it can be reported.
     except client.GivingWay:
-        _start(where, context)
+        _start(endpoint, context)
     except ServiceUnavailable:
-        if not client.is_starting(where):
-            _start(where, context)
+        if not client.is_starting(endpoint):
+            _start(endpoint, context)
     return operation.run(context, request)
 
 
-def raised(error: Mapping[str, Any]) -> PalazzoError | None:
+def rebuild_error(error: Mapping[str, Any]) -> PalazzoError | None:
     """Return the error that the service tells of as it was raised there; None for a bug."""
     kind = getattr(errors, str(error.get("kind")), None)
     if not (isinstance(kind, type) and issubclass(kind, PalazzoError)):
         return None
-    found = kind.__new__(kind)  # some are made of more than their message, which is all that a person is told
-    Exception.__init__(found, str(error.get("message")))
-    return found
+    exception = kind.__new__(kind)  # some are made of more than their message, which is all that a person is told
+    Exception.__init__(exception, str(error.get("message")))
+    return exception
 
 
 def _pass_on(message: Mapping[str, Any], context: Context) -> None:
     if "notice" in message:
         context.notice(str(message["notice"]))
     elif "progress" in message:
-        told = Progress(**message["progress"])
-        context.report(told.what, told.done, told.total, told.detail)
+        progress = Progress(**message["progress"])
+        context.report(progress.what, progress.done, progress.total, progress.detail)
 
 
-def _start(where: client.Address, context: Context) -> None:
+def _start(endpoint: client.Address, context: Context) -> None:
     try:
-        client.start(where, context.variables)
+        client.start(endpoint, context.variables)
     except ServiceUnavailable:
         return  # `palazzo doctor` says why; the work is done here all the same

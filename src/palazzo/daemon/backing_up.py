@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from palazzo.daemon.pool import Pool
-from palazzo.daemon.repeating import Repeating
+from palazzo.daemon.repeating import PeriodicWorker
 from palazzo.operations import automatic_backup
 from palazzo.operations.context import Context
 
@@ -24,7 +24,7 @@ class BackingUp:
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool, last_call: Callable[[], float]) -> None:
         self._palace, self._variables, self._pool, self._last_call = palace, variables, pool, last_call
-        self._thread = Repeating("backup", self._look, _LOOK_AGAIN)
+        self._thread = PeriodicWorker("backup", self._look, _LOOK_AGAIN)
         self.begin, self.end = self._thread.begin, self._thread.end
 
     def _look(self) -> None:
@@ -34,7 +34,7 @@ class BackingUp:
         with (
             self._pool.lease() as palace,
             Context(
-                self._palace, self._palace.parent, self._variables, opened=palace, on_progress=self._thread.heed
+                self._palace, self._palace.parent, self._variables, palace_opener=palace, on_progress=self._thread.heed
             ) as context,
         ):
             if not automatic_backup.is_due(context):

@@ -26,7 +26,7 @@ from typing import Any
 from palazzo.daemon.engine import Engine, Job, operation_called
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.lines import LONGEST_LINE, Stream
-from palazzo.mcp.calls import Stopped
+from palazzo.mcp.calls import OperationCancelled
 from palazzo.operations.context import Progress
 from palazzo.operations.wire import from_wire, to_wire
 
@@ -34,7 +34,7 @@ _MOST_AT_ONCE = 32
 """Calls of one connection that are being carried out; who asks for more waits until one is done."""
 _READS_WITHIN = 20
 """Seconds for which an answer is held for a client that does not read; then it is taken for gone."""
-_APART = 0.1
+_PROGRESS_INTERVAL = 0.1
 """Seconds between two reports of progress that are passed on."""
 
 
@@ -104,39 +104,39 @@ class Calls:
         variables = around.get("variables", {})
         if not isinstance(variables, dict) or not all(isinstance(value, str) for value in variables.values()):
             raise UsageError("The variables of a call's surroundings are texts by name.")
-        one = _Open(number, self)
+        call = _Open(number, self)
         cwd = Path(str(around.get("cwd") or self._engine.palace.parent))
-        job = Job(operation, request, key, cwd, variables, "user", one.progress, one.notice)
+        job = Job(operation, request, key, cwd, variables, "user", call.progress, call.notice)
         self._room.acquire()
         with self._changed:
-            self._open[id(one)] = one
+            self._open[id(call)] = call
         try:
             future = self._engine.submit(job)
         except RuntimeError:
-            self._closed(one, {"id": number, **_error(PalazzoError("The service is ending. Ask the next one."))})
+            self._close_call(call, {"id": number, **_error(PalazzoError("The service is ending. Ask the next one."))})
             return
-        one.future = future
-        future.add_done_callback(lambda done: self._closed(one, {"id": number, **_answer(done)}))
+        call.future = future
+        future.add_done_callback(lambda done: self._close_call(call, {"id": number, **_answer(done)}))
 
-    def _closed(self, one: _Open, answer: Mapping[str, Any]) -> None:
+    def _close_call(self, call: _Open, answer: Mapping[str, Any]) -> None:
         self._send(answer)
         self._room.release()
         with self._changed:
-            del self._open[id(one)]
+            del self._open[id(call)]
             self._changed.notify_all()
 
     def _cancel(self, number: object) -> None:
         with self._changed:
-            found = [one for one in self._open.values() if one.number == number]
-        for one in found:
-            one.stop()
+            calls = [call for call in self._open.values() if call.number == number]
+        for call in calls:
+            call.stop()
 
     def _abandon(self) -> None:
         """The client is gone: what has not begun is not begun, what is long ends at its next report."""
         with self._changed:
-            waiting = list(self._open.values())
-        for one in waiting:
-            one.stop()
+            calls = list(self._open.values())
+        for call in calls:
+            call.stop()
 
     def _send(self, message: Mapping[str, Any]) -> None:
         try:
@@ -163,10 +163,10 @@ class _Open:
 
     def progress(self, progress: Progress) -> None:
         if self._stopped.is_set():
-            raise Stopped
+            raise OperationCancelled
         now = time.monotonic()
         if now >= self._next or progress.done >= progress.total:
-            self._next = now + _APART
+            self._next = now + _PROGRESS_INTERVAL
             self._calls._send({"id": self.number, "progress": dataclasses.asdict(progress)})
 
     def notice(self, sentence: str) -> None:
@@ -185,10 +185,10 @@ def _message(line: bytes) -> dict[str, Any]:
     return message
 
 
-def _answer(done: Future[Any]) -> dict[str, Any]:
+def _answer(future: Future[Any]) -> dict[str, Any]:
     try:
-        return {"result": to_wire(done.result())}
-    except (Stopped, CancelledError):
+        return {"result": to_wire(future.result())}
+    except (OperationCancelled, CancelledError):
         return {"error": {"kind": "Stopped", "message": "It was stopped. What was committed stays."}}
     except Exception as error:  # noqa: BLE001 - whatever an operation raises is its caller's to hear
         return _error(error)
@@ -197,5 +197,5 @@ def _answer(done: Future[Any]) -> dict[str, Any]:
 def _error(error: Exception) -> dict[str, Any]:
     if isinstance(error, PalazzoError):
         return {"error": {"kind": type(error).__name__, "message": str(error)}}
-    told = f"This is a bug in Palazzo ({type(error).__name__}); the same without the service reports it."
-    return {"error": {"kind": "Bug", "message": told}}
+    message = f"This is a bug in Palazzo ({type(error).__name__}); the same without the service reports it."
+    return {"error": {"kind": "Bug", "message": message}}

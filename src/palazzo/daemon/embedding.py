@@ -38,8 +38,8 @@ seconds take in what was said just now; a history that is read for the first tim
 
 def main(arguments: list[str] | None = None) -> int:
     """Embed what is pending in the palace named by the only argument; return the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if len(given) not in (1, 2) or not all(handle.isdecimal() for handle in given[1:]):
+    argv = sys.argv[1:] if arguments is None else arguments
+    if len(argv) not in (1, 2) or not all(handle.isdecimal() for handle in argv[1:]):
         print("usage: python -m palazzo.daemon.embedding PALACE [HANDLE]", file=sys.stderr)
         return 2
     # At the lowest priority a handler of our own may wait seconds for its turn. The system ends us at once, and
@@ -48,8 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     lower_priority()
     try:
-        held = locks.inherited(lock_file(Path(given[0])), int(given[1])) if given[1:] else None
-        embed(Path(given[0]), held)
+        lock = locks.adopt_lock(lock_file(Path(argv[0])), int(argv[1])) if argv[1:] else None
+        embed(Path(argv[0]), lock)
     except Exception as error:  # noqa: BLE001 - this process runs in the background: `doctor` reports it
         note_failure(EMBEDDING_ACTIVITY, error)
         return 1
@@ -57,21 +57,21 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def embed(palace: Path, held: locks.FileLock | None = None) -> int:
+def embed(palace: Path, inherited_lock: locks.FileLock | None = None) -> int:
     """Make vectors until none is pending or another process makes them; return how many were made.
 
     `held`: the lock, where it is held already. It is let go.
     """
     count = 0
-    with Context(palace=palace) as context, held or contextlib.nullcontext():
+    with Context(palace=palace) as context, inherited_lock or contextlib.nullcontext():
         if not context.has_palace:
             return 0  # it was moved or deleted since; opening it to write would make an empty one
         consumers = _Consumers(context)
-        while held is not None or _pending(context):
-            lock = held or _lock(lock_file(context.palace_path))
+        while inherited_lock is not None or _pending(context):
+            lock = inherited_lock or _lock(lock_file(context.palace_path))
             if lock is None:
                 break
-            held = None
+            inherited_lock = None
             with lock:
                 # On a slow disk hooks would wait behind one commit of these after the other.
                 context.writing().database.commit_without_waiting()

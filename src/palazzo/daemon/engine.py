@@ -20,7 +20,7 @@ from typing import Any
 from palazzo.daemon.lanes import Lanes
 from palazzo.daemon.pool import Pool
 from palazzo.errors import PalaceUnusable, PalazzoError, UsageError
-from palazzo.mcp.calls import Stopped
+from palazzo.mcp.calls import OperationCancelled
 from palazzo.model import Trust
 from palazzo.operations import calling, registry
 from palazzo.operations.background import note_call
@@ -108,33 +108,33 @@ class Engine:
 
     def _run(self, job: Job) -> Any:
         began = time.perf_counter()
-        how = "interrupted"
+        outcome = "interrupted"
         try:
             result = self._carried_out(job)
-            how = "done"
+            outcome = "done"
         except PalazzoError as error:
-            how = type(error).__name__
+            outcome = type(error).__name__
             if isinstance(error, PalaceUnusable):
                 self.pool.close()  # a file that was opened unwritable stays so until it is opened again
             raise
-        except Stopped:
-            how = "stopped"
+        except OperationCancelled:
+            outcome = "stopped"
             raise
         except Exception as error:
-            how = f"bug: {type(error).__name__} at {place_of(error)}"
+            outcome = f"bug: {type(error).__name__} at {place_of(error)}"
             raise
         finally:
-            _log.info("%s %.0f ms, %s", job.operation.name, (time.perf_counter() - began) * 1000, how)
+            _log.info("%s %.0f ms, %s", job.operation.name, (time.perf_counter() - began) * 1000, outcome)
         return result
 
     def _carried_out(self, job: Job) -> Any:
         def report(progress: Progress) -> None:
             if self.stopping.is_set() and not job.owed:
-                raise Stopped
+                raise OperationCancelled
             job.on_progress(progress)
 
         with (
-            self.pool.lease() as opened,
+            self.pool.lease() as lease,
             Context(
                 self.palace,
                 job.cwd,
@@ -142,7 +142,7 @@ class Engine:
                 on_progress=report,
                 on_notice=job.on_notice,
                 trust=job.trust,
-                opened=opened,
+                palace_opener=lease,
                 lock_wait=job.lock_wait,
             ) as context,
         ):
@@ -151,8 +151,8 @@ class Engine:
 
 def operation_called(name: object) -> Operation[Any, Any]:
     """Return the operation that a client names; UsageError for one that there is not, or that is not for a service."""
-    known = registry.MODULES.keys() | registry.FOR_CLIENTS.keys()
-    if not isinstance(name, str) or name not in known or name in _NEVER_HERE:
+    operation_names = registry.MODULES.keys() | registry.FOR_CLIENTS.keys()
+    if not isinstance(name, str) or name not in operation_names or name in _NEVER_HERE:
         raise UsageError(f"The service has no operation {name!r}.")
     return registry.operation(name)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from palazzo import locks
 from palazzo.daemon.pool import Pool
-from palazzo.daemon.repeating import Repeating
+from palazzo.daemon.repeating import PeriodicWorker
 from palazzo.operations.context import Context
 from palazzo.operations.watch import claim_file, lock_file
-from palazzo.operations.watching import WatchEvent, Watching
+from palazzo.operations.watching import SourceWatcher, WatchEvent
 
 _log = logging.getLogger("palazzo.service")
 _LOOK_AGAIN = 15.0
@@ -29,12 +29,12 @@ class _LeftToOthers(BaseException):
     """A person watches, or wants none to. No Exception, as `Watching` asks of what is to end it."""
 
 
-class Following:
+class BackgroundWatcher:
     """A thread that watches for a palace until it is ended, unless the settings say no."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
         self._palace, self._variables, self._pool = palace, variables, pool
-        self._thread = Repeating("watching", self._look, _LOOK_AGAIN)
+        self._thread = PeriodicWorker("watching", self._look, _LOOK_AGAIN)
         self.begin, self.end = self._thread.begin, self._thread.end
         self.is_watching = False
         self._gave_way = self._read_settings = 0.0
@@ -49,8 +49,8 @@ class Following:
 
     def _watch(self) -> None:
         with (
-            self._pool.lease() as opened,
-            Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
+            self._pool.lease() as lease,
+            Context(self._palace, self._palace.parent, self._variables, palace_opener=lease) as context,
         ):
             settings = context.settings
             if not context.has_palace or context.is_off or not settings.flag("watch.background"):
@@ -63,7 +63,7 @@ class Following:
                 return
             with lock:
                 self.is_watching = True
-                Watching(context, _note, only_known=True, heed=self._heed).run(self._thread.stop)
+                SourceWatcher(context, _note, mined_hosts_only=True, heed=self._heed).run(self._thread.stop)
 
     def _heed(self) -> None:
         """End it where the service ends, a person watches, or the settings have come to say no."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from palazzo.daemon.service import Service
 
 _log = logging.getLogger("palazzo.service")
-_GREETING_WITHIN = 5.0
+_HANDSHAKE_TIMEOUT = 5.0
 """Seconds in which a client says who it is."""
 
 
@@ -33,7 +33,7 @@ class Guest:
     def serve(self) -> None:
         """Greet, and serve what is wanted."""
         try:
-            self.stream.socket.settimeout(_GREETING_WITHIN)
+            self.stream.socket.settimeout(_HANDSHAKE_TIMEOUT)
             hello = self.stream.read()
             if hello is not None:
                 self._greet(hello)
@@ -42,7 +42,7 @@ class Guest:
         except Exception as error:  # noqa: BLE001 - what one client brings out must not end the others
             _log.info("a connection ended by a bug: %s at %s", type(error).__name__, place_of(error))
         finally:
-            self._service.left(self)
+            self._service.remove_connection(self)
 
     def finish(self) -> None:
         """Answer what is asked, and end. MCP connections are told by their own loop."""

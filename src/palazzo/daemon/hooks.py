@@ -22,7 +22,7 @@ from palazzo.errors import PalaceUnusable, PalazzoError
 from palazzo.hosts import answering
 from palazzo.hosts.faults import Faults, TooLate
 from palazzo.lines import Stream
-from palazzo.mcp.calls import Stopped
+from palazzo.mcp.calls import OperationCancelled
 from palazzo.operations import registry
 from palazzo.operations.context import Progress
 from palazzo.operations.hook import HookRequest, HookResult
@@ -31,10 +31,10 @@ from palazzo.operations.session_checkpoint import SessionCheckpointRequest
 from palazzo.operations.spool import CAPTURES
 
 _log = logging.getLogger("palazzo.service")
-_WITHIN = 0.8
+_DEFAULT_TIMEOUT = 0.8
 """Seconds in which a hook is answered whose client does not say how long it has."""
 _TO_SPARE = 0.1
-_ALONE_WITHIN = 0.6
+_FALLBACK_TIME = 0.6
 """Seconds that a client gets which is to answer by itself."""
 _CAPTURES_WITHIN = 25.0
 _USED = tuple(
@@ -54,7 +54,7 @@ _USED = tuple(
         ),
     )
 )
-_AGAIN_AFTER = 2.0
+_REREAD_DELAY = 2.0
 """Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
 _TRY_AGAIN = 60.0
 """Seconds until a transcript that could not be captured is read again."""
@@ -83,25 +83,25 @@ class Hooks:
         """
         if str(hello.get("event", "")) in CAPTURES:
             return True
-        left = hello.get("within_ms")
-        within = left / 1_000 if isinstance(left, int) else _WITHIN
-        return self._is_warm.wait(max(0.0, within - _ALONE_WITHIN))
+        limit_ms = hello.get("within_ms")
+        timeout = limit_ms / 1_000 if isinstance(limit_ms, int) else _DEFAULT_TIMEOUT
+        return self._is_warm.wait(max(0.0, timeout - _FALLBACK_TIME))
 
     def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
         """Read the payload, answer it, and end the connection."""
         payload = _payload(stream, hello)
         around = hello.get("surroundings")
-        told = around if isinstance(around, dict) else {}
-        variables = {str(name): str(value) for name, value in (told.get("variables") or {}).items()}
-        here = str(told.get("cwd") or "")
-        left = hello.get("within_ms")
-        within = left / 1_000 - _TO_SPARE if isinstance(left, int) else _WITHIN
+        environment = around if isinstance(around, dict) else {}
+        variables = {str(name): str(value) for name, value in (environment.get("variables") or {}).items()}
+        client_cwd = str(environment.get("cwd") or "")
+        limit_ms = hello.get("within_ms")
+        timeout = limit_ms / 1_000 - _TO_SPARE if isinstance(limit_ms, int) else _DEFAULT_TIMEOUT
 
         def ask(request: HookRequest, cwd: str) -> HookResult:
-            *before, own = self._prompts.turns(request)
-            for one in before:
-                self._engine.submit(self._job(one, one.cwd or here, variables))
-            return self._ask(own, cwd or here, variables, within)
+            *earlier_turns, own = self._prompts.turns(request)
+            for turn in earlier_turns:
+                self._engine.submit(self._job(turn, turn.cwd or client_cwd, variables))
+            return self._ask(own, cwd or client_cwd, variables, timeout)
 
         host, event = str(hello.get("host", "")), str(hello.get("event", ""))
         faults = Faults(str(self._engine.palace), variables or self._variables)
@@ -164,26 +164,28 @@ class Hooks:
     def _end(self, request: HookRequest) -> None:
         """Do what is done once a session has ended, as if its hook told of it now."""
         job = self._job(request, str(self._engine.palace.parent), self._variables)
-        self._engine.submit(job).add_done_callback(lambda done: self._done(done, request, self._variables))
+        self._engine.submit(job).add_done_callback(lambda done: self._handle_result(done, request, self._variables))
 
     def finish(self) -> None:
         """Read now what was to be read in a moment, and nothing later."""
         with self._lock:
             self._is_ending = True
-            waiting = list(self._timers.values())
-        for timer in waiting:
+            timers = list(self._timers.values())
+        for timer in timers:
             timer.cancel()
             timer.function(*timer.args, **timer.kwargs)
 
-    def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], within: float) -> HookResult:
-        host = Waiting()
-        job = replace(self._job(request, cwd, variables, host), lock_wait=within * _LOCK_SHARE)
+    def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], timeout: float) -> HookResult:
+        host = AnswerRecipient()
+        job = replace(self._job(request, cwd, variables, host), lock_wait=timeout * _LOCK_SHARE)
         future: Future[HookResult] = self._engine.submit(job)
-        future.add_done_callback(lambda done: self._done(done, request, variables))  # also where nobody waited for it
+        future.add_done_callback(
+            lambda done: self._handle_result(done, request, variables)
+        )  # also where nobody waited for it
         try:
-            return future.result(within)
+            return future.result(timeout)
         except TookTooLong:
-            too_late = TooLate(f"it took longer than {within:.1f} seconds, and may still finish.")
+            too_late = TooLate(f"it took longer than {timeout:.1f} seconds, and may still finish.")
             if host.goes():
                 raise too_late from None
         try:
@@ -191,13 +193,13 @@ class Hooks:
         except TookTooLong:
             raise too_late from None
 
-    def _done(self, done: Future[HookResult], request: HookRequest, variables: Mapping[str, str]) -> None:
-        if done.cancelled():
+    def _handle_result(self, future: Future[HookResult], request: HookRequest, variables: Mapping[str, str]) -> None:
+        if future.cancelled():
             return
-        if done.exception() is not None:
+        if future.exception() is not None:
             self._capture_later(request)
             return
-        result = done.result()
+        result = future.result()
         if result.unread:
             _log.info("hook %s %s: %s", request.host, request.event, result.unread)
         for path in result.again:
@@ -206,17 +208,19 @@ class Hooks:
             about = SessionCheckpointRequest(request.session, result.checkpoint)
             self._later(f"checkpoint of {request.session}", self._checkpoint, about, result.again, dict(variables))
 
-    def _job(self, request: HookRequest, cwd: str, variables: Mapping[str, str], host: Waiting | None = None) -> Job:
+    def _job(
+        self, request: HookRequest, cwd: str, variables: Mapping[str, str], host: AnswerRecipient | None = None
+    ) -> Job:
         def report(progress: Progress) -> None:
             if host is not None and not host.stays(progress.what == HANDED_OVER):
-                raise Stopped
+                raise OperationCancelled
 
-        here = Path(cwd) if Path(cwd).is_absolute() and "\0" not in cwd else self._engine.palace.parent
-        return Job(registry.operation("hook"), request, None, here, variables, "agent", report, _nobody)
+        directory = Path(cwd) if Path(cwd).is_absolute() and "\0" not in cwd else self._engine.palace.parent
+        return Job(registry.operation("hook"), request, None, directory, variables, "agent", report, _nobody)
 
     # --- again ---------------------------------------------------------------------------------------------
 
-    def _later(self, name: str, action: Callable[..., object], *arguments: Any, seconds: float = _AGAIN_AFTER) -> None:
+    def _later(self, name: str, action: Callable[..., object], *arguments: Any, seconds: float = _REREAD_DELAY) -> None:
         """Run an action after some seconds, once for all calls with the same name until then."""
 
         def do() -> None:
@@ -245,16 +249,16 @@ class Hooks:
     def _checkpoint(self, about: SessionCheckpointRequest, paths: Iterable[Path], variables: Mapping[str, str]) -> None:
         for path in paths:
             self._read_again(path, variables)
-        here = self._engine.palace.parent
+        directory = self._engine.palace.parent
         operation = registry.operation("session_checkpoint")
-        job = Job(operation, about, None, here, variables, "agent", lambda _: None, _nobody, owed=True)
+        job = Job(operation, about, None, directory, variables, "agent", lambda _: None, _nobody, owed=True)
         try:
             self._engine.submit(job).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
             _log.info("a session's checkpoint: %s", type(error).__name__)
 
 
-class Waiting:
+class AnswerRecipient:
     """A host that waits for an answer, until it goes or the answer is handed over to it: whichever comes first."""
 
     def __init__(self) -> None:
@@ -286,7 +290,7 @@ def _payload(stream: Stream, hello: Mapping[str, Any]) -> bytes:
 
 def _read(stream: Stream, length: int) -> bytes:
     """Return so many bytes, or fewer where the client has gone."""
-    payload = bytearray(stream.taken())
+    payload = bytearray(stream.drain_buffer())
     while len(payload) < length:
         piece = stream.socket.recv(min(1 << 20, length - len(payload)))
         if not piece:

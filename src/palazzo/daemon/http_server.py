@@ -27,14 +27,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--toolset", default="core")
     parser.add_argument("--palace", type=Path)
     parser.add_argument("--read-only", action="store_true")
-    told = parser.parse_args(arguments)
-    with Context(told.palace) as context:
+    options = parser.parse_args(arguments)
+    with Context(options.palace) as context:
         engine = Engine(context.palace_path)
-    around = Surroundings(Path.cwd(), dict(os.environ), engine.palace, read_only=told.read_only)
+    around = Surroundings(Path.cwd(), dict(os.environ), engine.palace, read_only=options.read_only)
     with contextlib.closing(engine):
         try:
             return http.serve(
-                told.address, told.profile, told.toolset, around, lambda asked: carried_out(engine, asked)
+                options.address, options.profile, options.toolset, around, lambda asked: carried_out(engine, asked)
             )
         except PalazzoError as error:
             print(f"palazzo: {error}", file=sys.stderr)

@@ -13,7 +13,7 @@ from palazzo.client import Address
 from palazzo.lines import peer_uid
 from palazzo.locks import FileLock
 
-_WAITING = 128
+_BACKLOG = 128
 """Clients that may wait to be accepted: every agent of a machine that wakes up at once."""
 
 
@@ -24,13 +24,13 @@ class Listener:
     a killed service has left behind is replaced by that.
     """
 
-    def __init__(self, where: Address, lock: FileLock) -> None:
-        self._where, self._lock = where, lock
+    def __init__(self, endpoint: Address, lock: FileLock) -> None:
+        self._where, self._lock = endpoint, lock
         self._closing = threading.Lock()
         self._closed = False
         self.token = ""
         self.socket = self._on_loopback() if sys.platform == "win32" else self._on_unix()
-        self._file = _file(where.socket)
+        self._file = _file(endpoint.socket)
 
     def is_there(self) -> bool:
         """Whether clients still find it: who removed the socket wants another service, or has cleaned up."""
@@ -48,27 +48,27 @@ class Listener:
             self._lock.release()
 
     def _on_unix(self) -> socket.socket:
-        found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        server_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         path = Path(self._where.socket)
         own = path.with_suffix(f".{os.getpid() % 10_000:04}")
         own.unlink(missing_ok=True)
-        found.bind(str(own))
+        server_socket.bind(str(own))
         own.chmod(0o600)
-        found.listen(_WAITING)
-        found.setblocking(False)
+        server_socket.listen(_BACKLOG)
+        server_socket.setblocking(False)
         own.rename(path)
-        return found
+        return server_socket
 
     def _on_loopback(self) -> socket.socket:
-        found = socket.create_server(("127.0.0.1", 0), backlog=_WAITING)
-        found.setblocking(False)
+        server_socket = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        server_socket.setblocking(False)
         self.token = secrets.token_hex(32)
         path = Path(self._where.socket)
         own = path.with_suffix(".new")
         own.touch(mode=0o600)
-        own.write_text(f"{found.getsockname()[1]} {self.token}", encoding="ascii")
+        own.write_text(f"{server_socket.getsockname()[1]} {self.token}", encoding="ascii")
         own.replace(path)
-        return found
+        return server_socket
 
 
 def is_own_user(connection: socket.socket) -> bool:
@@ -78,7 +78,7 @@ def is_own_user(connection: socket.socket) -> bool:
 
 def _file(path: str) -> tuple[int, int] | None:
     try:
-        found = Path(path).stat()
+        file_stat = Path(path).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return file_stat.st_dev, file_stat.st_ino

@@ -18,7 +18,7 @@ from palazzo.daemon.engine import Engine, Job, operation_called
 from palazzo.lines import LONGEST_LINE, Stream
 
 if TYPE_CHECKING:
-    from palazzo.mcp.calls import Asked
+    from palazzo.mcp.calls import OperationCall
 
 _INVALID_REQUEST = -32600
 
@@ -49,14 +49,16 @@ class McpConnections:
         self._import_sdk()
         around = hello.get("surroundings")
         around = around if isinstance(around, dict) else {}
-        told = around.get("variables")
-        variables = {str(name): str(value) for name, value in (told if isinstance(told, dict) else {}).items()}
+        raw_variables = around.get("variables")
+        variables = {
+            str(name): str(value) for name, value in (raw_variables if isinstance(raw_variables, dict) else {}).items()
+        }
         cwd = Path(str(around.get("cwd") or self._engine.palace.parent))
         connection = _Connection(stream, self._engine, cwd, variables, hello.get("read_only") is True)
         self._open.add(connection)
         try:
-            serving = connection.serve(str(hello.get("profile") or "palazzo"), str(hello.get("toolset") or "core"))
-            asyncio.run_coroutine_threadsafe(serving, self._running()).result()
+            coroutine = connection.serve(str(hello.get("profile") or "palazzo"), str(hello.get("toolset") or "core"))
+            asyncio.run_coroutine_threadsafe(coroutine, self._running()).result()
         finally:
             self._open.discard(connection)
 
@@ -106,7 +108,7 @@ class _Connection:
         from palazzo.mcp.calls import Surroundings
         from palazzo.mcp.lines import serve_lines
 
-        early = self._stream.taken()
+        initial_bytes = self._stream.drain_buffer()
         reader, writer = await asyncio.open_connection(sock=self._stream.socket, limit=LONGEST_LINE)
 
         async def write(line: bytes) -> None:
@@ -121,7 +123,7 @@ class _Connection:
         self._end_if_done()
         try:
             await serve_lines(
-                self._lines(reader, writer, early),
+                self._lines(reader, writer, initial_bytes),
                 write,
                 profile=profile,
                 toolset=toolset,
@@ -132,20 +134,20 @@ class _Connection:
             self._end_of_input = None
             writer.close()
 
-    async def _call(self, asked: Asked) -> Any:
+    async def _call(self, call: OperationCall) -> Any:
         """Carry an operation out in a lane of the engine: the `Call` of a server that a service runs."""
         self._calls += 1
         try:
-            return await carried_out(self._engine, asked)
+            return await carried_out(self._engine, call)
         finally:
             self._calls -= 1
             self._end_if_done()
 
     async def _lines(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, early: bytes
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, initial_bytes: bytes
     ) -> AsyncIterator[bytes]:
         """What the client sends, line by line; `early` is what it sent behind its hello."""
-        *whole, rest = early.split(b"\n")
+        *whole, rest = initial_bytes.split(b"\n")
         for line in whole:
             yield line
         while True:
@@ -158,36 +160,36 @@ class _Connection:
             except asyncio.LimitOverrunError:
                 if not await _passed_over(reader):
                     return
-                writer.write(_refused(f"A line may have {LONGEST_LINE:,} bytes. Send less."))
+                writer.write(_encode_refusal(f"A line may have {LONGEST_LINE:,} bytes. Send less."))
                 rest = b""
                 continue
             yield rest + line[:-1]
             rest = b""
 
 
-async def carried_out(engine: Engine, asked: Asked) -> Any:
+async def carried_out(engine: Engine, call: OperationCall) -> Any:
     """Carry out in a lane of the engine what a connection asks; when it is cancelled, return once that has ended."""
     import anyio
 
-    around = asked.surroundings
+    around = call.surroundings
     job = Job(
-        operation_called(asked.operation),
-        asked.request,
-        asked.key,
+        operation_called(call.operation),
+        call.request,
+        call.key,
         around.cwd,
         around.variables,
         around.trust,
-        asked.on_progress,
-        asked.on_notice,
+        call.on_progress,
+        call.on_notice,
     )
     future: Future[Any] = engine.submit(job)
-    waiting = asyncio.wrap_future(future)
+    async_future = asyncio.wrap_future(future)
     try:
-        return await asyncio.shield(waiting)
+        return await asyncio.shield(async_future)
     except asyncio.CancelledError:
         if not future.cancel():
             with anyio.CancelScope(shield=True):
-                await asyncio.wait([waiting])
+                await asyncio.wait([async_future])
         raise
 
 
@@ -203,6 +205,6 @@ async def _passed_over(reader: asyncio.StreamReader) -> bool:
             return False
 
 
-def _refused(sentence: str) -> bytes:
+def _encode_refusal(sentence: str) -> bytes:
     error = {"code": _INVALID_REQUEST, "message": sentence}
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode() + b"\n"

@@ -43,7 +43,7 @@ class _Key:
 
 
 @dataclass(eq=False, slots=True)
-class _Kept:
+class _PalaceEntry:
     key: _Key
     palace: Palace
     file: tuple[int, int] | None
@@ -55,7 +55,7 @@ class Pool:
     """Opens, keeps and closes palaces. Any number of threads may lease."""
 
     def __init__(self) -> None:
-        self._kept: dict[_Key, _Kept] = {}
+        self._kept: dict[_Key, _PalaceEntry] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -70,46 +70,46 @@ class Pool:
     def close(self) -> None:
         """Close every palace that nobody uses; those in use are closed when their users are done."""
         with self._lock:
-            for kept in list(self._kept.values()):
-                self._retire(kept)
+            for entry in list(self._kept.values()):
+                self._retire(entry)
 
-    def take(self, context: Context, mode: Mode) -> _Kept:
+    def take(self, context: Context, mode: Mode) -> _PalaceEntry:
         """Return the palace that `context` asks for, opened now if need be; whoever takes it lets go of it."""
         key = _Key(context.palace_path, context.settings.flag("redact"), context.embedder_spec)
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None and (kept.file != _file(key.path) or _is_replaced(kept.palace)):
-                self._retire(kept)
-                kept = None
-            if kept is not None and mode == "write" and kept.palace.database.mode == "read":
-                self._retire(kept)
-                kept = None
-            if kept is None:
+            entry = self._kept.get(key)
+            if entry is not None and (entry.file != _file(key.path) or _is_replaced(entry.palace)):
+                self._retire(entry)
+                entry = None
+            if entry is not None and mode == "write" and entry.palace.database.mode == "read":
+                self._retire(entry)
+                entry = None
+            if entry is None:
                 palace = _open(context, mode, key)
-                kept = self._kept[key] = _Kept(key, palace, _file(key.path))
+                entry = self._kept[key] = _PalaceEntry(key, palace, _file(key.path))
                 self._drop_others()
             self._kept[key] = self._kept.pop(key)  # the one used last stands last
-            kept.users += 1
-            return kept
+            entry.users += 1
+            return entry
 
-    def _let_go(self, held: list[_Kept]) -> None:
+    def _let_go(self, entries: list[_PalaceEntry]) -> None:
         with self._lock:
-            for kept in held:
-                kept.users -= 1
-                if kept.is_old and not kept.users:
-                    kept.palace.close()
+            for entry in entries:
+                entry.users -= 1
+                if entry.is_old and not entry.users:
+                    entry.palace.close()
 
     def _drop_others(self) -> None:
-        unused = [kept for kept in self._kept.values() if not kept.users]
-        for kept in unused[: max(0, len(self._kept) - MOST_KEPT)]:
-            self._retire(kept)
+        idle_entries = [entry for entry in self._kept.values() if not entry.users]
+        for entry in idle_entries[: max(0, len(self._kept) - MOST_KEPT)]:
+            self._retire(entry)
 
-    def _retire(self, kept: _Kept) -> None:
-        kept.is_old = True
-        if self._kept.get(kept.key) is kept:
-            del self._kept[kept.key]
-        if not kept.users:
-            kept.palace.close()
+    def _retire(self, entry: _PalaceEntry) -> None:
+        entry.is_old = True
+        if self._kept.get(entry.key) is entry:
+            del self._kept[entry.key]
+        if not entry.users:
+            entry.palace.close()
 
 
 class Lease:
@@ -117,30 +117,30 @@ class Lease:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self.held: list[_Kept] = []
+        self.held: list[_PalaceEntry] = []
 
     def __call__(self, context: Context, mode: Mode) -> Palace:
         """Return the palace, open for writing where the file allows it; what `Palace.open` raises otherwise."""
-        kept = self._pool.take(context, mode)
-        self.held.append(kept)
-        return kept.palace
+        entry = self._pool.take(context, mode)
+        self.held.append(entry)
+        return entry.palace
 
 
 def _open(context: Context, mode: Mode, key: _Key) -> Palace:
     """Open for writing, so that whoever writes next finds it open; to read, where it is missing or read-only."""
     from palazzo.palace import Palace
 
-    def opened(mode: Mode) -> Palace:
+    def open_palace(mode: Mode) -> Palace:
         return Palace.open(key.path, mode, lambda: context.open_embedder(1), redact=key.redact, cache_mb=_CACHE_MB)
 
     if mode == "read" and not (key.path.exists() and os.access(key.path, os.W_OK)):
-        return opened("read")
+        return open_palace("read")
     try:
-        return opened("write")
+        return open_palace("write")
     except PalaceUnusable:
         if mode == "write":
             raise
-        return opened("read")
+        return open_palace("read")
 
 
 def _is_replaced(palace: Palace) -> bool:
@@ -152,7 +152,7 @@ def _is_replaced(palace: Palace) -> bool:
 
 def _file(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return file_stat.st_dev, file_stat.st_ino

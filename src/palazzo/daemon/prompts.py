@@ -35,11 +35,11 @@ class Prompts:
                 while len(self._held) > _MOST:
                     del self._held[next(iter(self._held))]
                 return [request]
-            held = self._held.pop(key, []) if request.event in _ENDS else []
-        if not held or request.transcript:
+            prompts = self._held.pop(key, []) if request.event in _ENDS else []
+        if not prompts or request.transcript:
             return [request]
-        *before, last = held
+        *earlier_prompts, last = prompts
         if request.prompt and request.prompt != last.prompt:
-            before.append(last)
-        unfinished = [replace(one, event="session-end") for one in before]
-        return [*unfinished, replace(request, prompt=request.prompt or last.prompt)]
+            earlier_prompts.append(last)
+        turn_ends = [replace(prompt, event="session-end") for prompt in earlier_prompts]
+        return [*turn_ends, replace(request, prompt=request.prompt or last.prompt)]

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 
 from palazzo.errors import PalazzoError
-from palazzo.mcp.calls import Stopped
+from palazzo.mcp.calls import OperationCancelled
 
 _log = logging.getLogger("palazzo.service")
 
 
-class Repeating:
+class PeriodicWorker:
     """A thread that does `work`, and again so many seconds after it came back or failed. Nothing of it ends a service.
 
     `work` is called `name` in the log. Long work calls `heed` now and then, which raises Stopped once it is to end.
@@ -37,13 +37,13 @@ class Repeating:
     def heed(self, *_: object) -> None:
         """Raise Stopped when it is to end. It takes what progress is told with, and needs nothing of it."""
         if self.stop.is_set():
-            raise Stopped
+            raise OperationCancelled
 
     def _run(self) -> None:
         while not self.stop.is_set():
             try:
                 self._work()
-            except Stopped:
+            except OperationCancelled:
                 return
             except PalazzoError as error:
                 _log.info("%s failed: %s", self._name, type(error).__name__)

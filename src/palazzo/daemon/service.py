@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     import logging
 
     from palazzo.daemon.engine import Engine
-    from palazzo.daemon.following import Following
+    from palazzo.daemon.following import BackgroundWatcher
     from palazzo.daemon.guests import Guest
     from palazzo.daemon.mcp_connections import McpConnections
-    from palazzo.daemon.syncing import Syncing
+    from palazzo.daemon.syncing import BackgroundSync
 
 _LOOK_AROUND = 5.0
 """Seconds between two looks at memory, idleness and the socket."""
@@ -58,32 +58,32 @@ _TRIES, _PAUSE = 5, 0.05
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve the palace named by the only argument until there is no need to; return the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    stays = "--stay" in given
-    named = [argument for argument in given if argument != "--stay"]
-    if len(named) != 1:
+    argv = sys.argv[1:] if arguments is None else arguments
+    stays = "--stay" in argv
+    palaces = [argument for argument in argv if argument != "--stay"]
+    if len(palaces) != 1:
         print("usage: python -m palazzo.daemon.service [--stay] PALACE", file=sys.stderr)
         return 2
     if os.name == "posix":
         os.closerange(3, 1024)  # what a host left open to its children: nobody waits for a pipe that is held here
-    where = client.address(named[0], os.environ)
+    endpoint = client.address(palaces[0], os.environ)
     try:
-        client.make_directory(where)
+        client.make_directory(endpoint)
     except ServiceUnavailable as error:
         print(error, file=sys.stderr)
         return 1
-    lock = _lock(where)
+    lock = _lock(endpoint)
     if lock is None:
         return 0
     try:
-        return Service(where, os.environ, lock, stays).run()
+        return Service(endpoint, os.environ, lock, stays).run()
     finally:
         lock.release()
 
 
-def _lock(where: Address) -> locks.FileLock | None:
+def _lock(endpoint: Address) -> locks.FileLock | None:
     for attempt in range(_TRIES):
-        lock = locks.try_lock(where.lock)
+        lock = locks.try_lock(endpoint.lock)
         if lock is not None:
             return lock
         if attempt + 1 < _TRIES:
@@ -94,9 +94,11 @@ def _lock(where: Address) -> locks.FileLock | None:
 class Service:
     """One service, from listening to its end. With `stays` it does not end for being idle."""
 
-    def __init__(self, where: Address, variables: Mapping[str, str], lock: locks.FileLock, stays: bool = False) -> None:
-        self._where, self._variables, self._stays = where, dict(variables), stays
-        self._palace = Path(where.palace)
+    def __init__(
+        self, endpoint: Address, variables: Mapping[str, str], lock: locks.FileLock, stays: bool = False
+    ) -> None:
+        self._where, self._variables, self._stays = endpoint, dict(variables), stays
+        self._palace = Path(endpoint.palace)
         self.build, self.began = client.build(), time.time_ns() // 1000
         self._guests: dict[int, Guest] = {}
         self._held: list[Stream] = []
@@ -104,7 +106,7 @@ class Service:
         self.ending = threading.Event()
         self._last_guest = time.monotonic()
         self._wake_read, self._wake_write = socket.socketpair()
-        self.listener = Listener(where, lock)
+        self.listener = Listener(endpoint, lock)
 
     def run(self) -> int:
         """Serve, and return the exit code once all is finished."""
@@ -137,10 +139,10 @@ class Service:
         from palazzo.daemon import journal
         from palazzo.daemon.backing_up import BackingUp
         from palazzo.daemon.engine import Engine
-        from palazzo.daemon.following import Following
+        from palazzo.daemon.following import BackgroundWatcher
         from palazzo.daemon.hooks import Hooks
         from palazzo.daemon.mcp_connections import McpConnections
-        from palazzo.daemon.syncing import Syncing
+        from palazzo.daemon.syncing import BackgroundSync
         from palazzo.operations.context import Context
 
         self._log: logging.Logger = journal.begin(self._palace, self._variables)
@@ -148,8 +150,8 @@ class Service:
         self.engine: Engine = Engine(self._palace)
         self.mcp: McpConnections = McpConnections(self.engine)
         self.hooks: Hooks = Hooks(self.engine, self._variables)
-        self._following: Following = Following(self._palace, self._variables, self.engine.pool)
-        self._syncing: Syncing = Syncing(self._palace, self._variables, self.engine.pool)
+        self._following: BackgroundWatcher = BackgroundWatcher(self._palace, self._variables, self.engine.pool)
+        self._syncing: BackgroundSync = BackgroundSync(self._palace, self._variables, self.engine.pool)
         self._backing_up = BackingUp(self._palace, self._variables, self.engine.pool, lambda: self.engine.last_call)
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
@@ -182,7 +184,7 @@ class Service:
     # --- while it serves -----------------------------------------------------------------------------------
 
     def _accept(self) -> None:
-        looked = time.monotonic()
+        last_check = time.monotonic()
         while not self.ending.is_set():
             try:
                 ready, _, _ = select.select([self.listener.socket, self._wake_read], [], [], _LOOK_AROUND)
@@ -193,8 +195,8 @@ class Service:
             if self.listener.socket in ready:
                 with contextlib.suppress(OSError):  # who came has gone again
                     self._welcome(self.listener.socket.accept()[0])
-            if time.monotonic() - looked >= _LOOK_AROUND:
-                looked = time.monotonic()
+            if time.monotonic() - last_check >= _LOOK_AROUND:
+                last_check = time.monotonic()
                 self._look_around()
 
     def _welcome(self, connection: socket.socket) -> None:
@@ -204,21 +206,21 @@ class Service:
         if not is_own_user(connection):
             connection.close()
             return
-        one = Guest(self, connection)
+        peer = Guest(self, connection)
         with self._guard:
-            self._guests[id(one)] = one
-        threading.Thread(target=one.serve, name="palazzo-guest", daemon=True).start()
+            self._guests[id(peer)] = peer
+        threading.Thread(target=peer.serve, name="palazzo-guest", daemon=True).start()
 
     def hold(self, stream: Stream) -> None:
         """Keep a connection until the process ends: that is what the client waits for."""
         self._held.append(stream)
 
-    def left(self, one: Guest) -> None:
+    def remove_connection(self, peer: Guest) -> None:
         """Forget a client that has gone, or has nothing more to say."""
         with self._guard:
-            if one.stream not in self._held:
-                one.stream.close()
-            del self._guests[id(one)]
+            if peer.stream not in self._held:
+                peer.stream.close()
+            del self._guests[id(peer)]
             self._last_guest = time.monotonic()
         if self.ending.is_set():
             self._wake()
@@ -257,8 +259,8 @@ class Service:
         try:
             self._enter_told()
             with (
-                self.engine.pool.lease() as opened,
-                Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
+                self.engine.pool.lease() as lease,
+                Context(self._palace, self._palace.parent, self._variables, palace_opener=lease) as context,
             ):
                 self.hooks.load()
                 if context.has_palace:
@@ -291,8 +293,8 @@ class Service:
         from palazzo.operations.context import Context
 
         with (
-            self.engine.pool.lease() as opened,
-            Context(self._palace, self._palace.parent, self._variables, opened=opened) as context,
+            self.engine.pool.lease() as lease,
+            Context(self._palace, self._palace.parent, self._variables, palace_opener=lease) as context,
         ):
             if context.has_palace:
                 told_unaided.enter(context)
@@ -327,11 +329,11 @@ class Service:
         self.mcp.finish()
         while True:
             with self._guard:
-                waiting = list(self._guests.values())
-            if not waiting:
+                peers = list(self._guests.values())
+            if not peers:
                 break
-            for one in waiting:
-                one.finish()
+            for peer in peers:
+                peer.finish()
             select.select([self._wake_read], [], [], 1.0)
             self._wake_read.recv(64)
         self.engine.close()

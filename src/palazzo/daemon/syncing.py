@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from palazzo.daemon.pool import Pool
-from palazzo.daemon.repeating import Repeating
+from palazzo.daemon.repeating import PeriodicWorker
 from palazzo.errors import PalazzoError
-from palazzo.mcp.calls import Stopped
+from palazzo.mcp.calls import OperationCancelled
 from palazzo.operations import syncing_alone
 from palazzo.operations.context import Context
 
@@ -49,7 +49,7 @@ class Timing:
         has_news = change != self._synced and now - self._changed_at >= _QUIET
         return self._synced is None or has_news or now >= self._next_pull
 
-    def done(self, change: int, now: float, well: bool) -> None:
+    def record_sync(self, change: int, now: float, well: bool) -> None:
         """Note a sync that left the palace with `change` as the last one."""
         self._failures = 0 if well else self._failures + 1
         self._synced = change
@@ -60,29 +60,29 @@ class Timing:
             self._next_pull = self._not_before
 
 
-class Syncing:
+class BackgroundSync:
     """A thread that syncs a palace until it is ended, at the next record that is taken in or brought."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
         self._palace, self._variables, self._pool = palace, variables, pool
         self._timing = Timing()
-        self._thread = Repeating("syncing", self._look, _LOOK_AGAIN)
+        self._thread = PeriodicWorker("syncing", self._look, _LOOK_AGAIN)
         self.begin, self.end = self._thread.begin, self._thread.end
 
     def _look(self) -> None:
         try:
             self._sync()
-        except (Stopped, PalazzoError):
+        except (OperationCancelled, PalazzoError):
             raise
         except Exception:
-            self._timing.done(-1, time.monotonic(), well=False)
+            self._timing.record_sync(-1, time.monotonic(), well=False)
             raise
 
     def _sync(self) -> None:
         with (
-            self._pool.lease() as opened,
+            self._pool.lease() as lease,
             Context(
-                self._palace, self._palace.parent, self._variables, opened=opened, on_progress=self._thread.heed
+                self._palace, self._palace.parent, self._variables, palace_opener=lease, on_progress=self._thread.heed
             ) as context,
         ):
             remotes = syncing_alone.automatic(context)
@@ -90,5 +90,5 @@ class Syncing:
                 return
             began = time.monotonic()
             well = syncing_alone.sync(context, remotes)
-            self._timing.done(syncing_alone.newest_change(context), time.monotonic(), well)
+            self._timing.record_sync(syncing_alone.newest_change(context), time.monotonic(), well)
             _log.info("sync %.1f s, %s", time.monotonic() - began, "done" if well else "failed")

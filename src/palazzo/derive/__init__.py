@@ -13,7 +13,7 @@ from palazzo.store import changes
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
 
-_ALL = 1 << 60
+_NO_LIMIT = 1 << 60
 
 
 class Consumer(Protocol):
@@ -27,7 +27,7 @@ class Consumer(Protocol):
     version: int
     kinds: tuple[ChangeKind, ...]
 
-    def apply(self, connection: Connection, log: list[Change]) -> None:
+    def apply_changes(self, connection: Connection, log: list[Change]) -> None:
         """Bring what is derived up to date with these changes, in the caller's transaction."""
         ...
 
@@ -35,10 +35,10 @@ class Consumer(Protocol):
 def follow(connection: Connection, consumer: Consumer) -> None:
     """Let `consumer` take in all that happened since it last ran, in this transaction."""
     _, seq = changes.cursor(connection, consumer.name)
-    log = changes.since(connection, seq, consumer.kinds, _ALL)
+    log = changes.since(connection, seq, consumer.kinds, _NO_LIMIT)
     if not log:
         return
-    consumer.apply(connection, log)
+    consumer.apply_changes(connection, log)
     changes.advance(connection, consumer.name, consumer.version, log[-1].seq)
 
 

@@ -16,12 +16,12 @@ from functools import partial
 from types import ModuleType
 
 from palazzo.derive import sessions
-from palazzo.derive.citing import Citation, Reader, Told, mentions, take
+from palazzo.derive.citing import Citation, LocatedMessage, Reader, mentions, take
 from palazzo.derive.failure_isolation import drawer_label, session_label
 from palazzo.mining.unwanted import refusal_of_directory
 from palazzo.model import Anchor
 from palazzo.store import anchors, digests, items, places, redaction
-from palazzo.store.anchors import Cited
+from palazzo.store.anchors import DrawerAnchor
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
 from palazzo.text import cited
@@ -34,7 +34,7 @@ _LONGEST_PATH = 400
 _NOTES = ("note", "diary", "todo", "reminder")
 
 
-class Anchoring:
+class AnchorConsumer:
     """The consumer that keeps citations. Its things are sessions (twice their source's row id) and notes' drawers
     (twice their row id and one), so that both are in one order.
     """
@@ -44,26 +44,30 @@ class Anchoring:
     kinds: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
     at_once = 8
 
-    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+    def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the sessions and the notes' drawers that these changes are about."""
-        return _things(connection, "d.id IN (SELECT value FROM json_each(?))", [json.dumps([one.ref for one in log])])
+        return _things(
+            connection, "d.id IN (SELECT value FROM json_each(?))", [json.dumps([change.ref for change in log])]
+        )
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions, the drawers of notes, and whatever has citations."""
         return _things(connection, "d.retired_at IS NULL OR d.id IN (SELECT drawer FROM anchor)")
 
-    def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[Cited]] | None:
+    def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[DrawerAnchor]] | None:
         """Read these anew."""
-        made = {thing: expected(connection, thing) for thing in things}
-        return None if all(rows == kept(connection, thing) for thing, rows in made.items()) else made
+        output = {thing: expected(connection, thing) for thing in things}
+        return None if all(rows == load_citations(connection, thing) for thing, rows in output.items()) else output
 
-    def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[Cited]]) -> None:
+    def keep(self, connection: Connection, things: Sequence[int], output: dict[int, list[DrawerAnchor]]) -> None:
         """Keep what they cite; of a session that has grown most drawers cite what they did."""
         for thing in things:
-            before, after = _by_drawer(kept(connection, thing)), _by_drawer(made[thing])
-            changed = sorted(one for one in before.keys() | after.keys() if before.get(one) != after.get(one))
+            old_rows, new_rows = _by_drawer(load_citations(connection, thing)), _by_drawer(output[thing])
+            changed = sorted(
+                entry for entry in old_rows.keys() | new_rows.keys() if old_rows.get(entry) != new_rows.get(entry)
+            )
             anchors.drop(connection, changed)
-            anchors.insert(connection, (one for drawer in changed for one in after.get(drawer, ())))
+            anchors.insert(connection, (entry for drawer in changed for entry in new_rows.get(drawer, ())))
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
         """Remove the citations of these."""
@@ -75,31 +79,31 @@ class Anchoring:
         return drawer_label(connection, row) if is_note else session_label(connection, row)
 
 
-ANCHORING = Anchoring()
+ANCHOR_CONSUMER = AnchorConsumer()
 
 
-def expected(connection: Connection, thing: int) -> list[Cited]:
+def expected(connection: Connection, thing: int) -> list[DrawerAnchor]:
     """Return what a session (or a note's drawer) cites by its words."""
     row, is_note = divmod(thing, 2)
     return _of_note(connection, row) if is_note else _of_session(connection, row)
 
 
-def kept(connection: Connection, thing: int) -> list[Cited]:
+def load_citations(connection: Connection, thing: int) -> list[DrawerAnchor]:
     """Return what is kept of that."""
     return anchors.of_rows(connection, _drawers_of(connection, thing))
 
 
-def _by_drawer(rows: Iterable[Cited]) -> dict[int, list[Cited]]:
-    found: dict[int, list[Cited]] = {}
-    for one in rows:
-        found.setdefault(one.drawer, []).append(one)
-    return found
+def _by_drawer(rows: Iterable[DrawerAnchor]) -> dict[int, list[DrawerAnchor]]:
+    rows_by_drawer: dict[int, list[DrawerAnchor]] = {}
+    for row in rows:
+        rows_by_drawer.setdefault(row.drawer, []).append(row)
+    return rows_by_drawer
 
 
-def _things(connection: Connection, where: str, values: Sequence[str] = ()) -> list[int]:
+def _things(connection: Connection, condition: str, values: Sequence[str] = ()) -> list[int]:
     rows = connection.execute(
         "SELECT DISTINCT CASE WHEN s.session_id <> '' THEN 2 * s.id ELSE 2 * d.id + 1 END FROM drawer d"
-        f" JOIN source s ON s.id = d.source WHERE (s.session_id <> '' OR d.kind IN {_NOTES}) AND ({where}) ORDER BY 1",
+        f" JOIN source s ON s.id = d.source WHERE (s.session_id <> '' OR d.kind IN {_NOTES}) AND ({condition}) ORDER BY 1",
         values,
     )
     return [int(thing) for (thing,) in rows]
@@ -115,69 +119,85 @@ def _drawers_of(connection: Connection, thing: int) -> list[int]:
 # --- notes -------------------------------------------------------------------------------------------------
 
 
-def _of_note(connection: Connection, drawer: int) -> list[Cited]:
+def _of_note(connection: Connection, drawer: int) -> list[DrawerAnchor]:
     """What a note was given, and the files whose lines it names."""
-    found: dict[Anchor, None] = {}
+    unique_anchors: dict[Anchor, None] = {}
     for item, start, end, meta in connection.execute(
         "SELECT p.item, p.start, p.end, i.meta FROM drawer_span p JOIN drawer d ON d.id = p.drawer"
         " JOIN item i ON i.id = p.item WHERE d.id = ? AND d.retired_at IS NULL ORDER BY p.n",
         (drawer,),
     ):
-        given = anchors.from_meta(json.loads(meta))
-        found.update(dict.fromkeys(one for one in given if anchors.can_be_kept(one.path)))
-        named = mentions(items.read_texts(connection, [item])[item][start:end])
-        resolved = ((project_path(one.path, "", ()), one) for one in named)
-        found.update(
-            dict.fromkeys(Anchor(path, one.first, one.last, how="mentioned") for path, one in resolved if path)
+        stated_anchors = anchors.from_meta(json.loads(meta))
+        unique_anchors.update(
+            dict.fromkeys(reference for reference in stated_anchors if anchors.can_be_kept(reference.path))
         )
-    stated = {(one.path, one.first, one.last) for one in found if one.how == "stated"}
-    fit = [one for one in found if one.how == "stated" or (one.path, one.first, one.last) not in stated]
-    return [Cited(drawer, one) for one in _most(fit)]
+        file_mentions = mentions(items.read_texts(connection, [item])[item][start:end])
+        located_mentions = ((project_path(reference.path, "", ()), reference) for reference in file_mentions)
+        unique_anchors.update(
+            dict.fromkeys(
+                Anchor(path, reference.first, reference.last, how="mentioned")
+                for path, reference in located_mentions
+                if path
+            )
+        )
+    explicit_spans = {
+        (reference.path, reference.first, reference.last) for reference in unique_anchors if reference.how == "stated"
+    }
+    fit = [
+        reference
+        for reference in unique_anchors
+        if reference.how == "stated" or (reference.path, reference.first, reference.last) not in explicit_spans
+    ]
+    return [DrawerAnchor(drawer, reference) for reference in _most(fit)]
 
 
 # --- sessions ----------------------------------------------------------------------------------------------
 
 
-def _of_session(connection: Connection, source: int) -> list[Cited]:
+def _of_session(connection: Connection, source: int) -> list[DrawerAnchor]:
     digest = partial(cited.digest, redaction.fingerprint_key(connection))
     resolve = _resolver(connection, source)
     spans = _spans(connection, source)
-    found: dict[int, list[Citation]] = {}
+    citations_by_drawer: dict[int, list[Citation]] = {}
     for thread in digests.threads_of(connection, source):
         read = sessions.thread(connection, source, thread)
         directories = _directories(connection, source, thread)
-        told = (Told(one, directories.get(one.item, "")) for one in read.said)
-        for one in Reader(resolve, digest).citations(told):
-            spots = [spot for spot in one.spots if not read.is_forgotten([spot])]
-            if len(spots) < len(one.spots):  # what is forgotten says nothing of the file
-                one = replace(one, anchor=replace(one.anchor, digest=b"", lines=0, blob=""), whole=None)
-            for drawer in sorted({drawer for spot in spots for drawer in _showing(spans, spot)}):
-                take(found.setdefault(drawer, []), one)
-    return [Cited(drawer, one) for drawer in sorted(found) for one in _most([one.anchor for one in found[drawer]])]
+        messages = (LocatedMessage(entry, directories.get(entry.item, "")) for entry in read.messages)
+        for entry in Reader(resolve, digest).citations(messages):
+            spots = [spot for spot in entry.spots if not read.is_forgotten([spot])]
+            if len(spots) < len(entry.spots):  # what is forgotten says nothing of the file
+                entry = replace(entry, anchor=replace(entry.anchor, digest=b"", lines=0, blob=""), whole=None)
+            for drawer in sorted({drawer for spot in spots for drawer in _find_drawers_at(spans, spot)}):
+                take(citations_by_drawer.setdefault(drawer, []), entry)
+    return [
+        DrawerAnchor(drawer, entry)
+        for drawer in sorted(citations_by_drawer)
+        for entry in _most([entry.anchor for entry in citations_by_drawer[drawer]])
+    ]
 
 
-def _most(found: Iterable[Anchor]) -> list[Anchor]:
+def _most(candidates: Iterable[Anchor]) -> list[Anchor]:
     """The citations that are kept, in order: each once, the last ones of the kinds that say most."""
-    once = list(dict.fromkeys(found))
+    once = list(dict.fromkeys(candidates))
     if len(once) <= MOST:
         return once
     best = sorted(enumerate(once), key=lambda pair: (_WORTH[pair[1].how], -pair[0]))[:MOST]
-    return [one for _, one in sorted(best)]
+    return [anchor for _, anchor in sorted(best)]
 
 
 def _spans(connection: Connection, source: int) -> dict[int, list[tuple[int, int, int]]]:
     """The spans of a source's live drawers by item: from, to, drawer."""
-    found: dict[int, list[tuple[int, int, int]]] = {}
+    spans_by_item: dict[int, list[tuple[int, int, int]]] = {}
     for item, start, end, drawer in connection.execute(
         "SELECT p.item, p.start, p.end, p.drawer FROM drawer d JOIN drawer_span p ON p.drawer = d.id"
         " WHERE d.source = ? AND d.retired_at IS NULL",
         (source,),
     ):
-        found.setdefault(int(item), []).append((int(start), int(end), int(drawer)))
-    return found
+        spans_by_item.setdefault(int(item), []).append((int(start), int(end), int(drawer)))
+    return spans_by_item
 
 
-def _showing(spans: dict[int, list[tuple[int, int, int]]], spot: tuple[int, int, int]) -> Iterator[int]:
+def _find_drawers_at(spans: dict[int, list[tuple[int, int, int]]], spot: tuple[int, int, int]) -> Iterator[int]:
     item, low, high = spot
     return (drawer for start, end, drawer in spans.get(item, ()) if start < high and low < end)
 
@@ -192,11 +212,11 @@ def _directories(connection: Connection, source: int, thread: str) -> dict[int, 
         )
     )
     at = next((str(cwd) for _, cwd in rows if cwd), "")
-    found = {}
+    directory_by_row = {}
     for row, cwd in rows:
         at = str(cwd) or at
-        found[int(row)] = at
-    return found
+        directory_by_row[int(row)] = at
+    return directory_by_row
 
 
 # --- names -------------------------------------------------------------------------------------------------
@@ -230,7 +250,7 @@ def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> s
         name = name.replace("\\", "/")
     path = str(system.normpath(system.join(cwd, name)))
     if system.isabs(path):
-        root = next(filter(None, (_innermost(system, path, some) for some in (roots, [home], [cwd]))), "")
+        root = next(filter(None, (_innermost(system, path, directories) for directories in (roots, [home], [cwd]))), "")
         if not root:
             return None
         path = path[len(root) :]
@@ -243,7 +263,11 @@ def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> s
 
 def _innermost(system: ModuleType, path: str, directories: Iterable[str]) -> str:
     """The longest of these directories that holds a path; empty if none does."""
-    found = (str(system.normpath(one)) for one in directories if one)
-    compared = system.normcase(path)
-    inside = [one for one in found if compared.startswith(system.normcase(one).rstrip("/\\") + system.sep)]
+    normal_paths = (str(system.normpath(directory)) for directory in directories if directory)
+    folded_path = system.normcase(path)
+    inside = [
+        directory
+        for directory in normal_paths
+        if folded_path.startswith(system.normcase(directory).rstrip("/\\") + system.sep)
+    ]
     return max(inside, key=len, default="")

@@ -24,23 +24,23 @@ _LINES = re.compile(r"[^\n]+\n?")
 
 def load_version(connection: Connection, source: int, item: int) -> tuple[CutItem, ActsOnItems]:
     """Return a version of a document, with holes where its own words or those of former versions were forgotten."""
-    (loaded,), on = material.load(connection, [item])
+    (cut_item,), on = material.load(connection, [item])
     former = _former(connection, source, item)
-    gone = forgotten_paragraphs(_with_holes(connection, former)) if former else frozenset()
-    more = [hole for hole in standing_in(loaded.text, gone) if hole not in loaded.holes]
-    return (replace(loaded, holes=tuple(sorted((*loaded.holes, *more)))) if more else loaded), on
+    paragraphs = forgotten_paragraphs(_with_holes(connection, former)) if former else frozenset()
+    more = [hole for hole in standing_in(cut_item.text, paragraphs) if hole not in cut_item.holes]
+    return (replace(cut_item, holes=tuple(sorted((*cut_item.holes, *more)))) if more else cut_item), on
 
 
 def forgotten_paragraphs(versions: Iterable[tuple[str, Sequence[Hole]]]) -> frozenset[str]:
     """Return the paragraphs that were forgotten whole in any of these versions, and stood nowhere else in it."""
-    gone: set[str] = set()
+    paragraphs: set[str] = set()
     for text, holes in versions:
-        forgotten: set[str] = set()
-        kept: set[str] = set()
+        hidden_words: set[str] = set()
+        visible_words: set[str] = set()
         for words, start, end in _paragraphs(text):
-            (kept if _left(text, start, end, holes) else forgotten).add(words)
-        gone |= forgotten - kept
-    return frozenset(gone)
+            (visible_words if _has_visible_text(text, start, end, holes) else hidden_words).add(words)
+        paragraphs |= hidden_words - visible_words
+    return frozenset(paragraphs)
 
 
 def standing_in(text: str, paragraphs: frozenset[str]) -> Iterator[Hole]:
@@ -68,7 +68,7 @@ def _paragraph(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]
         yield words, start, start + len(words)
 
 
-def _left(text: str, start: int, end: int, holes: Sequence[Hole]) -> bool:
+def _has_visible_text(text: str, start: int, end: int, holes: Sequence[Hole]) -> bool:
     """Whether anything but white space of this stretch is outside the holes."""
     at = start
     for low, high in sorted(holes):

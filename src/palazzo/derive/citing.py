@@ -9,10 +9,20 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from palazzo.derive import digest_work as work
-from palazzo.derive.digest_turns import Said
-from palazzo.derive.file_calls import Editing, FileCall, Piece, Reading, Shown, Writing, file_calls, seen, shown
+from palazzo.derive.digest_turns import SessionMessage
+from palazzo.derive.file_calls import (
+    Excerpt,
+    FileCall,
+    FileEdit,
+    Piece,
+    Reading,
+    Writing,
+    clean_line,
+    file_calls,
+    read_excerpt,
+)
 from palazzo.derive.file_views import View
-from palazzo.model import UNPLACED, Anchor, AnchorKind, Part
+from palazzo.model import UNKNOWN_LINE, Anchor, AnchorKind, Part
 from palazzo.text import known_names
 
 _MOST_FILES = 200
@@ -26,10 +36,10 @@ Spot = tuple[int, int, int]
 """An item's row, from, to."""
 
 
-class Told(NamedTuple):
+class LocatedMessage(NamedTuple):
     """A message, and the directory it was said in (empty: nobody knows)."""
 
-    said: Said
+    message: SessionMessage
     cwd: str
 
 
@@ -46,39 +56,39 @@ class Citation:
     whole: Anchor | None = None
 
 
-def take(before: list[Citation], new: Citation) -> None:
+def take(citations: list[Citation], new: Citation) -> None:
     """Put a citation behind those that a drawer has, which it may replace, or move."""
-    cited = new.anchor
-    for n, one in reversed(list(enumerate(before))):
-        old = one.anchor
-        if old.path != cited.path:
+    anchor = new.anchor
+    for n, citation in reversed(list(enumerate(citations))):
+        old = citation.anchor
+        if old.path != anchor.path:
             continue
-        if cited.how == "edited" and old.how == "edited" and old.first == 0 and new.whole is not None:
-            before[n] = replace(one, anchor=new.whole)  # what was written whole is cited whole, as it is now
+        if anchor.how == "edited" and old.how == "edited" and old.first == 0 and new.whole is not None:
+            citations[n] = replace(citation, anchor=new.whole)  # what was written whole is cited whole, as it is now
             return
-        if (old.first, old.last, old.how) == (cited.first, cited.last, cited.how) and cited.first >= 0:
-            del before[n]
-        elif cited.how == "edited" and old.how in ("edited", "read"):
-            moved = None if old.how == "read" else _moved(old, cited, new.shift)
-            if moved is None:
-                del before[n]
+        if (old.first, old.last, old.how) == (anchor.first, anchor.last, anchor.how) and anchor.first >= 0:
+            del citations[n]
+        elif anchor.how == "edited" and old.how in ("edited", "read"):
+            shifted_anchor = None if old.how == "read" else _shift_anchor(old, anchor, new.shift)
+            if shifted_anchor is None:
+                del citations[n]
             else:
-                before[n] = replace(one, anchor=moved)
-    before.append(new)
+                citations[n] = replace(citation, anchor=shifted_anchor)
+    citations.append(new)
 
 
-def _moved(old: Anchor, edited: Anchor, shift: int) -> Anchor | None:
+def _shift_anchor(old: Anchor, edit: Anchor, shift: int) -> Anchor | None:
     """An earlier edit's anchor after a later edit of the file; None where that changed its lines.
 
     After an edit that nobody can place it stands nobody knows where.
     """
-    if old.first == 0 or (edited.first == 0 and edited.digest):
+    if old.first == 0 or (edit.first == 0 and edit.digest):
         return None
-    if edited.first <= 0:
-        return replace(old, first=UNPLACED, last=UNPLACED) if old.digest else old
-    if old.first < 0 or old.last < edited.first:
+    if edit.first <= 0:
+        return replace(old, first=UNKNOWN_LINE, last=UNKNOWN_LINE) if old.digest else old
+    if old.first < 0 or old.last < edit.first:
         return old
-    if old.first <= edited.last - shift:
+    if old.first <= edit.last - shift:
         return None
     return replace(old, first=old.first + shift, last=old.last + shift)
 
@@ -104,57 +114,59 @@ class Reader:
     resolve: Callable[[str, str], str | None]
     digest: Callable[[Sequence[str]], bytes]
     _views: dict[str, View] = field(default_factory=dict)
-    _written: set[str] = field(default_factory=set)
+    _whole_paths: set[str] = field(default_factory=set)
     _turn: list[Citation] = field(default_factory=list)
     """What was changed since somebody last asked for something."""
     _calls: dict[str, _Call] = field(default_factory=dict)
     _last: _Call | None = None
 
-    def citations(self, messages: Iterable[Told]) -> Iterator[Citation]:
+    def citations(self, messages: Iterable[LocatedMessage]) -> Iterator[Citation]:
         """Yield what the messages cite, in order."""
-        for told in messages:
-            message = told.said
+        for entry in messages:
+            message = entry.message
             for part in message.parts or (Part("text", 0, len(message.text)),):
                 spot = message.item, part.start, part.end
                 words = message.text[part.start : part.end]
                 if part.kind == "tool_call":
-                    self._last = _Call(part.name, tuple(file_calls(part.name, words)), told.cwd, spot)
+                    self._last = _Call(part.name, tuple(file_calls(part.name, words)), entry.cwd, spot)
                     self._calls[part.call] = self._last
                 elif part.kind == "tool_result":
                     call = self._calls.pop(part.call, self._last)
                     if call is not None:
-                        yield from self._answered(call, part, words, spot)
+                        yield from self._cite_result(call, part, words, spot)
                 elif part.kind == "text" and message.role in ("user", "assistant") and part.trust != "external":
                     if message.role == "user":
                         self._turn = []
-                    yield from self._mentioned(words, told.cwd, spot)
+                    yield from self._cite_mentions(words, entry.cwd, spot)
                     yield from self._told_of(words, spot)
 
     # --- calls ---------------------------------------------------------------------------------------------
 
-    def _answered(self, call: _Call, part: Part, result: str, spot: Spot) -> Iterator[Citation]:
+    def _cite_result(self, call: _Call, part: Part, result: str, spot: Spot) -> Iterator[Citation]:
         """What a call did, by what came of it. One that failed did nothing."""
         if part.failed:
             return
-        for one in call.does:
-            path = self.resolve(one.path, call.cwd)
+        for action in call.does:
+            path = self.resolve(action.path, call.cwd)
             if path is None:
                 continue
-            if isinstance(one, Reading):
-                yield Citation(self._read(one, path, call.tool, result), (call.spot, spot))
+            if isinstance(action, Reading):
+                yield Citation(self._read(action, path, call.tool, result), (call.spot, spot))
             elif not work.is_declined(result[:_SAID_FIRST]):
-                made = self._wrote(one, path) if isinstance(one, Writing) else self._edited(one, path, result)
-                for anchor, shift, whole in made:
-                    found = Citation(anchor, (call.spot, spot), shift, whole)
-                    take(self._turn, found)
-                    yield found
+                changes = (
+                    self._wrote(action, path) if isinstance(action, Writing) else self._cite_edit(action, path, result)
+                )
+                for anchor, shift, whole in changes:
+                    citation = Citation(anchor, (call.spot, spot), shift, whole)
+                    take(self._turn, citation)
+                    yield citation
 
     def _read(self, reading: Reading, path: str, tool: str, result: str) -> Anchor:
         view = self._view(path)
-        found = shown(reading, tool, result)
-        if found is not None:
-            view.read(found)
-            first, count, is_all = found.first, len(found.lines), found.is_all
+        excerpt = read_excerpt(reading, tool, result)
+        if excerpt is not None:
+            view.read(excerpt)
+            first, count, is_all = excerpt.first, len(excerpt.lines), excerpt.is_all
         else:  # `unchanged since it was last read`, a page of a PDF
             first, count, is_all = reading.first or 1, reading.limit or view.size or 0, not reading.limit
         lines = view.span(first, first + count - 1)
@@ -165,58 +177,60 @@ class Reader:
     def _wrote(self, writing: Writing, path: str) -> Iterator[tuple[Anchor, int, Anchor | None]]:
         view = self._view(path)
         view.write(writing.text)
-        self._written.add(path)
-        lines = view.all()
-        found = self._anchor(path, 0, 0, lines, "edited", blob_of(writing.text) if lines else "")
-        yield found, 0, found
+        self._whole_paths.add(path)
+        lines = view.file_lines()
+        anchor = self._anchor(path, 0, 0, lines, "edited", blob_of(writing.text) if lines else "")
+        yield anchor, 0, anchor
 
-    def _edited(self, editing: Editing, path: str, result: str) -> Iterator[tuple[Anchor, int, Anchor | None]]:
+    def _cite_edit(self, edit: FileEdit, path: str, result: str) -> Iterator[tuple[Anchor, int, Anchor | None]]:
         view = self._view(path)
-        if not editing.pieces:
+        if not edit.pieces:
             view.forget()
             yield self._anchor(path, 0, 0, None, "edited"), 0, None
-        for piece in editing.pieces:
-            places = [(one.first, one.last, one.shift) for one in view.change(piece)] or _in_result(piece, result)
+        for piece in edit.pieces:
+            places = [(place.first, place.last, place.shift) for place in view.change(piece)] or _in_result(
+                piece, result
+            )
             for first, last, shift in places:
                 lines = view.span(first, last)
                 yield self._anchor(path, first, last, lines or whole_lines(piece), "edited"), shift, self._whole(path)
             if not places:
-                known = whole_lines(piece)
-                at = UNPLACED if known else 0
-                yield self._anchor(path, at, at, known, "edited"), 0, None
+                new_lines = whole_lines(piece)
+                at = UNKNOWN_LINE if new_lines else 0
+                yield self._anchor(path, at, at, new_lines, "edited"), 0, None
 
     def _whole(self, path: str) -> Anchor | None:
-        lines = self._views[path].all() if path in self._written else None
+        lines = self._views[path].file_lines() if path in self._whole_paths else None
         return None if lines is None else self._anchor(path, 0, 0, lines, "edited")
 
     # --- mentions ------------------------------------------------------------------------------------------
 
-    def _mentioned(self, words: str, cwd: str, spot: Spot) -> Iterator[Citation]:
+    def _cite_mentions(self, words: str, cwd: str, spot: Spot) -> Iterator[Citation]:
         item, start, _ = spot
-        for one in mentions(words):
-            path = self._meant(one.path, cwd)
+        for mention in mentions(words):
+            path = self._resolve_name(mention.path, cwd)
             if path is not None:
-                lines = self._views[path].span(one.first, one.last) if path in self._views else None
-                anchor = self._anchor(path, one.first, one.last, lines, "mentioned")
-                yield Citation(anchor, ((item, start + one.start, start + one.end),))
+                lines = self._views[path].span(mention.first, mention.last) if path in self._views else None
+                anchor = self._anchor(path, mention.first, mention.last, lines, "mentioned")
+                yield Citation(anchor, ((item, start + mention.start, start + mention.end),))
 
-    def _meant(self, name: str, cwd: str) -> str | None:
+    def _resolve_name(self, name: str, cwd: str) -> str | None:
         """The file that is meant: one that the session has looked at, by the end of its name, else by its place."""
         ending = name.replace("\\", "/").removeprefix("./")
         if not re.match(r"/|~|\.\./|[A-Za-z]:", ending):
-            known = [path for path in self._views if path == ending or path.endswith(f"/{ending}")]
-            if known:
-                return ending if ending in known else known[-1]
+            matches = [path for path in self._views if path == ending or path.endswith(f"/{ending}")]
+            if matches:
+                return ending if ending in matches else matches[-1]
         return self.resolve(name, cwd)
 
     def _told_of(self, words: str, spot: Spot) -> Iterator[Citation]:
         """What was changed in this turn of the files that an answer names: that is what it is about."""
         item, start, _ = spot
-        for one in self._turn:
-            name = one.anchor.path.rpartition("/")[2]
+        for citation in self._turn:
+            name = citation.anchor.path.rpartition("/")[2]
             at = words.find(name)
             if at >= 0 and not _GOES_ON.match(words[at + len(name) :]) and not _GOES_ON.match(words[at - 1 : at]):
-                yield replace(one, spots=((item, start + at, start + at + len(name)),), shift=0, whole=None)
+                yield replace(citation, spots=((item, start + at, start + at + len(name)),), shift=0, whole=None)
 
     # --- both ----------------------------------------------------------------------------------------------
 
@@ -228,10 +242,12 @@ class Reader:
         return view
 
     def _anchor(
-        self, path: str, first: int, last: int, lines: Sequence[str] | None, how: AnchorKind, blob: str = ""
+        self, path: str, first: int, last: int, lines: Sequence[str] | None, kind: AnchorKind, blob: str = ""
     ) -> Anchor:
-        compared = [line.rstrip(" \t") for line in lines or ()]
-        return Anchor(path, first, last, self.digest(compared) if compared else b"", len(compared), blob, how)
+        stripped_lines = [line.rstrip(" \t") for line in lines or ()]
+        return Anchor(
+            path, first, last, self.digest(stripped_lines) if stripped_lines else b"", len(stripped_lines), blob, kind
+        )
 
 
 def blob_of(text: str | bytes) -> str:
@@ -243,8 +259,8 @@ def blob_of(text: str | bytes) -> str:
 def whole_lines(piece: Piece) -> list[str]:
     """Return the lines of an edit's new text that are surely whole: all of a patch's, else those between the ends."""
     lines = piece.new.replace("\r\n", "\n").split("\n")
-    found = [seen(line) for line in (lines if piece.whole else lines[1:-1])]
-    return [] if None in found or not any(found) else [str(line) for line in found]
+    plain_lines = [clean_line(line) for line in (lines if piece.whole else lines[1:-1])]
+    return [] if None in plain_lines or not any(plain_lines) else [str(line) for line in plain_lines]
 
 
 _SNIPPET = re.compile(r"^ *1?\d{0,6}\d(?:→|\t)", re.MULTILINE)
@@ -252,14 +268,14 @@ _SNIPPET = re.compile(r"^ *1?\d{0,6}\d(?:→|\t)", re.MULTILINE)
 
 def _in_result(piece: Piece, result: str) -> list[tuple[int, int, int]]:
     """Where an edit stands by the lines that its result shows, numbered, if it shows some."""
-    found = _SNIPPET.search(result)
-    snippet = None if found is None else shown(Reading(""), "Read", result[found.start() :])
+    match = _SNIPPET.search(result)
+    snippet = None if match is None else read_excerpt(Reading(""), "Read", result[match.start() :])
     if snippet is None or not piece.new:
         return []
     view = View()
-    view.read(Shown(snippet.first, snippet.lines, False))
+    view.read(Excerpt(snippet.first, snippet.lines, False))
     shift = piece.new.count("\n") - piece.old.count("\n")
-    return [(one.first, one.last, shift) for one in view.change(Piece(piece.new, piece.new, piece.whole))]
+    return [(place.first, place.last, shift) for place in view.change(Piece(piece.new, piece.new, piece.whole))]
 
 
 # --- names in words ------------------------------------------------------------------------------------------
@@ -277,7 +293,7 @@ class Mention(NamedTuple):
 
 _GOES_ON = re.compile(r"[\w-]|\.\w")
 _LINES_FOLLOW = re.compile(r":L?\d|#L\d|\(\d|,? lines? \d")
-_NAMED = re.compile(
+_MENTION_PATTERN = re.compile(
     r"(?<![\w@/\\.:-])(?P<path>(?:[A-Za-z]:[\\/]|\.{1,2}/|~/|/)?(?:[\w@.+()\[\]-]{1,100}[/\\]){0,20}"
     r"[\w@.+\[\]-]{1,100}\.(?P<extension>[A-Za-z]\w{0,9}))[`'\"]?"
     r"(?::L?(?P<a>\d{1,6})(?:[-\u2013]L?(?P<b>\d{1,6})(?!\d|-))?(?::\d{1,5})?|\#L(?P<c>\d{1,6})(?:-L?(?P<d>\d{1,6}))?"
@@ -291,8 +307,8 @@ def mentions(text: str) -> Iterator[Mention]:
     """Yield where a text names lines of files: `src/a.py:10-20`, `a.ts(3,4)`, `a.go#L7`, `"a.py", line 3`."""
     if not _LINES_FOLLOW.search(text):
         return
-    found = 0
-    for match in _NAMED.finditer(text):
+    count = 0
+    for match in _MENTION_PATTERN.finditer(text):
         if match["extension"] not in known_names.EXTENSIONS or _AN_ADDRESS.search(
             text[max(0, match.start() - 200) : match.start()]
         ):
@@ -302,7 +318,7 @@ def mentions(text: str) -> Iterator[Mention]:
         if not 0 < first <= last <= first + _LONGEST_SPAN:
             last = first
         if first:
-            found += 1
+            count += 1
             yield Mention(match["path"], first, last, *match.span())
-        if found == _MOST_MENTIONS:
+        if count == _MOST_MENTIONS:
             return

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from palazzo.derive.failure_isolation import OtherThingFailed, drawer_label, letter, process_text
 from palazzo.graph import contradictions
 from palazzo.graph.beliefs import Beliefs
-from palazzo.graph.contradictions import Told
+from palazzo.graph.contradictions import ComparedText
 from palazzo.graph.frames import bag
 from palazzo.graph.rules.claim import Claim, candidate
 from palazzo.graph.statements import may_claim
@@ -38,7 +38,7 @@ FACTS = "claim/fact"
 """The consumer that sets facts aside that cannot be compared with claims."""
 
 
-class Claiming:
+class ClaimConsumer:
     """The consumer that keeps claims, and records the conflicts that it finds as found at `now`."""
 
     name = "claim"
@@ -49,7 +49,7 @@ class Claiming:
     def __init__(self, now: Micros) -> None:
         self.now = now
 
-    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+    def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the drawers that these changes are about."""
         return sorted({change.ref for change in log})
 
@@ -60,21 +60,21 @@ class Claiming:
         )
         return [int(row) for (row,) in rows]
 
-    def make(self, connection: Connection, things: Sequence[int]) -> Claimed:
+    def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
         """Read these drawers anew, and compare them with what the rest of their wing says."""
         drawers = list(_read(connection, things))
-        comparison = _Comparing(connection)
+        comparison = _ClaimComparison(connection)
         found_conflicts = list(comparison.conflicts(drawers))
-        return Claimed([row for drawer in drawers for row in drawer.rows], found_conflicts, comparison.retried_facts)
+        return ClaimBatch([row for drawer in drawers for row in drawer.rows], found_conflicts, comparison.retried_facts)
 
-    def keep(self, connection: Connection, things: Sequence[int], made: Claimed) -> None:
+    def keep(self, connection: Connection, things: Sequence[int], output: ClaimBatch) -> None:
         """Keep what they claim, and record what contradicts what."""
         self.drop(connection, things)
-        claims.insert(connection, made.rows)
-        dead_letters.clear(connection, FACTS, made.retried_facts)
-        for kind, earlier, later, _ in sorted(made.conflicts, key=lambda one: one.at):
-            known = conflicts.is_contradicted(connection, earlier) if earlier.item else False
-            if not known and conflicts.find(connection, kind, earlier, later) is None:
+        claims.insert(connection, output.rows)
+        dead_letters.clear(connection, FACTS, output.retried_facts)
+        for kind, earlier, later, _ in sorted(output.conflicts, key=lambda one: one.at):
+            is_contradicted = conflicts.is_contradicted(connection, earlier) if earlier.item else False
+            if not is_contradicted and conflicts.find(connection, kind, earlier, later) is None:
                 conflicts.record(connection, kind, earlier, later, self.now)
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
@@ -86,11 +86,11 @@ class Claiming:
         return drawer_label(connection, thing)
 
 
-class Claimed(NamedTuple):
+class ClaimBatch(NamedTuple):
     """What drawers claim, and what of it contradicts something."""
 
     rows: list[ClaimRow]
-    conflicts: list[Found]
+    conflicts: list[ConflictCandidate]
     retried_facts: frozenset[int]
     """Facts that another release of Palazzo had set aside, and that this one can compare."""
 
@@ -98,15 +98,15 @@ class Claimed(NamedTuple):
 def sample(connection: Connection, size: int) -> list[int]:
     """Return some drawers that were followed, spread over all."""
     newest = next(connection.execute("SELECT coalesce(max(drawer), 0) FROM claim"))[0]
-    found = []
+    rows = []
     for n in range(size):
-        found += claims.live_drawers(connection, n * newest // size, 1)
-    return sorted({row for row in found if row <= newest})
+        rows += claims.live_drawers(connection, n * newest // size, 1)
+    return sorted({row for row in rows if row <= newest})
 
 
 def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
     """Return the claims that these drawers call for, in order."""
-    return [row for told in _read(connection, drawers) for row in told.rows]
+    return [row for drawer in _read(connection, drawers) for row in drawer.rows]
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
 class _Stretch:
     """A stretch of an item that one voice says, read for claims."""
 
-    def __init__(self, item: int, uid: str, start: int, told: Told) -> None:
-        self.item, self.uid, self.start, self.told = item, uid, start, told
+    def __init__(self, item: int, uid: str, start: int, parsed_text: ComparedText) -> None:
+        self.item, self.uid, self.start, self.told = item, uid, start, parsed_text
 
     def side(self, place: tuple[int, int]) -> conflicts.Claim:
         return conflicts.Claim(None, self.uid, self.start + place[0], self.start + place[1])
@@ -127,7 +127,7 @@ class _Read:
 
     def __init__(self, drawer: ToRead, stretches: Sequence[_Stretch], unread: Sequence[str]) -> None:
         self.drawer, self.stretches, self.unread = drawer, stretches, unread
-        self.rows = [_row(drawer, one, claim) for one in stretches for claim in one.told.claims]
+        self.rows = [_row(drawer, stretch, claim) for stretch in stretches for claim in stretch.told.claims]
 
 
 def _row(drawer: ToRead, stretch: _Stretch, claim: Claim) -> ClaimRow:
@@ -153,26 +153,26 @@ def _read(connection: Connection, rows: Sequence[int], everything: bool = False)
         int(row): str(uri)
         for row, uri in connection.execute(
             f"SELECT id, uri FROM source WHERE id IN ({','.join('?' * len(drawers))})",
-            [one.source for one in drawers],
+            [entry.source for entry in drawers],
         )
     }
-    rows_of_items = sorted({item for one in drawers for item, _, _ in one.spans})
-    said = _items(connection, rows_of_items)
+    rows_of_items = sorted({item for entry in drawers for item, _, _ in entry.spans})
+    items_by_row = _items(connection, rows_of_items)
     for drawer in drawers:
-        spoken = [
+        passages = [
             (item, uid, text[low:high], role, low)
             for item, start, end in drawer.spans
-            for uid, text, role, low, high in _voices(said.get(item), start, end, sources[drawer.source])
+            for uid, text, role, low, high in _voices(items_by_row.get(item), start, end, sources[drawer.source])
             if high - low <= _LONGEST
         ]
-        worth = [one for one in spoken if everything or may_claim(one[2], one[3])]
+        worth = [entry for entry in passages if everything or may_claim(entry[2], entry[3])]
         stretches = [_Stretch(item, uid, low, contradictions.tell(text, role)) for item, uid, text, role, low in worth]
-        yield _Read(drawer, stretches, tuple(one[2] for one in spoken if one not in worth))
+        yield _Read(drawer, stretches, tuple(entry[2] for entry in passages if entry not in worth))
 
 
 def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, str, str, str, tuple[Part, ...]]]:
     """Return (id, kind, role, text, parts) of the items that somebody said, by row id."""
-    found = {}
+    items_by_row = {}
     texts = items.read_texts(connection, rows)
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
@@ -181,8 +181,8 @@ def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, 
             " AND standing = 'said' AND trust <> 'external'",
             part,
         ):
-            found[int(row)] = (bytes(uid).hex(), str(kind), str(role), texts[int(row)], items.load_parts(parts))
-    return found
+            items_by_row[int(row)] = (bytes(uid).hex(), str(kind), str(role), texts[int(row)], items.load_parts(parts))
+    return items_by_row
 
 
 def _voices(
@@ -207,7 +207,7 @@ def _voices(
 # --- comparing ---------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class ConflictCandidate(NamedTuple):
     """A conflict: its kind, both sides, and when the later one was said.
 
     What is contradicted again is recorded once, by what contradicted it first.
@@ -219,7 +219,7 @@ class Found(NamedTuple):
     at: int
 
 
-class _Comparing:
+class _ClaimComparison:
     """Compares drawers with what the rest of their wing says, in one snapshot."""
 
     def __init__(self, connection: Connection) -> None:
@@ -227,14 +227,14 @@ class _Comparing:
         self._known: dict[int, _Read] = {}
         self._changes: dict[int, list[tuple[frozenset[str], int]]] = {}
         self._facts = _OpenFacts(connection)
-        self._set_aside = dead_letters.things(connection, Claiming.name)
+        self._set_aside = dead_letters.things(connection, ClaimConsumer.name)
 
     @property
     def retried_facts(self) -> frozenset[int]:
         """Return the facts that another release had set aside, and that were read for this comparison."""
         return self._facts.retried
 
-    def conflicts(self, drawers: Sequence[_Read]) -> Iterator[Found]:
+    def conflicts(self, drawers: Sequence[_Read]) -> Iterator[ConflictCandidate]:
         self._known.update((drawer.drawer.drawer, drawer) for drawer in drawers)
         for skimmed_drawer in drawers:
             other_drawers = self._comparable_drawers(skimmed_drawer)
@@ -251,7 +251,7 @@ class _Comparing:
         rows: set[int] = set()
         for stretch in drawer.stretches:
             for claim in stretch.told.claims:
-                rows.update(self._holding(claim, drawer.drawer.wing))
+                rows.update(self._find_candidates(claim, drawer.drawer.wing))
         words = None
         for old_words, row in self._changes_in(drawer.drawer.wing):
             if words is None:
@@ -278,26 +278,28 @@ class _Comparing:
         drawers = process_text(lambda: list(_read(self._connection, [row], everything=True)))
         if isinstance(drawers, Exception):
             label = drawer_label(self._connection, row)
-            raise OtherThingFailed(letter(Claiming.name, row, label, Claiming.version, drawers), drawers) from drawers
+            raise OtherThingFailed(
+                letter(ClaimConsumer.name, row, label, ClaimConsumer.version, drawers), drawers
+            ) from drawers
         return drawers
 
-    def _whole(self, one: _Read) -> _Read:
+    def _whole(self, drawer: _Read) -> _Read:
         """The drawer with what makes no claim by itself but may be contradicted."""
-        return next(_read(self._connection, [one.drawer.drawer], everything=True)) if one.unread else one
+        return next(_read(self._connection, [drawer.drawer.drawer], everything=True)) if drawer.unread else drawer
 
-    def _holding(self, claim: Claim, wing: int) -> list[int]:
+    def _find_candidates(self, claim: Claim, wing: int) -> list[int]:
         if claim.value is None and not claim.old:
             return []
-        asked = bag(claim.old) or claim.about or claim.words
-        words = sorted((word for word in asked if word[:1].isalnum()), key=len, reverse=True)[:_WORDS_ASKED]
-        found = claims.holding(self._connection, words, wing, _CANDIDATES) if words else []
-        return [] if _is_plain(claim.old) and len(found) >= _COMMON else found
+        terms = bag(claim.old) or claim.about or claim.words
+        words = sorted((word for word in terms if word[:1].isalnum()), key=len, reverse=True)[:_WORDS_ASKED]
+        rows = claims.find_holders(self._connection, words, wing, _CANDIDATES) if words else []
+        return [] if _is_plain(claim.old) and len(rows) >= _COMMON else rows
 
     def _changes_in(self, wing: int) -> list[tuple[frozenset[str], int]]:
         if wing not in self._changes:
             rows = claims.changes_in(self._connection, wing)
-            told = ((bag(row.old), row.drawer) for row in rows if not _is_plain(row.old))
-            self._changes[wing] = [(old, drawer) for old, drawer in told if old]
+            pairs = ((bag(row.old), row.drawer) for row in rows if not _is_plain(row.old))
+            self._changes[wing] = [(old, drawer) for old, drawer in pairs if old]
         return self._changes[wing]
 
 
@@ -306,12 +308,17 @@ def _is_plain(thing: str) -> bool:
     return thing.isalpha() and thing.islower()
 
 
-def _between(earlier: _Read, later: _Read) -> Iterator[Found]:
-    for one in earlier.stretches:
-        for other in later.stretches:
-            if one.item != other.item:
-                for found in contradictions.contradictions(one.told, other.told):
-                    yield Found(found.kind, one.side(found.earlier), other.side(found.later), later.drawer.said_at)
+def _between(earlier: _Read, later: _Read) -> Iterator[ConflictCandidate]:
+    for earlier_stretch in earlier.stretches:
+        for later_stretch in later.stretches:
+            if earlier_stretch.item != later_stretch.item:
+                for contradiction in contradictions.contradictions(earlier_stretch.told, later_stretch.told):
+                    yield ConflictCandidate(
+                        contradiction.kind,
+                        earlier_stretch.side(contradiction.earlier),
+                        later_stretch.side(contradiction.later),
+                        later.drawer.said_at,
+                    )
 
 
 class _OpenFacts:
@@ -319,23 +326,23 @@ class _OpenFacts:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._by_word: dict[str, list[tuple[int, int | None, Told]]] | None = None
+        self._by_word: dict[str, list[tuple[int, int | None, ComparedText]]] | None = None
         self.retried: frozenset[int] = frozenset()
 
-    def conflicts(self, stretch: _Stretch, drawer: ToRead) -> Iterator[Found]:
+    def conflicts(self, stretch: _Stretch, drawer: ToRead) -> Iterator[ConflictCandidate]:
         """Yield the conflicts of a stretch with the facts that hold in its drawer's wing."""
-        seen: set[int] = set()
+        checked_facts: set[int] = set()
         for claim in stretch.told.claims:
             for word in bag(claim.old) | claim.words:
                 for fact, wing, fact_text in self._facts_by_word().get(word, ()):
-                    if fact in seen or wing not in (None, drawer.wing):
+                    if fact in checked_facts or wing not in (None, drawer.wing):
                         continue
-                    seen.add(fact)
+                    checked_facts.add(fact)
                     for contradiction in contradictions.contradictions(fact_text, stretch.told):
                         later = stretch.side(contradiction.later)
-                        yield Found(contradiction.kind, conflicts.Claim(fact), later, drawer.said_at)
+                        yield ConflictCandidate(contradiction.kind, conflicts.Claim(fact), later, drawer.said_at)
 
-    def _facts_by_word(self) -> dict[str, list[tuple[int, int | None, Told]]]:
+    def _facts_by_word(self) -> dict[str, list[tuple[int, int | None, ComparedText]]]:
         """Return the facts by each of their words: (row id, the wing where it holds or None for all, its text)."""
         if self._by_word is None:
             self._by_word = defaultdict(list)
@@ -368,18 +375,18 @@ def retry_facts(connection: Connection) -> None:
     dead_letters.clear(connection, FACTS, letters - failed)
 
 
-def _read_fact(beliefs: Beliefs, version: Version) -> Told:
+def _read_fact(beliefs: Beliefs, version: Version) -> ComparedText:
     """Return a fact's text for comparison. Raises OtherThingFailed if the fact has words that cannot be processed."""
     words = sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object))
 
-    def read() -> Told:
+    def read() -> ComparedText:
         text = contradictions.tell(words, "author")
         _ = text.words  # computed here and cached, so that an error in it is this fact's
         return text
 
     fact_text = process_text(read)
     if isinstance(fact_text, Exception):
-        dead = letter(FACTS, version.fact, f"fact {version.uid}", Claiming.version, fact_text)
+        dead = letter(FACTS, version.fact, f"fact {version.uid}", ClaimConsumer.version, fact_text)
         raise OtherThingFailed(dead, fact_text) from fact_text
     return fact_text
 

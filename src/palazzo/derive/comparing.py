@@ -19,7 +19,7 @@ from palazzo.derive.material import load
 from palazzo.store import changes, dead_letters, drawers, items, keywords, tags, vectors
 from palazzo.store.acts import Act, ActSpan
 from palazzo.store.database import Connection
-from palazzo.store.drawers import FORGOTTEN, RECUT, REPLACED, DrawerRow, Known, PassageRow
+from palazzo.store.drawers import FORGOTTEN, RECUT, REPLACED, DrawerRow, PassageRow, StoredDrawer
 
 
 class DraftedDrawer(NamedTuple):
@@ -32,8 +32,10 @@ class DraftedDrawer(NamedTuple):
 class Comparison:
     """Makes the drawers of one stretch equal to what the cutter says they are."""
 
-    def __init__(self, connection: Connection, source: int, on: ActsOnItems, there: dict[bytes, Known]) -> None:
-        self._connection, self._source, self._on, self._there = connection, source, on, there
+    def __init__(
+        self, connection: Connection, source: int, on: ActsOnItems, stored_drawers: dict[bytes, StoredDrawer]
+    ) -> None:
+        self._connection, self._source, self._on, self._there = connection, source, on, stored_drawers
         self._kept: set[bytes] = set()
         self._new: list[tuple[DrawerRow, Draft]] = []
 
@@ -48,29 +50,29 @@ class Comparison:
         if uid in self._kept:  # parts that overlap: the words are in a drawer already
             return
         self._kept.add(uid)
-        known = self._there.pop(uid, None)
-        if known is None:
+        stored_drawer = self._there.pop(uid, None)
+        if stored_drawer is None:
             self._new.append((row, draft))
         else:
-            self._update(known, row, draft)
+            self._update(stored_drawer, row, draft)
 
     def finish(self, at: int) -> None:
         """Add what is new, retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
         self._add_new()
-        for uid, spans in self._on.forgotten().items():
+        for uid, spans in self._on.find_forgotten_drawers().items():
             self._keep_forgotten(uid, spans)
-        for known in self._there.values():
-            if known.retired_at is None:
-                self._retire(known.row, at, RECUT)
-            elif known.retired_why != RECUT:
-                self._retire(known.row, known.retired_at, RECUT)
+        for stored_drawer in self._there.values():
+            if stored_drawer.retired_at is None:
+                self._retire(stored_drawer.row, at, RECUT)
+            elif stored_drawer.retired_why != RECUT:
+                self._retire(stored_drawer.row, stored_drawer.retired_at, RECUT)
 
     def _keep_forgotten(self, uid: bytes, spans: Sequence[tuple[Act, ActSpan]]) -> None:
-        known = self._there.pop(uid, None)
+        stored_drawer = self._there.pop(uid, None)
         act = spans[0][0]
-        if known is not None:
-            if (known.retired_at, known.retired_why) != (act.at, FORGOTTEN):
-                self._retire(known.row, act.at, FORGOTTEN)
+        if stored_drawer is not None:
+            if (stored_drawer.retired_at, stored_drawer.retired_why) != (act.at, FORGOTTEN):
+                self._retire(stored_drawer.row, act.at, FORGOTTEN)
             return
         if drawers.find_drawer(self._connection, uid) is not None:
             return
@@ -95,11 +97,11 @@ class Comparison:
 
     def _add_new(self) -> None:
         """Add the new drawers together: a statement for each of them and each part took most of filing's time."""
-        lost = drawers.find_drawers_of(self._connection, [row.uid for row, _ in self._new])
+        misplaced_drawers = drawers.find_drawers_of(self._connection, [row.uid for row, _ in self._new])
         for row, draft in self._new:
-            if row.uid in lost:  # one that its place did not lead to, because its spans were lost
-                self._update(lost[row.uid], row, draft)
-        new = [(row, draft) for row, draft in self._new if row.uid not in lost]
+            if row.uid in misplaced_drawers:  # one that its place did not lead to, because its spans were lost
+                self._update(misplaced_drawers[row.uid], row, draft)
+        new = [(row, draft) for row, draft in self._new if row.uid not in misplaced_drawers]
         ids = drawers.insert_drawers(self._connection, [row for row, _ in new])
         passages = (
             (own, passage) for own, (_, draft) in zip(ids, new, strict=True) for passage in passage_rows(draft.passages)
@@ -110,55 +112,59 @@ class Comparison:
         texts = ((own, row, join_spans([span.text for span in draft.spans])) for own, row, draft in live)
         index_new(self._connection, texts)
         changes.append(self._connection, "drawer+", (own for own, _, _ in live))
-        ended = (own for own, (row, _) in zip(ids, new, strict=True) if row.retired_at is not None)
-        changes.append(self._connection, "drawer-", ended)
+        retired_ids = (own for own, (row, _) in zip(ids, new, strict=True) if row.retired_at is not None)
+        changes.append(self._connection, "drawer-", retired_ids)
 
-    def _update(self, known: Known, row: DrawerRow, draft: Draft) -> None:
-        self._mend(known, row, passage_rows(draft.passages))
-        self._adjust(known, row)
+    def _update(self, stored_drawer: StoredDrawer, row: DrawerRow, draft: Draft) -> None:
+        self._mend(stored_drawer, row, passage_rows(draft.passages))
+        self._adjust(stored_drawer, row)
 
-    def _adjust(self, known: Known, row: DrawerRow) -> None:
+    def _adjust(self, stored_drawer: StoredDrawer, row: DrawerRow) -> None:
         """Bring a drawer that is there up to date: its room, tags, title, trust, and whether it is retired."""
-        believed = known.trust != row.trust
-        if believed:
-            drawers.set_trust(self._connection, known.row, row.trust)
-        tagged = known.tags != row.tags
-        if tagged:
-            tags.set_tags(self._connection, known.row, row.tags)
-        if (known.turn, known.locator) != (row.turn, row.locator):
-            drawers.renumber(self._connection, known.row, row.turn, row.locator)
+        has_new_trust = stored_drawer.trust != row.trust
+        if has_new_trust:
+            drawers.set_trust(self._connection, stored_drawer.row, row.trust)
+        has_new_tags = stored_drawer.tags != row.tags
+        if has_new_tags:
+            tags.set_tags(self._connection, stored_drawer.row, row.tags)
+        if (stored_drawer.turn, stored_drawer.locator) != (row.turn, row.locator):
+            drawers.renumber(self._connection, stored_drawer.row, row.turn, row.locator)
         if row.retired_at is not None:
-            if (known.retired_at, known.retired_why) != (row.retired_at, row.retired_why):
-                self._retire(known.row, row.retired_at, row.retired_why or REPLACED)
+            if (stored_drawer.retired_at, stored_drawer.retired_why) != (row.retired_at, row.retired_why):
+                self._retire(stored_drawer.row, row.retired_at, row.retired_why or REPLACED)
             return
-        moved = (known.room, known.title) != (row.room, row.title)
-        if moved:
-            drawers.refile(self._connection, known.row, row.room, row.title)
-        told = (known.kind, known.role, known.author) != (row.kind, row.role, row.author)
-        if told or known.retired_why is not None:
-            drawers.tell_anew(self._connection, known.row, row)
-        moved = moved or tagged or told
-        if known.retired_why is not None:
-            drawers.revive(self._connection, known.row)
-            self._show(known.row)
-            changes.append(self._connection, "drawer+", [known.row])
-        elif moved or believed:
-            if moved:
-                self._show(known.row)
-            changes.append(self._connection, "drawer~", [known.row])
+        needs_reindex = (stored_drawer.room, stored_drawer.title) != (row.room, row.title)
+        if needs_reindex:
+            drawers.refile(self._connection, stored_drawer.row, row.room, row.title)
+        has_new_details = (stored_drawer.kind, stored_drawer.role, stored_drawer.author) != (
+            row.kind,
+            row.role,
+            row.author,
+        )
+        if has_new_details or stored_drawer.retired_why is not None:
+            drawers.tell_anew(self._connection, stored_drawer.row, row)
+        needs_reindex = needs_reindex or has_new_tags or has_new_details
+        if stored_drawer.retired_why is not None:
+            drawers.revive(self._connection, stored_drawer.row)
+            self._show(stored_drawer.row)
+            changes.append(self._connection, "drawer+", [stored_drawer.row])
+        elif needs_reindex or has_new_trust:
+            if needs_reindex:
+                self._show(stored_drawer.row)
+            changes.append(self._connection, "drawer~", [stored_drawer.row])
 
-    def _mend(self, known: Known, row: DrawerRow, passages: Sequence[PassageRow]) -> None:
+    def _mend(self, stored_drawer: StoredDrawer, row: DrawerRow, passages: Sequence[PassageRow]) -> None:
         """Give a drawer that is there the spans and passages it should have, where they were lost or have changed."""
-        if drawers.drawer_spans(self._connection, known.row) != list(row.spans):
-            drawers.set_spans(self._connection, known.row, row.spans)
-        if drawers.passages(self._connection, known.row) == passages:
+        if drawers.drawer_spans(self._connection, stored_drawer.row) != list(row.spans):
+            drawers.set_spans(self._connection, stored_drawer.row, row.spans)
+        if drawers.passages(self._connection, stored_drawer.row) == passages:
             return
-        vectors.forgo_vectors(self._connection, known.row)
-        drawers.delete_passages(self._connection, known.row)
-        drawers.insert_passages(self._connection, ((known.row, passage) for passage in passages))
-        if known.retired_why is None:
-            vectors.await_vectors(self._connection, [known.row])
-            changes.append(self._connection, "drawer~", [known.row])
+        vectors.forgo_vectors(self._connection, stored_drawer.row)
+        drawers.delete_passages(self._connection, stored_drawer.row)
+        drawers.insert_passages(self._connection, ((stored_drawer.row, passage) for passage in passages))
+        if stored_drawer.retired_why is None:
+            vectors.await_vectors(self._connection, [stored_drawer.row])
+            changes.append(self._connection, "drawer~", [stored_drawer.row])
 
     def _show(self, drawer: int) -> None:
         """Put a drawer into the keyword index and its passages on the list for vectors."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from palazzo.derive.anchoring import ANCHORING
-from palazzo.derive.claiming import Claiming
-from palazzo.derive.lagging import Lagging
-from palazzo.derive.mending import MENDING
-from palazzo.derive.naming import NAMING
-from palazzo.derive.summing import SUMMING
+from palazzo.derive.anchoring import ANCHOR_CONSUMER
+from palazzo.derive.claiming import ClaimConsumer
+from palazzo.derive.lagging import BackgroundConsumer
+from palazzo.derive.mending import FAILURE_CONSUMER
+from palazzo.derive.naming import MENTION_CONSUMER
+from palazzo.derive.summing import DIGEST_CONSUMER
 from palazzo.model import Micros
 
 _ACTIVITIES = {
@@ -33,6 +33,6 @@ def activity_of(consumer: str) -> str:
     return _ACTIVITIES.get(consumer, consumer)
 
 
-def lagging_consumers(time: Micros) -> list[Lagging[Any]]:
+def lagging_consumers(time: Micros) -> list[BackgroundConsumer[Any]]:
     """Return the consumers that lag. `time` is noted with the conflicts that they find."""
-    return [Claiming(time), NAMING, SUMMING, MENDING, ANCHORING]
+    return [ClaimConsumer(time), MENTION_CONSUMER, DIGEST_CONSUMER, FAILURE_CONSUMER, ANCHOR_CONSUMER]

@@ -24,7 +24,7 @@ from palazzo.model import Source
 from palazzo.store import acts, dead_letters, drawers, items, outside, sources
 from palazzo.store.changes import Change, ChangeKind
 from palazzo.store.database import Connection
-from palazzo.store.drawers import LEFT_OUT, REPLACED, Known
+from palazzo.store.drawers import LEFT_OUT, REPLACED, StoredDrawer
 from palazzo.store.outside import Thread
 from palazzo.text.formats import document_kind
 
@@ -36,25 +36,25 @@ class Cutter:
     version = 7
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
-    def apply(self, connection: Connection, log: list[Change]) -> None:
+    def apply_changes(self, connection: Connection, log: list[Change]) -> None:
         """Re-cut what these changes touch."""
-        touched = _Touched(connection)
-        gone = [change.ref for change in log if change.kind == "erased"]
-        if gone:
-            refresh(connection, gone)
-            recut_items(connection, gone)
+        plan = _RecutPlan(connection)
+        item_rows = [change.ref for change in log if change.kind == "erased"]
+        if item_rows:
+            refresh(connection, item_rows)
+            recut_items(connection, item_rows)
         for change in log:
-            touched.add(change)
-        touched.add_items([change.ref for change in log if change.kind == "item"])
-        for (source, thread), ordinal in touched.threads.items():
+            plan.add(change)
+        plan.add_items([change.ref for change in log if change.kind == "item"])
+        for (source, thread), ordinal in plan.threads.items():
             recut_thread(connection, source, thread, ordinal)
-        for source in touched.documents:
+        for source in plan.documents:
             recut_document(connection, source)
-        for item in touched.notes:
+        for item in plan.notes:
             recut_note(connection, item)
 
 
-class _Touched:
+class _RecutPlan:
     """What a list of changes touches: threads from an ordinal on, documents, notes."""
 
     def __init__(self, connection: Connection) -> None:
@@ -88,31 +88,31 @@ def recut_thread(connection: Connection, source: int, thread: str, ordinal: int)
 
     What came in between rows that were there may part a segment: then it is from the one that reached over it.
     """
-    reaching = drawers.first_reaching(connection, source, thread, ordinal, cutting.SEGMENT_ITEMS)
-    rows = material.from_segment(connection, source, thread, min(ordinal, reaching))
+    segment_start = drawers.first_reaching(connection, source, thread, ordinal, cutting.SEGMENT_ITEMS)
+    rows = material.from_segment(connection, source, thread, min(ordinal, segment_start))
     if rows:
         _recut_rows(connection, source, thread, rows, None)
 
 
-def recut_items(connection: Connection, erased: Sequence[int]) -> None:
+def recut_items(connection: Connection, item_rows: Sequence[int]) -> None:
     """Cut again what holds these items: of a thread the one segment, whose ends do not depend on words."""
-    done: set[tuple[int, str, int]] = set()
-    touched = _Touched(connection)
-    for row, kind, source, thread, ordinal in items.whereabouts(connection, erased):
+    segment_keys: set[tuple[int, str, int]] = set()
+    plan = _RecutPlan(connection)
+    for row, kind, source, thread, ordinal in items.whereabouts(connection, item_rows):
         if kind != "message":
-            touched.add_items([row])
+            plan.add_items([row])
             continue
         rows, until = material.segment(connection, source, thread, ordinal)
-        if rows and (source, thread, rows[0][2]) not in done:
-            done.add((source, thread, rows[0][2]))
+        if rows and (source, thread, rows[0][2]) not in segment_keys:
+            segment_keys.add((source, thread, rows[0][2]))
             changed = _recut_rows(connection, source, thread, rows, until)
             own = Thread(source, thread)  # later words are compared with these
             has_echoes = outside.has_met(connection, own) or outside.has_snippet(connection, own, until or 0)
             if (changed or has_echoes) and until is not None:
                 recut_thread(connection, source, thread, until)
-    for source in touched.documents:
+    for source in plan.documents:
         recut_document(connection, source)
-    for item in touched.notes:
+    for item in plan.notes:
         recut_note(connection, item)
 
 
@@ -126,23 +126,23 @@ def recut_between(connection: Connection, source: int, thread: str, start: int, 
 def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence[ThreadRow], until: int | None) -> bool:
     """Cut these rows again; return whether later ones are to be believed otherwise than before."""
     start = rows[0][2]
-    unmarked, on = material.load_unmarked(connection, [row for row, _, _ in rows])
-    settled = exposing.settle(connection, Thread(source, thread), unmarked, until)
+    cut_items, on = material.load_unmarked(connection, [row for row, _, _ in rows])
+    exposure = exposing.settle(connection, Thread(source, thread), cut_items, until)
     work = Comparison(connection, source, on, drawers.drawers_between(connection, source, thread, start, until))
     turn = drawers.last_turn_before(connection, source, thread, start)
     failed: dict[int, Exception] = {}
-    for segment in cutting.segments(settled.said):
+    for segment in cutting.segments(exposure.cut_items):
         turn += segment[0].role == "user"
         result = cut_safely(segment, SEGMENT, partial(_of_turn, work, turn))
         failed |= result.failed
         for drawer in result.drafts:
             work.keep(drawer)
-    work.finish(unmarked[-1].filed.recorded_at)
-    _note_failures(connection, Cutter.name, [item.row for item in unmarked], failed)
-    _note_failures(connection, exposing.CONSUMER, settled.rows, settled.failed)
-    for other, ordinal in settled.following:
-        recut_thread(connection, *other, ordinal)
-    return settled.changed
+    work.finish(cut_items[-1].context.recorded_at)
+    _note_failures(connection, Cutter.name, [item.row for item in cut_items], failed)
+    _note_failures(connection, exposing.CONSUMER, exposure.rows, exposure.failed)
+    for dependent_thread, ordinal in exposure.dependents:
+        recut_thread(connection, *dependent_thread, ordinal)
+    return exposure.changed
 
 
 SEGMENT = Rules(cutting.cut_segment, plain_message)
@@ -190,33 +190,33 @@ def recut_document(connection: Connection, source: int, whole: bool = False) -> 
 
 
 def _recut_version(connection: Connection, source: int, source_record: Source, item: int, ended_at: int | None) -> None:
-    loaded, on = load_version(connection, source, item)
+    cut_item, on = load_version(connection, source, item)
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
     why = REPLACED if ended_at is not None else LEFT_OUT
-    ended_at = on.left_out(loaded.uid) if ended_at is None else ended_at
+    ended_at = on.left_out(cut_item.uid) if ended_at is None else ended_at
     result = cut_safely(
-        [loaded], section_rules(source_record), lambda draft: work.prepare(draft, line_locator(draft), ended_at, why)
+        [cut_item], section_rules(source_record), lambda draft: work.prepare(draft, line_locator(draft), ended_at, why)
     )
     for drawer in result.drafts:
         work.keep(drawer)
-    work.finish(loaded.filed.recorded_at)
+    work.finish(cut_item.context.recorded_at)
     # A version that is over is not shown, so a failure to cut it does not matter any more.
     _note_failures(connection, Cutter.name, [item], result.failed if ended_at is None else {})
 
 
 def recut_note(connection: Connection, item: int) -> None:
     """Cut a note."""
-    (loaded,), on = material.load(connection, [item])
+    (cut_item,), on = material.load(connection, [item])
     (source,) = next(connection.execute("SELECT source FROM item WHERE id = ?", (item,)))
     work = Comparison(connection, source, on, _drawers_of_item(connection, item))
     rules = note_rules(sources.read_source(connection, source))
-    result = cut_safely([loaded], rules, lambda draft: work.prepare(draft, "note"))
+    result = cut_safely([cut_item], rules, lambda draft: work.prepare(draft, "note"))
     for drawer in result.drafts:
         work.keep(drawer)
-    work.finish(loaded.filed.recorded_at)
+    work.finish(cut_item.context.recorded_at)
     _note_failures(connection, Cutter.name, [item], result.failed)
 
 
-def _drawers_of_item(connection: Connection, item: int) -> dict[bytes, Known]:
+def _drawers_of_item(connection: Connection, item: int) -> dict[bytes, StoredDrawer]:
     mine = {int(row) for (row,) in connection.execute("SELECT drawer FROM drawer_span WHERE item = ?", (item,))}
     return drawers.known_drawers(connection, mine)

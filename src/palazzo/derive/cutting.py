@@ -45,7 +45,7 @@ _KINDS_OF_SHELVES: Mapping[str, DrawerKind] = {"diary": "diary", "todo": "todo",
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class ItemContext:
     """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds.
 
     `shelf` and `topic` are a note's: the kind of its drawers where it is no plain note, and what it is about.
@@ -84,7 +84,7 @@ class CutItem:
     trust: Trust
     ordinal: int
     holes: tuple[Range, ...] = ()
-    filed: Filed = Filed()
+    context: ItemContext = ItemContext()
     outside: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
 
@@ -94,7 +94,7 @@ class Belief:
     """Whom to believe for words, and whom once a person has approved them."""
 
     trust: Trust
-    approved: Trust
+    trust_if_approved: Trust
     is_quoted: bool = False
 
     @property
@@ -118,7 +118,7 @@ _QUOTED_BELIEF = Belief("external", "tool", is_quoted=True)
 
 def _least(beliefs: Iterable[Belief]) -> Belief:
     every = list(beliefs)
-    return Belief(least_trust(one.trust for one in every), least_trust(one.approved for one in every))
+    return Belief(least_trust(entry.trust for entry in every), least_trust(entry.trust_if_approved for entry in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,17 +155,17 @@ class Draft:
 
 def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
     """Split a thread where a person speaks, and after SEGMENT_ITEMS rows without one."""
-    found: list[list[CutItem]] = []
+    groups: list[list[CutItem]] = []
     for item in items:
-        if not found or item.role == "user" or len(found[-1]) >= SEGMENT_ITEMS:
-            found.append([])
-        found[-1].append(item)
-    return found
+        if not groups or item.role == "user" or len(groups[-1]) >= SEGMENT_ITEMS:
+            groups.append([])
+        groups[-1].append(item)
+    return groups
 
 
 def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
     """Cut one segment of a conversation into exchange, tool and attachment drawers."""
-    return _telling([*_exchanges(items), *_tools(items), *_attachments(items)])
+    return _drop_covered_drafts([*_exchanges(items), *_tools(items), *_attachments(items)])
 
 
 def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -> list[Draft]:
@@ -174,12 +174,12 @@ def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -
     tags = tagging.of_file(path)
     for section in cut_document(item.text, kind, SECTION_CHARACTERS):
         heading = " › ".join(section.title_path) or title
-        for start, end in without(section.start, section.end, item.holes):
+        for start, end in subtract_ranges(section.start, section.end, item.holes):
             span = CutSpan(item, start, end)
             if span.text.strip():
                 worth = Belief(item.trust, approved_trust(item.trust))
                 drafts.append(Draft("section", (span,), (span,), "author", worth, heading, item.author, tags))
-    return _telling(drafts)
+    return _drop_covered_drafts(drafts)
 
 
 def cut_note(item: CutItem, title: str = "") -> list[Draft]:
@@ -187,19 +187,19 @@ def cut_note(item: CutItem, title: str = "") -> list[Draft]:
     drafts = []
     kind = note_kind(item)
     limit = DRAWER_CHARACTERS if kind == "note" else ENTRY_CHARACTERS
-    title = item.filed.topic or title
+    title = item.context.topic or title
     worth = note_belief(item)
-    for start, end in without(0, len(item.text), item.holes):
+    for start, end in subtract_ranges(0, len(item.text), item.holes):
         for piece in split_span(item.text, start, end, limit):
             span = CutSpan(item, *piece)
             passages = tuple(_passages(span))
             drafts.append(Draft(kind, (span,), passages, item.role, worth, title, item.author))
-    return _telling(drafts)
+    return _drop_covered_drafts(drafts)
 
 
-def _telling(drafts: Sequence[Draft]) -> list[Draft]:
+def _drop_covered_drafts(drafts: Sequence[Draft]) -> list[Draft]:
     """The drafts but for those of which an erase left nothing to find."""
-    return [one for one in drafts if not _is_covered(one)]
+    return [draft for draft in drafts if not _is_covered(draft)]
 
 
 def _is_covered(draft: Draft) -> bool:
@@ -209,26 +209,26 @@ def _is_covered(draft: Draft) -> bool:
 
 def note_belief(item: CutItem) -> Belief:
     """Return whom to believe for a note; once approved its writer, where only what that had met is against it."""
-    return Belief(item.trust, "agent" if item.filed.is_tainted else approved_trust(item.trust))
+    return Belief(item.trust, "agent" if item.context.is_tainted else approved_trust(item.trust))
 
 
 def note_kind(item: CutItem) -> DrawerKind:
     """Return the kind of a note's drawers."""
-    return _KINDS_OF_SHELVES.get(item.filed.shelf, "note")
+    return _KINDS_OF_SHELVES.get(item.context.shelf, "note")
 
 
-def without(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
+def subtract_ranges(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
     """Return what is left of [start, end) outside the sorted `holes`."""
-    left, at = [], start
+    ranges, at = [], start
     for low, high in holes:
         if high <= at or low >= end:
             continue
         if low > at:
-            left.append((at, low))
+            ranges.append((at, low))
         at = max(at, high)
     if at < end:
-        left.append((at, end))
-    return left
+        ranges.append((at, end))
+    return ranges
 
 
 def _exchanges(items: Sequence[CutItem]) -> Iterator[Draft]:
@@ -255,27 +255,29 @@ def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
     for item in items:
         if item.role not in ("user", "assistant"):
             continue
-        for start, end, believed in _said(item):
+        for start, end, part_belief in _find_prose_ranges(item):
             at = start
-            for low, high in without(start, end, item.holes):
+            for low, high in subtract_ranges(start, end, item.holes):
                 barrier = barrier or low > at
                 for piece in split_span(item.text, low, high, PASSAGE_CHARACTERS):
-                    yield CutSpan(item, *piece, believed), barrier
+                    yield CutSpan(item, *piece, part_belief), barrier
                     barrier = False
                 at = high
             barrier = barrier or at < end
 
 
-def _said(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
+def _find_prose_ranges(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
     """Yield the stretches of prose that somebody said, and whom to believe; an item without parts is all text."""
     whole = (Part("text", 0, len(item.text)),) if item.text else ()
     for part in item.parts or whole:
         if part.kind == "text":
-            believed = belief(item, part)
-            injected = told_ranges(item.text, part, item.role)
-            quotations = [] if believed.is_outside else quoted_ranges(item.text, part, item.role, item.trust)
-            for low, high in without(part.start, part.end, injected) if injected else ((part.start, part.end),):
-                yield from _with_quotations(low, high, believed, quotations)
+            part_belief = belief(item, part)
+            memory_ranges = told_ranges(item.text, part, item.role)
+            quotations = [] if part_belief.is_outside else quoted_ranges(item.text, part, item.role, item.trust)
+            for low, high in (
+                subtract_ranges(part.start, part.end, memory_ranges) if memory_ranges else ((part.start, part.end),)
+            ):
+                yield from _with_quotations(low, high, part_belief, quotations)
 
 
 def _with_quotations(
@@ -295,25 +297,25 @@ def _with_quotations(
 
 
 def _exchange(spans: Sequence[CutSpan]) -> Draft:
-    joined = _join_neighbours(spans)
-    roles = list(dict.fromkeys(span.item.role for span in joined))
-    author = next((span.item.author for span in joined if span.item.author), "")
+    merged_spans = _join_neighbours(spans)
+    roles = list(dict.fromkeys(span.item.role for span in merged_spans))
+    author = next((span.item.author for span in merged_spans if span.item.author), "")
     worth = _least(span.belief for span in spans if span.belief is not None)
     if all(span.belief is not None and span.belief.is_quoted for span in spans):
-        return Draft("exchange", tuple(joined), tuple(spans), QUOTED_ROLE, worth, tags=(tagging.QUOTED_TAG,))
-    return Draft("exchange", tuple(joined), tuple(spans), "+".join(roles), worth, "", author)
+        return Draft("exchange", tuple(merged_spans), tuple(spans), QUOTED_ROLE, worth, tags=(tagging.QUOTED_TAG,))
+    return Draft("exchange", tuple(merged_spans), tuple(spans), "+".join(roles), worth, "", author)
 
 
 def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
     """Join spans of one item that only white space separates, so that a drawer shows it unbroken."""
-    joined: list[CutSpan] = []
+    merged_spans: list[CutSpan] = []
     for span in spans:
-        last = joined[-1] if joined else None
+        last = merged_spans[-1] if merged_spans else None
         if last and last.item.row == span.item.row and not span.item.text[last.end : span.start].strip():
-            joined[-1] = replace(last, end=span.end)
+            merged_spans[-1] = replace(last, end=span.end)
         else:
-            joined.append(span)
-    return joined
+            merged_spans.append(span)
+    return merged_spans
 
 
 def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
@@ -322,26 +324,26 @@ def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
     What a memory is asked and answers is in none. A call that it refused is: its words may be nowhere else.
     """
     results = _results_by_call(items)
-    called = {part.call for item in items for part in item.parts if part.kind == "tool_call"} - {""}
+    call_ids = {part.call for item in items for part in item.parts if part.kind == "tool_call"} - {""}
     for item in items:
         for part in item.parts:
             if part.kind == "tool_call":
                 answers = results.pop(part.call, [])
                 failed = any(answer.failed for _, answer in answers)
                 if failed or (says_something_new(part.name) and not asks_in_shell(item.text, part)):
-                    shown = [] if is_memory_tool(part.name) else answers
-                    yield from _tool_drafts(part.name, [(item, part)], shown)
-            elif part.kind == "tool_result" and part.call not in called:
+                    outputs = [] if is_memory_tool(part.name) else answers
+                    yield from _tool_drafts(part.name, [(item, part)], outputs)
+            elif part.kind == "tool_result" and part.call not in call_ids:
                 yield from _tool_drafts(part.name, [], [(item, part)])
 
 
 def _results_by_call(items: Sequence[CutItem]) -> dict[str, list[tuple[CutItem, Part]]]:
-    found: dict[str, list[tuple[CutItem, Part]]] = {}
+    results: dict[str, list[tuple[CutItem, Part]]] = {}
     for item in items:
         for part in item.parts:
             if part.kind == "tool_result" and part.call:
-                found.setdefault(part.call, []).append((item, part))
-    return found
+                results.setdefault(part.call, []).append((item, part))
+    return results
 
 
 def _tool_drafts(name: str, calls: list[tuple[CutItem, Part]], results: list[tuple[CutItem, Part]]) -> Iterator[Draft]:
@@ -398,24 +400,24 @@ def _head(span: CutSpan) -> CutSpan:
 
 def _errors(span: CutSpan) -> list[CutSpan]:
     """Return the error lines of a piece of output."""
-    found = error_lines(span.text, _ERROR_PASSAGES * 4)
-    return [CutSpan(span.item, span.start + start, span.start + end) for start, end in found]
+    ranges = error_lines(span.text, _ERROR_PASSAGES * 4)
+    return [CutSpan(span.item, span.start + start, span.start + end) for start, end in ranges]
 
 
-def _not_in(covered: Sequence[CutSpan], errors: Sequence[CutSpan]) -> list[CutSpan]:
+def _not_in(passages: Sequence[CutSpan], errors: Sequence[CutSpan]) -> list[CutSpan]:
     """Return the first error lines that no passage holds yet."""
-    found = []
+    heads = []
     for error in errors:
-        inside = any(p.item.row == error.item.row and p.start <= error.start and error.end <= p.end for p in covered)
+        inside = any(p.item.row == error.item.row and p.start <= error.start and error.end <= p.end for p in passages)
         if not inside:
-            found.append(_head(error))
-    return found[:_ERROR_PASSAGES]
+            heads.append(_head(error))
+    return heads[:_ERROR_PASSAGES]
 
 
 def _pieces(item: CutItem, part: Part, limit: int) -> Iterator[CutSpan]:
-    injected = told_ranges(item.text, part, item.role)
-    hidden = sorted([*item.holes, *injected]) if injected else item.holes
-    for start, end in without(part.start, part.end, hidden):
+    memory_ranges = told_ranges(item.text, part, item.role)
+    excluded_ranges = sorted([*item.holes, *memory_ranges]) if memory_ranges else item.holes
+    for start, end in subtract_ranges(part.start, part.end, excluded_ranges):
         for piece in split_span(item.text, start, end, limit):
             yield CutSpan(item, *piece)
 

@@ -47,7 +47,7 @@ PUT_OFF = _table(
 )
 """A person puts something off, or takes it on."""
 
-LEFT = _table(
+REMAINING_WORK = _table(
     r"\bstill (?:shows?|uses?|says?|points?|reads?|contains?|depends?|holds?|links?|refers?)\b|\bi didn't look\b",
     r"^(?:left|still left|what is left|what's left|remaining|still open|open(?: questions?| points?| items?)?"
     r"|outstanding|still to do|to ?dos?"

@@ -26,49 +26,49 @@ _EDITS = re.compile(
     r"|apply_patch|insert\w*|delete_file|patch)$",
     re.IGNORECASE,
 )
-_EDITED = re.compile(
+_PATH_FIELD = re.compile(
     r"^\s*(?:file_?path|path|filename|notebook_path|target_file)\s*[:=]\s*['\"]?(.+?)['\"]?\s*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _READING = re.compile(r"^(?:read|view|read_file|notebookread|open_file)$", re.IGNORECASE)
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+_PATCH_HEADER = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
 LISTED_SHELL = re.compile(r"- \S*sh\n\s*- -l?c\n\s*- (?:\|-?\n\s*)?")
 """How readers of histories render a command that a host gives as a list: Codex before 0.169."""
 _NAME = r"(?P<path>[\w./~@+-]*[\w~@+-])"
-_WRITTEN = re.compile(
+_REDIRECTION = re.compile(
     rf"(?<![\d&=<>-])>>?\s*(?!&){_NAME}(?=\s*(?:$|;|&&|\|\||\n|<<))|\btee (?:-a )?{_NAME.replace('path', 'teed')}",
     re.MULTILINE,
 )
 _IN_PLACE = re.compile(r"\bsed -i\S*(?: -e)?\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+([\w./~@+-]*\w)")
-_PASSING = re.compile(r"^(?:/dev/|/tmp/|/var/tmp/|\$|&)")
+_TEMPORARY_PATH = re.compile(r"^(?:/dev/|/tmp/|/var/tmp/|\$|&)")
 
 
 def changed(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
     """Yield where a call names the files that it changes."""
     call = text[start:end]
     if _EDITS.match(tool):
-        for match in [*list(_EDITED.finditer(call))[:1], *_PATCHED.finditer(call)]:
+        for match in [*list(_PATH_FIELD.finditer(call))[:1], *_PATCH_HEADER.finditer(call)]:
             yield start + match.start(1), start + match.end(1)
         return
-    if _PATCHED.search(call):
-        yield from ((start + one.start(1), start + one.end(1)) for one in _PATCHED.finditer(call))
+    if _PATCH_HEADER.search(call):
+        yield from ((start + header.start(1), start + header.end(1)) for header in _PATCH_HEADER.finditer(call))
         return
     command = _COMMAND.search(call)
     if command is None:
         return
-    for match in _WRITTEN.finditer(_without_quotes(call), command.end()):
+    for match in _REDIRECTION.finditer(_without_quotes(call), command.end()):
         group = "path" if match["path"] else "teed"
-        if not _PASSING.match(match[group]) and re.search(r"[^\W\d]", match[group]):
+        if not _TEMPORARY_PATH.match(match[group]) and re.search(r"[^\W\d]", match[group]):
             yield start + match.start(group), start + match.end(group)
     for match in _IN_PLACE.finditer(call, command.end()):
         yield start + match.start(1), start + match.end(1)
 
 
-def opened(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
+def find_accessed_files(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
     """Yield where a call names the files that it reads or changes."""
     if _READING.match(tool):
-        yield from (match.span(1) for match in [*_EDITED.finditer(text, start, end)][:1])
+        yield from (match.span(1) for match in [*_PATH_FIELD.finditer(text, start, end)][:1])
         return
     yield from changed(tool, text, start, end)
 
@@ -81,7 +81,7 @@ def _without_quotes(call: str) -> str:
 
 # --- failures ------------------------------------------------------------------------------------------------
 
-_TELLING = re.compile(
+_ERROR_SIGN = re.compile(
     r"(?:\b[\w.]{0,120}(?:Error|Exception|Failure)\b\s*[:(]|^\s*(?:error|ERROR|fatal|Fatal|FATAL|FAILED|FAIL|FAILURE"
     r"|panic|Panic|not ok|✗|✕|✖|×)|\bpanicked at\b|Traceback|\bOOMKilled\b"
     r"|\bFatal(?: error)?:|\berror(?:\[\w+\])?: |\"error\"\s*:\s*\"|Segmentation fault|core dumped|command not found"
@@ -104,11 +104,11 @@ _HEAD = re.compile(
     r"^(?:Exit code \d+|Chunk ID: .*|Wall time: .*|Process exited with code \d+|Original token count: .*|Output:"
     r"|Total output lines: .*|<\w+>|=+.*=+)$"
 )
-_LOOKING = re.compile(
+_INSPECTION_COMMAND = re.compile(
     r"^(?:cd [^;&]+(?:&&|;)\s*)?(?:sudo )?(?:grep|rg|ag|cat|less|head|tail|sed -n|find|ls|which|test|diff"
     r"|git (?:diff|log|show|grep|status|blame)|echo|printf|wc|stat|awk)\b"
 )
-_DECLINED = re.compile(
+_REFUSAL = re.compile(
     r"(?:user (?:doesn't want|rejected|declined|denied)|Request interrupted|tool use was rejected"
     r"|has not been read yet|<tool_use_error>|InputValidationError|was modified)",
     re.IGNORECASE,
@@ -128,49 +128,49 @@ _READING_TOOLS = re.compile(
 def failure(tool: str, command: str, text: str, start: int, end: int, failed: bool) -> Place | None:
     """Return the line of a result that says what failed, if it is a failure; what only looked for something is none."""
     result = text[start:end]
-    if _READING_TOOLS.match(tool) or _DECLINED.search(result):
+    if _READING_TOOLS.match(tool) or _REFUSAL.search(result):
         return None
     if not failed and (only_looks(command) or not _SURE.search(result)):
         return None
     lines = [(at, line) for at, line in _lines(result) if line.strip() and not _HEAD.match(line.strip())]
-    if failed and only_looks(command) and not any(_TELLING.search(line) for _, line in lines):
+    if failed and only_looks(command) and not any(_ERROR_SIGN.search(line) for _, line in lines):
         return None
     if not lines:
         return None
-    single = [one for one in lines if not _SUMMARY.search(one[1])]
-    telling = (
-        one
-        for pattern, some in ((_SURE, single), (_TELLING, single), (_SURE, lines))
-        for one in some
-        if pattern.search(one[1])
+    single = [entry for entry in lines if not _SUMMARY.search(entry[1])]
+    error_entries = (
+        entry
+        for pattern, entries in ((_SURE, single), (_ERROR_SIGN, single), (_SURE, lines))
+        for entry in entries
+        if pattern.search(entry[1])
     )
-    at, line = next(telling, lines[0])
+    at, line = next(error_entries, lines[0])
     if line.startswith("Traceback"):  # the last line says what it was
-        at, line = next((one for one in reversed(lines) if _TELLING.search(one[1])), (at, line))
-    return _trimmed(line, start + at)
+        at, line = next((entry for entry in reversed(lines) if _ERROR_SIGN.search(entry[1])), (at, line))
+    return _trim_line(line, start + at)
 
 
 def telling_lines(text: str, start: int, end: int) -> Iterator[Place]:
     """Yield the lines of a failed result that say something of the failure, in order; sums of results say nothing."""
     for at, line in _lines(text[start:end]):
-        if _TELLING.search(line) and not _SUMMARY.search(line) and not line.startswith("Traceback"):
-            yield _trimmed(line, start + at)
+        if _ERROR_SIGN.search(line) and not _SUMMARY.search(line) and not line.startswith("Traceback"):
+            yield _trim_line(line, start + at)
 
 
 def is_declined(result: str) -> bool:
     """Whether a call was not carried out: somebody declined it, or it was not one that can be."""
-    return _DECLINED.search(result) is not None
+    return _REFUSAL.search(result) is not None
 
 
 def only_looks(command: str) -> bool:
     """Whether a command only reads what stands somewhere; in a log, what it reads has happened."""
-    return _LOOKING.match(command) is not None and re.search(r"\blogs?\b", command) is None
+    return _INSPECTION_COMMAND.match(command) is not None and re.search(r"\blogs?\b", command) is None
 
 
 def said_failure(text: str, start: int, end: int) -> Place | None:
     """Return the line in which a person brings an error."""
     match = _SAID_ERROR.search(text, start, end)
-    return None if match is None else _trimmed(match[0], match.start())
+    return None if match is None else _trim_line(match[0], match.start())
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -180,7 +180,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         at += len(line)
 
 
-def _trimmed(line: str, at: int) -> Place:
+def _trim_line(line: str, at: int) -> Place:
     words = line.strip()
     low = at + len(line) - len(line.lstrip())
     return low, low + min(len(words), 300)
@@ -211,7 +211,7 @@ def program(command: str) -> str:
 
 # --- questions and lists ---------------------------------------------------------------------------------------
 
-_ANSWERED = re.compile(r"\"([^\"\n]{3,400})\"\s*=\s*\"([^\"\n]{1,400})\"")
+_QUESTION_ANSWER = re.compile(r"\"([^\"\n]{3,400})\"\s*=\s*\"([^\"\n]{1,400})\"")
 _TASKS = re.compile(
     r"(?:content|step|text|description): (?P<a>.+)\n(?:\s+(?:activeForm|priority|id): .+\n)*\s+status: (?P<sa>\w+)"
     r"|status: (?P<sb>\w+)\n\s+(?:content|step): (?P<b>.+)"
@@ -222,16 +222,16 @@ _LISTS = re.compile(r"^(?:todowrite|todo_write|update_plan|write_todos|todo)$", 
 def answers(text: str, start: int, end: int) -> Iterator[Place]:
     """Yield the question and answer of each question that an agent put with its tool for that."""
     if "answered" in text[start : start + 80]:
-        yield from (match.span() for match in _ANSWERED.finditer(text, start, end))
+        yield from (match.span() for match in _QUESTION_ANSWER.finditer(text, start, end))
 
 
 def tasks(tool: str, text: str, start: int, end: int) -> list[Task]:
     """Return the list of to-dos that a call writes; empty for every other call."""
     if not _LISTS.match(tool):
         return []
-    found = []
+    task_list = []
     for match in _TASKS.finditer(text, start, end):
         name, state = ("a", "sa") if match["a"] else ("b", "sb")
-        known = match[state] if match[state] in ("pending", "in_progress", "completed") else "cancelled"
-        found.append(Task(match[name].strip(), known, match.span(name)))  # type: ignore[arg-type]
-    return found
+        status = match[state] if match[state] in ("pending", "in_progress", "completed") else "cancelled"
+        task_list.append(Task(match[name].strip(), status, match.span(name)))  # type: ignore[arg-type]
+    return task_list

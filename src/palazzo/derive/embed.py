@@ -83,8 +83,8 @@ def embed_pending(
     """
     with database.transaction() as connection:
         row = adopt(connection, embedder)
-        waiting = vectors.count_pending(connection)
-    made = 0
+        total = vectors.count_pending(connection)
+    count = 0
     while not (stop and stop()):
         with database.snapshot() as connection:
             batch = vectors.pending_passages(connection, BATCH)
@@ -92,9 +92,9 @@ def embed_pending(
             ready = vectors.with_vectors(connection, row, {passage[1] for passage in batch})
         if not batch:
             break
-        wanted = {digest: text for digest, text in texts.items() if digest not in ready}
+        missing_texts = {digest: text for digest, text in texts.items() if digest not in ready}
         batch_vectors = _BatchVectors(embedder)
-        rows = batch_vectors.rows(wanted)
+        rows = batch_vectors.rows(missing_texts)
         with database.transaction() as connection:
             row = adopt(connection, embedder)  # again: the palace may have been given another meanwhile
             same = vectors.still_read(connection, ((passage[0], passage[1]) for passage in batch))
@@ -103,13 +103,15 @@ def embed_pending(
                 if digest in batch_vectors.failed:
                     _set_aside(connection, passage, batch_vectors.failed[digest])
             wanted_hashes = {passage[1] for passage in batch}
-            vectors.insert_vectors(connection, row, (one for one in rows if one[0] in wanted_hashes))
+            vectors.insert_vectors(
+                connection, row, (vector_row for vector_row in rows if vector_row[0] in wanted_hashes)
+            )
             vectors.settle(connection, (passage[0] for passage in batch))
             changes.append(connection, "vector+", (passage[0] for passage in batch))
-        made += len(batch)
+        count += len(batch)
         if progress:
-            progress(made, max(waiting, made))
-    return made
+            progress(count, max(total, count))
+    return count
 
 
 class _BatchVectors:

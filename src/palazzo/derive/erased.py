@@ -18,8 +18,8 @@ from palazzo.store.database import Connection
 def refresh(connection: Connection, rows: Iterable[int]) -> None:
     """Make what is derived from these items anew, in the caller's transaction."""
     items_touched = list(rows)
-    touched = drawers.drawers_of_items(connection, items_touched)
-    for drawer in touched:
+    drawer_rows = drawers.drawers_of_items(connection, items_touched)
+    for drawer in drawer_rows:
         is_live = drawers.is_live(connection, drawer)
         if _rehash(connection, drawer) and is_live:
             vectors.await_vectors(connection, [drawer])
@@ -27,13 +27,13 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
         if is_live:
             reindex(connection, drawer)
     if retired.is_followed(connection):
-        retired.redo(connection, touched)
-    dead_letters.clear_drawers(connection, touched)
-    claims.drop(connection, touched)
-    mentions.drop(connection, touched)
-    anchors.drop_beside(connection, touched)
+        retired.redo(connection, drawer_rows)
+    dead_letters.clear_drawers(connection, drawer_rows)
+    claims.drop(connection, drawer_rows)
+    mentions.drop(connection, drawer_rows)
+    anchors.drop_beside(connection, drawer_rows)
     mendings.drop(connection, items_touched)
-    changes.append(connection, "drawer~", touched)
+    changes.append(connection, "drawer~", drawer_rows)
     vectors.delete_orphans(connection)
 
 

@@ -24,7 +24,7 @@ Facts = tuple[object, ...]
 
 def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
     """Return the drawers of a source that should be live, by id, as the cutter makes them."""
-    work = _Collecting(connection, source)
+    work = _DrawerCollector(connection, source)
     source_record = sources.read_source(connection, source)
     plain = dead_letters.things(connection, Cutter.name)
     current = sources.current_revision(connection, source)
@@ -46,7 +46,7 @@ def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
 
 def live(connection: Connection, source: int) -> dict[bytes, Facts]:
     """Return the live drawers of a source, by id, as they are."""
-    found = {}
+    facts_by_uid = {}
     rows = connection.execute(
         "SELECT id, uid, kind, thread, ordinal, room, role, author, title, created_at, trust, branch, commit_id"
         " FROM drawer WHERE source = ? AND retired_at IS NULL",
@@ -56,16 +56,16 @@ def live(connection: Connection, source: int) -> dict[bytes, Facts]:
         passages = connection.execute(
             "SELECT item, start, end, hash FROM passage WHERE drawer = ? ORDER BY item, start, end", (row,)
         )
-        found[bytes(uid)] = (
+        facts_by_uid[bytes(uid)] = (
             *columns,
             tuple(drawers.drawer_spans(connection, row)),
             tags.tags_of(connection, row),
             tuple((item, start, end, bytes(digest)) for item, start, end, digest in passages),
         )
-    return found
+    return facts_by_uid
 
 
-class _Collecting:
+class _DrawerCollector:
     """Notes the drawers of drafts. `on` are the acts on the items at hand."""
 
     def __init__(self, connection: Connection, source: int) -> None:
@@ -103,16 +103,16 @@ def marks_that_differ(connection: Connection, source: int) -> int:
     """Return how many marks of what came from outside into a source are not as its rows call for (`exposing`)."""
     wrong = 0
     for thread, rows, until in _stretches(connection, source):
-        said, _ = material.load_unmarked(connection, rows)
-        wrong += exposing.count_wrong_marks(connection, Thread(source, thread), said, until)
+        cut_items, _ = material.load_unmarked(connection, rows)
+        wrong += exposing.count_wrong_marks(connection, Thread(source, thread), cut_items, until)
     return wrong
 
 
-def _segments(connection: Connection, source: int, work: _Collecting) -> Iterator[list[cutting.CutItem]]:
+def _segments(connection: Connection, source: int, work: _DrawerCollector) -> Iterator[list[cutting.CutItem]]:
     """Yield the segments of every thread; a few are read at a time."""
     for _, rows, _ in _stretches(connection, source):
-        loaded, work.on = material.load(connection, rows)
-        yield from (list(segment) for segment in cutting.segments(loaded))
+        cut_items, work.on = material.load(connection, rows)
+        yield from (list(segment) for segment in cutting.segments(cut_items))
 
 
 def _stretches(connection: Connection, source: int) -> Iterator[tuple[str, list[int], int | None]]:

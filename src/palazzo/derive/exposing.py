@@ -20,7 +20,7 @@ from palazzo.derive.failure_isolation import process_text
 from palazzo.derive.heard_words import heard_words
 from palazzo.derive.own_setting import own_sources
 from palazzo.derive.session_state import Moment
-from palazzo.derive.tainting import Row, Tainting, is_human
+from palazzo.derive.tainting import Row, TaintTracker, is_human
 from palazzo.model import Micros, Part
 from palazzo.security.echoes import WINDOW, Utterance
 from palazzo.security.own_sources import OwnSources
@@ -30,7 +30,7 @@ from palazzo.store.outside import Mark, Thread
 
 CONSUMER = "taint"
 """The consumer that sets rows aside if no rule can say which of their parts came from outside."""
-_BEFORE_ALL = Micros(-(1 << 62))
+_EARLIEST_POINT = Micros(-(1 << 62))
 _LAST = 1 << 62
 _NAME_BYTES = 12
 _SKEW = 2_000_000
@@ -38,54 +38,56 @@ _SKEW = 2_000_000
 their times."""
 
 
-class Settled(NamedTuple):
+class ExposureResult(NamedTuple):
     """What came of making the marks of a stretch.
 
     `said` is what was said in it, with what follows from the marks; `changed` says whether later rows of the thread may
     depend on marks that are others than before, `following` are the threads elsewhere that do, each from an ordinal on.
     """
 
-    said: list[CutItem]
+    cut_items: list[CutItem]
     changed: bool
-    following: list[tuple[Thread, int]]
+    dependents: list[tuple[Thread, int]]
     rows: list[int]
     failed: dict[int, Exception]
     """`rows` are those that were examined, `failed` the errors of those that no rule could judge."""
 
 
-def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> Settled:
+def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> ExposureResult:
     """Make the marks of a stretch of a thread: of `said_items` before the ordinal `until`, and beside that."""
     begins = not material.has_begun(connection, thread, said_items[0].ordinal)
-    around = _Around(connection, thread, _BEFORE_ALL if begins else said_items[0].ordinal)
+    around = _Around(connection, thread, _EARLIEST_POINT if begins else said_items[0].ordinal)
     rows = _with_what_stands_beside(connection, around, said_items, until)
     failed: dict[int, Exception] = {}
-    due_marks, stored_marks = _compared(connection, around, rows, said_items, failed)
+    due_marks, stored_marks = _compare_marks(connection, around, rows, said_items, failed)
     outside.replace(connection, thread.source, stored_marks, due_marks)
     marked_items = material.add_marks(said_items, outside.beginnings(connection, [item.row for item in said_items]))
-    times = {row.item.row: row.item.filed.created_at for row in rows}
+    times = {row.item.row: row.item.context.created_at for row in rows}
     since: dict[str, Micros] = {}
     if begins:
-        since["began"] = Micros(said_items[0].filed.created_at)
+        since["began"] = Micros(said_items[0].context.created_at)
     for mark in due_marks ^ stored_marks:
         if mark.kind in ("met", "quoted", "snippet", "gave", "fetched", "made"):
             at = Micros(times[mark.item])
             kind = "met" if mark.kind in ("quoted", "snippet") else mark.kind
             since[kind] = min(at, since.get(kind, at))
     is_changed = bool(since.keys() - {"began"})
-    return Settled(marked_items, is_changed, around.following(since), [row.item.row for row in rows], failed)
+    return ExposureResult(
+        marked_items, is_changed, around.find_dependents(since), [row.item.row for row in rows], failed
+    )
 
 
 def count_wrong_marks(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> int:
     """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
     has_begun = material.has_begun(connection, thread, said_items[0].ordinal)
-    around = _Around(connection, thread, said_items[0].ordinal if has_begun else _BEFORE_ALL, is_checking=True)
-    due_marks, stored_marks = _compared(
+    around = _Around(connection, thread, said_items[0].ordinal if has_begun else _EARLIEST_POINT, is_checking=True)
+    due_marks, stored_marks = _compare_marks(
         connection, around, _with_what_stands_beside(connection, around, said_items, until), said_items, {}
     )
     return len(due_marks ^ stored_marks)
 
 
-def _compared(
+def _compare_marks(
     connection: Connection,
     around: _Around,
     rows: Sequence[Row],
@@ -95,13 +97,13 @@ def _compared(
     """Return the marks that these rows should have, and those that they have; note rows on which a rule `failed`."""
     thread, start = around.thread, around.start
     human = material.human_before(connection, thread, start)
-    work = Tainting(
+    work = TaintTracker(
         around,
         is_tainted=outside.has_met(connection, thread, human.ordinal, start),
         has_met=outside.has_met(connection, thread, high=start),
         since=human.at,
         has_snippet=outside.has_snippet(connection, thread, start),
-        begins=start == _BEFORE_ALL,
+        begins=start == _EARLIEST_POINT,
     )
     begins = {segment[0].row for segment in cutting.segments(said_items)}
     due_marks: set[Mark] = set()
@@ -112,7 +114,7 @@ def _compared(
     return due_marks, outside.of_items(connection, [row.item.row for row in rows])
 
 
-def _marks_of(work: Tainting, row: Row, failed: dict[int, Exception]) -> list[Mark]:
+def _marks_of(work: TaintTracker, row: Row, failed: dict[int, Exception]) -> list[Mark]:
     """Return the marks of a row. A row that no rule can judge counts as from outside, unless a person said it."""
     marks = process_text(lambda: list(work.take(row)))
     if isinstance(marks, Exception):
@@ -122,12 +124,12 @@ def _marks_of(work: Tainting, row: Row, failed: dict[int, Exception]) -> list[Ma
 
 
 def _with_what_stands_beside(
-    connection: Connection, around: _Around, said: Sequence[CutItem], until: int | None
+    connection: Connection, around: _Around, cut_items: Sequence[CutItem], until: int | None
 ) -> list[Row]:
     """Return what was said in order, with the summaries, notices and files that a host put between, and before all."""
-    beside = dict(material.beside(connection, around.thread, around.start, until))
-    loaded, _ = material.load_unmarked(connection, list(beside))
-    rows = [*(Row(item, "said") for item in said), *(Row(item, beside[item.row]) for item in loaded)]
+    status_by_row = dict(material.find_host_rows(connection, around.thread, around.start, until))
+    host_items, _ = material.load_unmarked(connection, list(status_by_row))
+    rows = [*(Row(item, "said") for item in cut_items), *(Row(item, status_by_row[item.row]) for item in host_items)]
     return sorted(rows, key=lambda row: (row.item.ordinal, row.item.row))
 
 
@@ -142,16 +144,16 @@ class _Around:
         self._connection, self.thread, self.start, self._is_checking = connection, thread, start, is_checking
         self._hashes: dict[str, bytes] = {}
 
-    def hashed(self, name: str) -> bytes:
-        known = self._hashes.get(name)
-        if known is None:
-            said = b"outside\0" + name.encode("utf-8", "surrogatepass")
-            known = self._hashes[name] = hmac.digest(self._key, said, hashlib.sha256)[:_NAME_BYTES]
-        return known
+    def hash_name(self, name: str) -> bytes:
+        digest = self._hashes.get(name)
+        if digest is None:
+            payload = b"outside\0" + name.encode("utf-8", "surrogatepass")
+            digest = self._hashes[name] = hmac.digest(self._key, payload, hashlib.sha256)[:_NAME_BYTES]
+        return digest
 
     def foreign_keys(self, row: CutItem) -> Mapping[bytes, Moment]:
         times_elsewhere = {
-            trace.name: (trace.at, _LAST, 0) for trace in self._traces_elsewhere if trace.at <= row.filed.created_at
+            trace.name: (trace.at, _LAST, 0) for trace in self._traces_elsewhere if trace.at <= row.context.created_at
         }
         if not times_elsewhere:
             return self._own_trace_times("fetched")
@@ -176,14 +178,14 @@ class _Around:
     def is_awaited(self, call: bytes) -> bool:
         return outside.is_awaited(self._connection, self.thread, call, self.start)
 
-    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
-        named = [one for one in self._agents(ids) if one != self.thread]
-        if named:
-            return outside.met_in(self._connection, named, _BEFORE_ALL)
-        began = [one for one in self._workers if material.begins_at(self._connection, one) <= until + _SKEW]
+    def has_tainted_agent(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
+        agents = [thread for thread in self._agents(ids) if thread != self.thread]
+        if agents:
+            return outside.met_in(self._connection, agents, _EARLIEST_POINT)
+        began = [thread for thread in self._workers if material.begins_at(self._connection, thread) <= until + _SKEW]
         if outside.met_in(self._connection, began, since):
             return True
-        return False if any(material.is_active(self._connection, one, since) for one in began) else None
+        return False if any(material.is_active(self._connection, thread, since) for thread in began) else None
 
     def is_approved(self, row: CutItem, part: Part) -> bool:
         on = ActsOnItems(acts.acts_on(self._connection, [row.uid]))
@@ -193,18 +195,20 @@ class _Around:
         return outside.is_repeated(self._connection, self.thread.source, row.ordinal)
 
     def was_led_astray(self, row: CutItem) -> bool:
-        at = Micros(row.filed.created_at + _SKEW)
+        at = Micros(row.context.created_at + _SKEW)
         return any(
             outside.has_given(self._connection, parent, material.human_until(self._connection, parent, at).at, at)
             for parent in self._parents
         )
 
-    def heard(self, row: CutItem, since: Micros) -> bool:
+    def has_tainted_transcript(self, row: CutItem, since: Micros) -> bool:
         if self._kind != HEARD:
             return False
-        at = Micros(row.filed.created_at)
-        transcripts = [one for one in self._family if one.source != self.thread.source and one.name == ""]
-        spoke = (material.human_until(self._connection, one, at).at for one in transcripts)
+        at = Micros(row.context.created_at)
+        transcripts = [
+            thread for thread in self._session_threads if thread.source != self.thread.source and thread.name == ""
+        ]
+        spoke = (material.human_until(self._connection, thread, at).at for thread in transcripts)
         return outside.met_in(self._connection, transcripts, Micros(max((since, *spoke))), at)
 
     def words_before(self) -> Sequence[Utterance]:
@@ -221,32 +225,35 @@ class _Around:
                 break
         return [utterance for batch in reversed(utterances_by_row) for utterance in batch]
 
-    def following(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
+    def find_dependents(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
         """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when.
 
         Those for which it works also depend on that it `began`.
         """
-        found: dict[Thread, int] = {}
+        ordinals_by_thread: dict[Thread, int] = {}
 
         def note(thread: Thread, ordinal: int | None) -> None:
             if ordinal is not None and thread != self.thread:
-                found[thread] = min(ordinal, found.get(thread, ordinal))
+                ordinals_by_thread[thread] = min(ordinal, ordinals_by_thread.get(thread, ordinal))
 
         if "met" in since or "began" in since:
             for name in self._names:
-                for thread, ordinal in outside.reporting(self._connection, self.hashed(name)):
+                for thread, ordinal in outside.find_reports(self._connection, self.hash_name(name)):
                     note(thread, ordinal)
-            told = Micros(material.begins_at(self._connection, self.thread) - _SKEW)
+            report_time = Micros(material.begins_at(self._connection, self.thread) - _SKEW)
             for parent in self._parents:
-                note(parent, outside.reports(self._connection, parent, told))
+                note(parent, outside.reports(self._connection, parent, report_time))
         if "met" in since or "gave" in since:
             at = Micros(min(since[kind] for kind in ("met", "gave") if kind in since) - _SKEW)
-            for worker in [*self._workers, *(one for one in self._family if self._is_heard(one))]:
+            for worker in [
+                *self._workers,
+                *(relative for relative in self._session_threads if self._is_heard(relative)),
+            ]:
                 note(worker, material.first_since(self._connection, worker, at))
         if "fetched" in since:
-            for thread in self._family:
+            for thread in self._session_threads:
                 note(thread, material.first_since(self._connection, thread, since["fetched"]))
-        return list(found.items())
+        return list(ordinals_by_thread.items())
 
     @cached_property
     def _key(self) -> bytes:
@@ -280,8 +287,8 @@ class _Around:
     @cached_property
     def _lead(self) -> str:
         """The session for which this one works; '' where it works for a person."""
-        before, stroke, _ = self._session.partition("/")
-        return before if stroke else material.works_for(self._connection, self.thread.source)
+        lead, stroke, _ = self._session.partition("/")
+        return lead if stroke else material.works_for(self._connection, self.thread.source)
 
     @cached_property
     def _root(self) -> str:
@@ -292,8 +299,8 @@ class _Around:
         """The sources of the session and of its sub-agents, each with its session's id and kind."""
         if not self._root:
             return {self.thread.source: ("", "")}
-        working = outside.working(self._connection, self.hashed(self._root))
-        return {**working, **outside.family(self._connection, self._root)}
+        workers = outside.find_workers(self._connection, self.hash_name(self._root))
+        return {**workers, **outside.find_session_tree(self._connection, self._root)}
 
     @property
     def _kind(self) -> str:
@@ -303,7 +310,7 @@ class _Around:
         return self._kinds[thread.source][1] == HEARD
 
     @cached_property
-    def _family(self) -> list[Thread]:
+    def _session_threads(self) -> list[Thread]:
         return outside.threads(self._connection, list(self._kinds))
 
     @property
@@ -322,20 +329,24 @@ class _Around:
         """The threads of sub-agents of this one, as far as where they lie says so."""
         if self._is_worker:
             return []
-        return [one for one in self._family if one.name or self._kinds[one.source][0] != self._root]
+        return [
+            thread for thread in self._session_threads if thread.name or self._kinds[thread.source][0] != self._root
+        ]
 
     @cached_property
     def _parents(self) -> list[Thread]:
         """The threads for which this one's agent works."""
-        found = []
+        parents = []
         if self._is_worker:
             leads = [source for source, (session, _) in self._kinds.items() if session == self._root]
-            found = [one for one in outside.threads(self._connection, leads) if not one.name]
+            parents = [parent for parent in outside.threads(self._connection, leads) if not parent.name]
         for name in self._names:
-            found += [thread for thread, _ in outside.reporting(self._connection, self.hashed(name))]
-        return [one for one in dict.fromkeys(found) if one != self.thread]
+            parents += [thread for thread, _ in outside.find_reports(self._connection, self.hash_name(name))]
+        return [parent for parent in dict.fromkeys(parents) if parent != self.thread]
 
     def _agents(self, ids: frozenset[str]) -> list[Thread]:
-        sessions = [form for one in ids for form in (one, f"{self._root}/{one}", f"{self._root}/agent-{one}")]
-        own = [one for one in self._family if one.source == self.thread.source and one.name in ids]
+        sessions = [
+            form for member in ids for form in (member, f"{self._root}/{member}", f"{self._root}/agent-{member}")
+        ]
+        own = [member for member in self._session_threads if member.source == self.thread.source and member.name in ids]
         return [*own, *outside.threads(self._connection, outside.sources_of(self._connection, sessions))]

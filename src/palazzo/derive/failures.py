@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from palazzo.derive import digest_work as work
-from palazzo.derive.digest_turns import Said
+from palazzo.derive.digest_turns import SessionMessage
 from palazzo.derive.digest_work import Place
 from palazzo.derive.targets import Aim, Step, Target, covers, is_edit, may_cover, steps, tool_target
 from palazzo.model import Part
@@ -51,7 +51,7 @@ class Failure(NamedTuple):
     lines: tuple[Spot, ...]
     passed: Spot | None
     passed_as: Spot | None
-    edited: tuple[Spot, ...]
+    edits: tuple[Spot, ...]
     ran: tuple[Spot, ...]
     is_known: bool = True
 
@@ -88,12 +88,12 @@ def error_in(tool: str, command: str, text: str, start: int, end: int, failed: b
     first = work.failure(tool, command, text, start, end, failed)
     if first is None:
         return []
-    others = (place for place in work.telling_lines(text, start, end) if place != first)
-    said = {text[first[0] : first[1]]}
+    places = (place for place in work.telling_lines(text, start, end) if place != first)
+    line_texts = {text[first[0] : first[1]]}
     lines = [first]
-    for low, high in others:
-        if len(lines) < LINES and text[low:high] not in said:
-            said.add(text[low:high])
+    for low, high in places:
+        if len(lines) < LINES and text[low:high] not in line_texts:
+            line_texts.add(text[low:high])
             lines.append((low, high))
     return lines
 
@@ -101,23 +101,23 @@ def error_in(tool: str, command: str, text: str, start: int, end: int, failed: b
 _BY_A_PERSON = re.compile(
     r"user (?:doesn't want|rejected|declined|denied)|Request interrupted|tool use was rejected", re.I
 )
-_TAGGED = re.compile(r"\s*(?:<tool_use_error>)?\s*(?P<line>[^\n<]{1,300})")
+_ERROR_LINE = re.compile(r"\s*(?:<tool_use_error>)?\s*(?P<line>[^\n<]{1,300})")
 
 
 def _refused_edit(result: str, at: int) -> list[Place]:
     """The line in which a host says why a file could not be changed; none where a person said no."""
-    found = None if _BY_A_PERSON.search(result) else _TAGGED.match(result)
-    if found is None or not found["line"].strip():
+    match = None if _BY_A_PERSON.search(result) else _ERROR_LINE.match(result)
+    if match is None or not match["line"].strip():
         return []
-    return [(at + found.start("line"), at + found.start("line") + len(found["line"].rstrip()))]
+    return [(at + match.start("line"), at + match.start("line") + len(match["line"].rstrip()))]
 
 
-def failure_marks(tool: str, aimed: Target | None, line: str) -> tuple[Target | None, str]:
+def failure_marks(tool: str, target: Target | None, line: str) -> tuple[Target | None, str]:
     """Return the target and the signature by which a failure is known again."""
-    said = signature(line)
-    if aimed is not None and is_edit(tool):
-        return None, f"{aimed.file}\0{said}" if said else ""
-    return aimed, said
+    error_signature = signature(line)
+    if target is not None and is_edit(tool):
+        return None, f"{target.file}\0{error_signature}" if error_signature else ""
+    return target, error_signature
 
 
 # --- sessions ----------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class _Call:
     """A call that waits for its result: how it is told, what it runs, which files it changes or reads, by name."""
 
     tool: str
-    told: str
+    text: str
     command: str
     spot: Spot
     changes: dict[str, Spot]
@@ -152,12 +152,12 @@ class _Open:
     lines: tuple[Spot, ...]
     passed: Spot | None = None
     passed_as: Spot | None = None
-    edited: dict[str, Spot] = field(default_factory=dict)
+    edits: dict[str, Spot] = field(default_factory=dict)
     ran: dict[str, Spot] = field(default_factory=dict)
     may_have_passed: bool = False
 
-    def closed(self) -> Failure:
-        edits, runs = (tuple(list(spots.values())[-_CHANGES:]) for spots in (self.edited, self.ran))
+    def build_failure(self) -> Failure:
+        edits, runs = (tuple(list(spots.values())[-_CHANGES:]) for spots in (self.edits, self.ran))
         has_passed = self.passed is not None
         return Failure(
             self.target,
@@ -173,21 +173,21 @@ class _Open:
         )
 
 
-def failures(messages: Sequence[Said]) -> list[Failure]:
+def failures(messages: Sequence[SessionMessage]) -> list[Failure]:
     """Return the calls of a session that failed, in order; each once, however often it failed so in a row."""
     calls: dict[str, _Call] = {}
     last: _Call | None = None
-    found: list[_Open] = []
+    failure_records: list[_Open] = []
     for message in messages:
         for part in message.parts:
             if part.kind == "tool_call":
                 last = calls[part.call] = _call(message, part)
             elif part.kind == "tool_result" and (call := calls.get(part.call, last)):
-                _take(found, call, message, part)
-    return [one.closed() for one in found]
+                _take(failure_records, call, message, part)
+    return [record.build_failure() for record in failure_records]
 
 
-def _call(message: Said, part: Part) -> _Call:
+def _call(message: SessionMessage, part: Part) -> _Call:
     text = message.text
     changes = {text[a:b]: Spot(message.item, a, b) for a, b in work.changed(part.name, text, part.start, part.end)}
     place = None if is_edit(part.name) else work.command_place(text, part.start, part.end)
@@ -200,7 +200,7 @@ def _call(message: Said, part: Part) -> _Call:
     return _Call(part.name, command, command, Spot(message.item, low, high), changes, steps(command))
 
 
-def _call_without_command(message: Said, part: Part, changes: dict[str, Spot]) -> _Call:
+def _call_without_command(message: SessionMessage, part: Part, changes: dict[str, Spot]) -> _Call:
     """An edit, told to the end of the file's name; a file that is read; or what another tool was given."""
     file, end = "", min(part.end, part.start + _LONGEST_CALL)
     if changes and is_edit(part.name):
@@ -208,16 +208,20 @@ def _call_without_command(message: Said, part: Part, changes: dict[str, Spot]) -
         end = spot.end if spot.end - part.start <= _LONGEST_CALL else end
     target = tool_target(part.name, file)
     reads = next(
-        (message.text[low:high] for low, high in work.opened(part.name, message.text, part.start, part.end)), ""
+        (
+            message.text[low:high]
+            for low, high in work.find_accessed_files(part.name, message.text, part.start, part.end)
+        ),
+        "",
     )
     call_steps = [] if target is None else [Step(Aim(target, frozenset([target.file])))]
     text, spot = message.text[part.start : end], Spot(message.item, part.start, end)
     return _Call(part.name, text, "", spot, changes, call_steps, "" if changes else reads)
 
 
-def _take(found: list[_Open], call: _Call, message: Said, part: Part) -> None:
+def _take(failure_records: list[_Open], call: _Call, message: SessionMessage, part: Part) -> None:
     places = error_in(call.tool or part.name, call.command, message.text, part.start, part.end, part.failed)
-    open_failures = [failure for failure in found if failure.passed is None]
+    open_failures = [failure for failure in failure_records if failure.passed is None]
     for failure in open_failures:
         has_failed = bool(places) or part.failed
         failure.may_have_passed = failure.may_have_passed or _may_have_passed(failure, call, has_failed)
@@ -228,7 +232,7 @@ def _take(found: list[_Open], call: _Call, message: Said, part: Part) -> None:
         is_repeated = any((failure.call.aim, failure.signature) == (call.aim, signature) for failure in open_failures)
         if (call_target if not call.command else call_target or signature) and not is_repeated:
             lines = () if part.trust == "external" else tuple(Spot(message.item, *place) for place in places)
-            found.append(_Open(call, target, signature, result, lines))
+            failure_records.append(_Open(call, target, signature, result, lines))
         return
     if part.failed or work.is_declined(message.text[part.start : part.end]):
         return  # nothing ran, or it only did not find what it looked for
@@ -252,12 +256,12 @@ def _follow(failed: _Open, call: _Call, result: Spot, text: str) -> None:
     aim = failed.call.aim
     if any(step.aim and step.is_sure and aim and covers(step.aim, aim) for step in call.steps):
         failed.passed = result
-        if call.told.split() != failed.call.told.split():
+        if call.text.split() != failed.call.text.split():
             failed.passed_as = call.spot
     elif file:
         if call.reads == file:
             failed.ran[call.reads] = call.spot
     elif call.changes:
-        failed.edited.update(call.changes)
+        failed.edits.update(call.changes)
     elif call.aim and call.command:
         failed.ran[call.command] = call.spot

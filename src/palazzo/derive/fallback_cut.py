@@ -16,7 +16,7 @@ from palazzo.derive.cutting import (
     Draft,
     note_belief,
     note_kind,
-    without,
+    subtract_ranges,
 )
 from palazzo.derive.failure_isolation import process_text
 from palazzo.derive.telling import approved_trust, trust_of_part
@@ -73,7 +73,7 @@ def cut_with(items: Sequence[CutItem], rules: Rules, plain: Collection[int]) -> 
 def cut_plainly(item: CutItem, rules: Rules) -> Iterator[Draft]:
     """Yield the plain drafts of an item: all of its text except forgotten stretches."""
     kind, belief = rules.plain(item)
-    for start, end in without(0, len(item.text), item.holes):
+    for start, end in subtract_ranges(0, len(item.text), item.holes):
         for low in range(start, end, ENTRY_CHARACTERS):
             span = CutSpan(item, low, min(low + ENTRY_CHARACTERS, end))
             if span.text.strip():

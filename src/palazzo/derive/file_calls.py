@@ -52,17 +52,17 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
-class Editing:
+class FileEdit:
     """A call that changes stretches of a file; without pieces nobody can tell which."""
 
     path: str
     pieces: tuple[Piece, ...] = ()
 
 
-FileCall = Reading | Writing | Editing
+FileCall = Reading | Writing | FileEdit
 
 
-class Shown(NamedTuple):
+class Excerpt(NamedTuple):
     """Lines of a file from `first` on, as a result shows them; None for one that is not shown whole.
 
     `is_all` says that the file has no others.
@@ -75,19 +75,19 @@ class Shown(NamedTuple):
 
 # --- calls -------------------------------------------------------------------------------------------------
 
-_PATH, _OLD, _NEW, _ALL, _TEXT = "path", "old", "new", "all", "text"
-_FIRST, _LIMIT, _LAST, _VIEW, _WHAT = "first", "limit", "last", "view", "what"
+_PATH, _OLD, _NEW, _REPLACE_ALL, _TEXT = "path", "old", "new", "all", "text"
+_FIRST, _LIMIT, _LAST, _VIEW, _COMMAND = "first", "limit", "last", "view", "what"
 _KEYS = {
     _PATH: r"file_?path|absolute_path|path|filename|notebook_path|target_file",
     _OLD: r"(?: {4})?(?:old_?str(?:ing)?|old_?text)",
     _NEW: r"(?: {4})?(?:new_?str(?:ing)?|new_?text)",
-    _ALL: r"replace_?all",
+    _REPLACE_ALL: r"replace_?all",
     _TEXT: r"content|contents|file_text|text",
     _FIRST: r"offset|start_?line",
     _LIMIT: r"limit",
     _LAST: r"end_?line",
     _VIEW: r"view_range",
-    _WHAT: r"command",
+    _COMMAND: r"command",
 }
 """How hosts call the arguments; the sides of an edit may be in a list of edits."""
 _FIELD = re.compile(
@@ -96,7 +96,7 @@ _FIELD = re.compile(
 )
 _OF_READS = frozenset([_PATH, _FIRST, _LIMIT, _LAST, _VIEW])
 _OF_WRITES = frozenset([_PATH, _TEXT])
-_OF_EDITS = frozenset([_PATH, _OLD, _NEW, _ALL])
+_OF_EDITS = frozenset([_PATH, _OLD, _NEW, _REPLACE_ALL])
 _READS = re.compile(r"read|view|readfile|openfile|viewfile")
 _WRITES = re.compile(r"write|writefile|create|createfile")
 _EDITS = re.compile(r"edit|multiedit|update|strreplace|editfile|replace|insert\w*|notebookedit")
@@ -109,21 +109,21 @@ def file_calls(tool: str, call: str) -> Iterator[FileCall]:
     if len(call) > LONGEST_FILE:
         return
     if "*** Begin Patch" in call:
-        yield from patched(call)
+        yield from parse_patch(call)
         return
     name = plain_name(tool)
     if _EDITORS.fullmatch(name):
-        name = dict(_fields(call, frozenset([_WHAT]))).get(_WHAT, "").replace("_", "")
-    if pattern := next((one for one in (_READS, _WRITES, _EDITS) if one.fullmatch(name)), None):
-        found = {_READS: _reading, _WRITES: _writing, _EDITS: _editing}[pattern](call)
-        if found.path and "\n" not in found.path and "\0" not in found.path:
-            yield found
+        name = dict(_fields(call, frozenset([_COMMAND]))).get(_COMMAND, "").replace("_", "")
+    if pattern := next((candidate for candidate in (_READS, _WRITES, _EDITS) if candidate.fullmatch(name)), None):
+        file_call = {_READS: _reading, _WRITES: _writing, _EDITS: _parse_edit}[pattern](call)
+        if file_call.path and "\n" not in file_call.path and "\0" not in file_call.path:
+            yield file_call
         return
     command = work.command_of(call, 0, len(call))
     if shell := work.LISTED_SHELL.match(command):
         command = command[shell.end() :]
     yield from _by_a_command(command)
-    yield from (Editing(call[low:high]) for low, high in work.changed(tool, call, 0, len(call)))
+    yield from (FileEdit(call[low:high]) for low, high in work.changed(tool, call, 0, len(call)))
 
 
 def plain_name(tool: str) -> str:
@@ -132,33 +132,33 @@ def plain_name(tool: str) -> str:
 
 
 def _reading(call: str) -> Reading:
-    given = dict(_fields(call, _OF_READS))
-    numbers = [int(one) for one in re.findall(r"\d{1,9}", given.get(_VIEW, ""))]
-    first = numbers[0] if numbers else _number(given.get(_FIRST))
-    last = numbers[1] if len(numbers) > 1 else _number(given.get(_LAST))
-    limit = _number(given.get(_LIMIT)) or max(0, last - max(first, 1) + 1)
-    return Reading(given.get(_PATH, ""), first, limit)
+    arguments = dict(_fields(call, _OF_READS))
+    numbers = [int(digits) for digits in re.findall(r"\d{1,9}", arguments.get(_VIEW, ""))]
+    first = numbers[0] if numbers else _number(arguments.get(_FIRST))
+    last = numbers[1] if len(numbers) > 1 else _number(arguments.get(_LAST))
+    limit = _number(arguments.get(_LIMIT)) or max(0, last - max(first, 1) + 1)
+    return Reading(arguments.get(_PATH, ""), first, limit)
 
 
-def _number(said: str | None) -> int:
-    return int(said) if said and re.fullmatch(r"\d{1,9}", said) else 0
+def _number(text: str | None) -> int:
+    return int(text) if text and re.fullmatch(r"\d{1,9}", text) else 0
 
 
-def _writing(call: str) -> Writing | Editing:
-    given = dict(_fields(call, _OF_WRITES))
-    path = given.get(_PATH, "")
-    return Writing(path, given[_TEXT]) if _TEXT in given else Editing(path)
+def _writing(call: str) -> Writing | FileEdit:
+    arguments = dict(_fields(call, _OF_WRITES))
+    path = arguments.get(_PATH, "")
+    return Writing(path, arguments[_TEXT]) if _TEXT in arguments else FileEdit(path)
 
 
-def _editing(call: str) -> Editing:
-    given = list(_fields(call, _OF_EDITS))
-    path = next((value for kind, value in given if kind == _PATH), "")
-    everywhere = any(value.casefold() == "true" for kind, value in given if kind == _ALL)
-    old = [value for kind, value in given if kind == _OLD][:_MOST_PIECES]
-    new = [value for kind, value in given if kind == _NEW][:_MOST_PIECES]
+def _parse_edit(call: str) -> FileEdit:
+    arguments = list(_fields(call, _OF_EDITS))
+    path = next((value for kind, value in arguments if kind == _PATH), "")
+    everywhere = any(value.casefold() == "true" for kind, value in arguments if kind == _REPLACE_ALL)
+    old = [value for kind, value in arguments if kind == _OLD][:_MOST_PIECES]
+    new = [value for kind, value in arguments if kind == _NEW][:_MOST_PIECES]
     if len(old) != len(new):
-        return Editing(path)
-    return Editing(path, tuple(Piece(a, b, everywhere=everywhere) for a, b in zip(old, new, strict=True)))
+        return FileEdit(path)
+    return FileEdit(path, tuple(Piece(a, b, everywhere=everywhere) for a, b in zip(old, new, strict=True)))
 
 
 def _fields(call: str, kinds: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -167,52 +167,52 @@ def _fields(call: str, kinds: frozenset[str]) -> Iterator[tuple[str, str]]:
     A line of a value may look like another argument, so none is taken twice, but for the two sides of an edit, which
     come in turn.
     """
-    at, left = 0, set(kinds)
-    while found := _next(call, at, left):
-        kind = _kind(found)
-        left.discard(kind)
-        left |= {_OLD: {_NEW}, _NEW: {_OLD}}.get(kind, set()) & kinds
-        at = found.end()
-        if found["value"] is not None or call[at : at + 1] != "\n":
-            yield kind, found["value"] or ""
+    at, open_kinds = 0, set(kinds)
+    while match := _next(call, at, open_kinds):
+        kind = _kind(match)
+        open_kinds.discard(kind)
+        open_kinds |= {_OLD: {_NEW}, _NEW: {_OLD}}.get(kind, set()) & kinds
+        at = match.end()
+        if match["value"] is not None or call[at : at + 1] != "\n":
+            yield kind, match["value"] or ""
             continue
-        after = _next(call, at + 1, left)
-        if after is not None and after.start() == at + 1:  # an empty value, and the next argument
+        next_match = _next(call, at + 1, open_kinds)
+        if next_match is not None and next_match.start() == at + 1:  # an empty value, and the next argument
             yield kind, ""
             continue
-        end = after.start() - 1 if after else len(call)
+        end = next_match.start() - 1 if next_match else len(call)
         value = call[at + 1 : end]
-        yield kind, re.sub(r"(?:\A|\n) *-\s*\Z", "", value) if after and kind in (_OLD, _NEW) else value
+        yield kind, re.sub(r"(?:\A|\n) *-\s*\Z", "", value) if next_match and kind in (_OLD, _NEW) else value
         at = end
 
 
 def _next(call: str, at: int, kinds: set[str]) -> re.Match[str] | None:
-    return next((one for one in _FIELD.finditer(call, at) if _kind(one) in kinds), None)
+    return next((match for match in _FIELD.finditer(call, at) if _kind(match) in kinds), None)
 
 
-def _kind(found: re.Match[str]) -> str:
-    return next(kind for kind in _KEYS if found[kind] is not None)
+def _kind(match: re.Match[str]) -> str:
+    return next(kind for kind in _KEYS if match[kind] is not None)
 
 
 # --- patches -----------------------------------------------------------------------------------------------
 
 _FILE = re.compile(r"^\*\*\* (?P<how>Add|Update|Delete) File: (?P<path>.+?)\s*$")
-_MOVED = re.compile(r"^\*\*\* Move to: (?P<path>.+?)\s*$")
+_MOVE_HEADER = re.compile(r"^\*\*\* Move to: (?P<path>.+?)\s*$")
 
 
-def patched(call: str) -> Iterator[Writing | Editing]:
+def parse_patch(call: str) -> Iterator[Writing | FileEdit]:
     """Yield what a patch of Codex's form does to files; of one that it deletes nothing."""
-    how, path = "", ""
+    action, path = "", ""
     hunk: list[str] = []
     pieces: list[list[str]] = []
     for line in [*call.split("\n"), "*** End Patch"]:
-        if moved := _MOVED.match(line):
-            path = moved["path"]
+        if header := _MOVE_HEADER.match(line):
+            path = header["path"]
         elif line.startswith("*** "):
-            if path and how != "Delete":
-                yield _of_a_file(how, path, [*pieces, hunk])
+            if path and action != "Delete":
+                yield _of_a_file(action, path, [*pieces, hunk])
             begins = _FILE.match(line)
-            how, path = (begins["how"], begins["path"]) if begins else ("", "")
+            action, path = (begins["how"], begins["path"]) if begins else ("", "")
             hunk, pieces = [], []
         elif line.startswith("@@"):
             pieces.append(hunk)
@@ -221,8 +221,8 @@ def patched(call: str) -> Iterator[Writing | Editing]:
             hunk.append(line)
 
 
-def _of_a_file(how: str, path: str, hunks: Sequence[Sequence[str]]) -> Writing | Editing:
-    if how == "Add":
+def _of_a_file(action: str, path: str, hunks: Sequence[Sequence[str]]) -> Writing | FileEdit:
+    if action == "Add":
         return Writing(path, "".join(f"{line[1:]}\n" for hunk in hunks for line in hunk if line.startswith("+")))
     pieces = []
     for hunk in hunks:
@@ -230,13 +230,13 @@ def _of_a_file(how: str, path: str, hunks: Sequence[Sequence[str]]) -> Writing |
         new = [line[1:] for line in hunk if not line.startswith("-")]
         if any(line.startswith(("+", "-")) for line in hunk):
             pieces.append(Piece("\n".join(old), "\n".join(new), whole=True))
-    return Editing(path, tuple(pieces[:_MOST_PIECES]))
+    return FileEdit(path, tuple(pieces[:_MOST_PIECES]))
 
 
 # --- commands ----------------------------------------------------------------------------------------------
 
 _ONE_FILE = r"(?P<path>'[^'\n]+'|\"[^\"\n$`]+\"|[\w./~@+-]+)"
-_SHOWING = re.compile(
+_SHOW_COMMAND = re.compile(
     rf"(?:cd (?P<cd>[\w./~@+-]+) *&& *)?(?:cat(?P<numbered> -n)?|sed -n ['\"]?(?P<first>\d+),(?P<last>\d+)p['\"]?"
     rf"|head -n ?(?P<most>\d+)) {_ONE_FILE}"
 )
@@ -244,23 +244,23 @@ _SHOWING = re.compile(
 
 def _by_a_command(command: str) -> Iterator[Reading]:
     """Yield what a command shows that does nothing but show a file, or lines of it."""
-    found = _SHOWING.fullmatch(command.strip())
-    if found is None:
+    match = _SHOW_COMMAND.fullmatch(command.strip())
+    if match is None:
         return
-    path = found["path"].strip("'\"")
-    path = f"{found['cd'].rstrip('/')}/{path}" if found["cd"] and not path.startswith(("/", "~")) else path
-    first = int(found["first"] or 0)
-    limit = int(found["most"] or (int(found["last"]) - first + 1 if found["last"] else 0))
+    path = match["path"].strip("'\"")
+    path = f"{match['cd'].rstrip('/')}/{path}" if match["cd"] and not path.startswith(("/", "~")) else path
+    first = int(match["first"] or 0)
+    limit = int(match["most"] or (int(match["last"]) - first + 1 if match["last"] else 0))
     if limit >= 0:
         yield Reading(path, first, limit)
 
 
 # --- results -----------------------------------------------------------------------------------------------
 
-_NUMBERED = re.compile(r"^ *(?P<n>\d{1,7})(?:→|\t|\| )(?P<line>.*)$")
-_LISTED = re.compile(r"^ *(?P<n>\d{1,7})(?:: |\. |:$|\.$)(?P<line>.*)$")
+_LINE_NUMBER = re.compile(r"^ *(?P<n>\d{1,7})(?:→|\t|\| )(?P<line>.*)$")
+_LOOSE_LINE_NUMBER = re.compile(r"^ *(?P<n>\d{1,7})(?:: |\. |:$|\.$)(?P<line>.*)$")
 """How hosts number lines; the second way only where a text is known to be numbered."""
-_WRAPPED = re.compile(r"<(?P<tag>file|content)>\n?(?P<body>.*?)(?:\n?</(?P=tag)>|\Z)", re.DOTALL)
+_CONTENT_TAG = re.compile(r"<(?P<tag>file|content)>\n?(?P<body>.*?)(?:\n?</(?P=tag)>|\Z)", re.DOTALL)
 _OF_CODEX = re.compile(
     r"\A(?:(?:Chunk ID|Wall time|Process exited|Exit code|Original token count|Total output).*\n)*Output:\n"
 )
@@ -276,53 +276,53 @@ _PLAIN = frozenset(["read", "read_file", "view"])
 """Tools that show a file as it is; the others number its lines, or say something about it."""
 
 
-def shown(reading: Reading, tool: str, result: str) -> Shown | None:
+def read_excerpt(reading: Reading, tool: str, result: str) -> Excerpt | None:
     """Return what a result shows of the file that was read; None where it says something else."""
     if not result or len(result) > LONGEST_FILE:
         return None
     is_command = not _READS.fullmatch(plain_name(tool))
     if is_command and (head := _OF_CODEX.match(result)):
         result = result[head.end() :]
-    wrapped = None if is_command else _WRAPPED.search(result)
-    body = wrapped["body"] if wrapped else result
-    lines = _numbered(body, _LISTED if wrapped or tool == "view" else None)
-    if lines is None and not wrapped and (is_command or tool in _PLAIN):
+    wrapper = None if is_command else _CONTENT_TAG.search(result)
+    body = wrapper["body"] if wrapper else result
+    lines = _parse_numbered_lines(body, _LOOSE_LINE_NUMBER if wrapper or tool == "view" else None)
+    if lines is None and not wrapper and (is_command or tool in _PLAIN):
         lines = _plain(reading, body)
     if not lines or not lines[1]:
         return None
-    first, told = lines
-    asked = reading.limit
-    is_cut = bool(_CUT.search(body)) or len(told) >= _MOST_LINES
-    if len(told) > 1 and told[-1] == "" and not is_command:
-        told = told[:-1]  # as good as always what stands behind the end of the last line
-    return Shown(first, tuple(map(seen, told)), first == 1 and not asked and not is_cut)
+    first, content_lines = lines
+    limit = reading.limit
+    is_cut = bool(_CUT.search(body)) or len(content_lines) >= _MOST_LINES
+    if len(content_lines) > 1 and content_lines[-1] == "" and not is_command:
+        content_lines = content_lines[:-1]  # as good as always what stands behind the end of the last line
+    return Excerpt(first, tuple(map(clean_line, content_lines)), first == 1 and not limit and not is_cut)
 
 
-def seen(line: str) -> str | None:
+def clean_line(line: str) -> str | None:
     """Return a line as it is compared; None for one of which a part is missing."""
     return None if len(line) >= _LONGEST_LINE or _MARKS.search(line) else line.rstrip("\r")
 
 
-def _numbered(body: str, listed: re.Pattern[str] | None) -> tuple[int, list[str]] | None:
+def _parse_numbered_lines(body: str, loose_pattern: re.Pattern[str] | None) -> tuple[int, list[str]] | None:
     """The lines that are numbered one after the other, from the first on."""
     first = 0
-    found: list[str] = []
+    lines: list[str] = []
     for line in body.split("\n"):
-        match = _NUMBERED.match(line) or (listed and listed.match(line))
-        if match is None or (found and int(match["n"]) != first + len(found)):
-            if found or line.strip():
+        match = _LINE_NUMBER.match(line) or (loose_pattern and loose_pattern.match(line))
+        if match is None or (lines and int(match["n"]) != first + len(lines)):
+            if lines or line.strip():
                 break
             continue
-        first = first if found else int(match["n"])
-        found.append(match["line"])
-    return (first, found) if found and first > 0 else None
+        first = first if lines else int(match["n"])
+        lines.append(match["line"])
+    return (first, lines) if lines and first > 0 else None
 
 
 def _plain(reading: Reading, body: str) -> tuple[int, list[str]]:
-    told = _CUT.sub("", body) if not body.startswith(("IMPORTANT: The file", "[File content truncated")) else ""
-    if not told:
+    content = _CUT.sub("", body) if not body.startswith(("IMPORTANT: The file", "[File content truncated")) else ""
+    if not content:
         return 1, []
-    lines = told.split("\n")
+    lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
     return max(reading.first, 1), lines[: reading.limit or None]

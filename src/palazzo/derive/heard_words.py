@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from palazzo.derive.cutting import CutItem, belief, without
+from palazzo.derive.cutting import CutItem, belief, subtract_ranges
 from palazzo.derive.telling import quoted_ranges
 from palazzo.model import Part
 from palazzo.security.echoes import Utterance
@@ -37,7 +37,9 @@ def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[Ut
             utterances += [
                 Utterance(item.text[quotation.start : quotation.end], "untrusted") for quotation in quotations
             ]
-            own_ranges = without(part.start, part.end, [(quotation.start, quotation.end) for quotation in quotations])
+            own_ranges = subtract_ranges(
+                part.start, part.end, [(quotation.start, quotation.end) for quotation in quotations]
+            )
             utterances += [Utterance(item.text[low:high], "person") for low, high in own_ranges]
         elif is_local:
             utterances.append(Utterance(words, "local"))

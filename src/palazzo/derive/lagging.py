@@ -24,10 +24,10 @@ from palazzo.store.database import Connection, Database
 CHANGES_AT_ONCE = 2000
 Progress = Callable[[int, int], None]
 """Told (things done, all known of)."""
-Made = TypeVar("Made")
+Output = TypeVar("Output")
 
 
-class Lagging(Protocol[Made]):
+class BackgroundConsumer(Protocol[Output]):
     """What is derived of things (drawers, sessions), each for itself. `Made` is what was made of some of them.
 
     `version` goes up when the same truth gives another result; then everything is made anew.
@@ -53,7 +53,7 @@ class Lagging(Protocol[Made]):
         """How many things are redone in one transaction: some 30 ms of work under the lock."""
         ...
 
-    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+    def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the things that these changes are about."""
         ...
 
@@ -61,11 +61,11 @@ class Lagging(Protocol[Made]):
         """Return all things that have, or should have, something derived, ascending."""
         ...
 
-    def make(self, connection: Connection, things: Sequence[int]) -> Made | None:
+    def make(self, connection: Connection, things: Sequence[int]) -> Output | None:
         """Make what is to be derived of these; None where that is what is there."""
         ...
 
-    def keep(self, connection: Connection, things: Sequence[int], made: Made) -> None:
+    def keep(self, connection: Connection, things: Sequence[int], output: Output) -> None:
         """Let what was made of these stand for what was derived of them before."""
         ...
 
@@ -78,22 +78,22 @@ class Lagging(Protocol[Made]):
         ...
 
 
-def behind(connection: Connection, consumer: Lagging[Made]) -> int:
+def count_pending(connection: Connection, consumer: BackgroundConsumer[Output]) -> int:
     """Return how many changes it has not taken in yet; at most a few thousand are counted."""
     version, seq = changes.cursor(connection, consumer.name)
-    if _anew_after(connection, consumer) is not None:
+    if _read_rebuild_position(connection, consumer) is not None:
         return CHANGES_AT_ONCE
     return len(changes.since(connection, seq if version == consumer.version else 0, consumer.kinds, CHANGES_AT_ONCE))
 
 
-def is_followed(connection: Connection, consumer: Lagging[Made]) -> bool:
+def is_followed(connection: Connection, consumer: BackgroundConsumer[Output]) -> bool:
     """Whether it has ever taken in anything."""
     return changes.cursor(connection, consumer.name) != (0, 0)
 
 
 def follow(
     database: Database,
-    consumer: Lagging[Made],
+    consumer: BackgroundConsumer[Output],
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> None:
@@ -101,60 +101,60 @@ def follow(
 
     Raises ConsumerStopped if the consumer fails on harmless words, too.
     """
-    done = 0
+    count = 0
     run = _Run(database, consumer)
     _retry_of_other_releases(run)
     while not (stop and stop()):
         with database.snapshot() as connection:
-            reached = changes.cursor(connection, consumer.name)
-            log = changes.since(connection, reached[1], consumer.kinds, CHANGES_AT_ONCE)
-            after = _anew_after(connection, consumer)
-            if begins := reached[0] != consumer.version or any(change.kind == "reset" for change in log):
+            cursor = changes.cursor(connection, consumer.name)
+            log = changes.since(connection, cursor[1], consumer.kinds, CHANGES_AT_ONCE)
+            rebuild_position = _read_rebuild_position(connection, consumer)
+            if begins := cursor[0] != consumer.version or any(change.kind == "reset" for change in log):
                 things = []
-            elif after is not None:
-                things = [row for row in consumer.everything(connection) if row > after]
+            elif rebuild_position is not None:
+                things = [row for row in consumer.everything(connection) if row > rebuild_position]
             else:
-                things = consumer.touched(connection, log)
+                things = consumer.find_affected_things(connection, log)
         if begins:
-            _begin_anew(database, consumer, reached)
+            _begin_anew(database, consumer, cursor)
             continue
-        if after is None and not log:
+        if rebuild_position is None and not log:
             return
         for start in range(0, len(things), consumer.at_once):
             if stop and stop():
                 return
-            run.redo(things[start : start + consumer.at_once], None if after is None else reached)
-            done += min(consumer.at_once, len(things) - start)
+            run.redo(things[start : start + consumer.at_once], None if rebuild_position is None else cursor)
+            count += min(consumer.at_once, len(things) - start)
             if progress:
-                progress(done, max(done, len(things)))
+                progress(count, max(count, len(things)))
         with database.transaction() as connection:
-            if changes.cursor(connection, consumer.name) != reached:
+            if changes.cursor(connection, consumer.name) != cursor:
                 continue  # another process was faster
-            if after is not None:
-                changes.drop_cursor(connection, _anew(consumer))
+            if rebuild_position is not None:
+                changes.drop_cursor(connection, _rebuild_cursor_name(consumer))
             else:
                 changes.advance(connection, consumer.name, consumer.version, log[-1].seq)
 
 
-def retry(database: Database, consumer: Lagging[Made]) -> None:
+def retry(database: Database, consumer: BackgroundConsumer[Output]) -> None:
     """Process again the things that a consumer has set aside."""
     with database.snapshot() as connection:
         things = sorted(dead_letters.things(connection, consumer.name))
     _retry(_Run(database, consumer), things)
 
 
-def _retry_of_other_releases(run: _Run[Made]) -> None:
+def _retry_of_other_releases(run: _Run[Output]) -> None:
     with run.database.snapshot() as connection:
         things = dead_letters.of_other_releases(connection, run.consumer.name)
     _retry(run, things)
 
 
-def _retry(run: _Run[Made], things: Sequence[int]) -> None:
+def _retry(run: _Run[Output], things: Sequence[int]) -> None:
     for start in range(0, len(things), run.consumer.at_once):
         run.redo(things[start : start + run.consumer.at_once], None)
 
 
-def make_anew(database: Database, consumer: Lagging[Made]) -> None:
+def make_anew(database: Database, consumer: BackgroundConsumer[Output]) -> None:
     """Make everything anew, if it was ever made."""
     with database.transaction() as connection:
         if not is_followed(connection, consumer):
@@ -163,30 +163,30 @@ def make_anew(database: Database, consumer: Lagging[Made]) -> None:
     follow(database, consumer)
 
 
-def start_over(connection: Connection, consumer: Lagging[Made]) -> None:
+def start_over(connection: Connection, consumer: BackgroundConsumer[Output]) -> None:
     """Let a consumer be as if it had never taken in anything."""
     changes.drop_cursor(connection, consumer.name)
-    changes.drop_cursor(connection, _anew(consumer))
+    changes.drop_cursor(connection, _rebuild_cursor_name(consumer))
     dead_letters.clear_consumer(connection, consumer.name)
 
 
-def _anew(consumer: Lagging[Made]) -> str:
+def _rebuild_cursor_name(consumer: BackgroundConsumer[Output]) -> str:
     """The name of the cursor over things, which is there while everything is made anew."""
     return f"{consumer.name}/anew"
 
 
-def _anew_after(connection: Connection, consumer: Lagging[Made]) -> int | None:
+def _read_rebuild_position(connection: Connection, consumer: BackgroundConsumer[Output]) -> int | None:
     """The last thing that was made anew; None while that is not going on."""
-    version, after = changes.cursor(connection, _anew(consumer))
-    return after if version else None
+    version, rebuild_position = changes.cursor(connection, _rebuild_cursor_name(consumer))
+    return rebuild_position if version else None
 
 
-def _begin_anew(database: Database, consumer: Lagging[Made], reached: tuple[int, int]) -> None:
+def _begin_anew(database: Database, consumer: BackgroundConsumer[Output], cursor: tuple[int, int]) -> None:
     """Everything is made anew as of now; the log is followed from here when that is done."""
     with database.transaction() as connection:
-        if changes.cursor(connection, consumer.name) == reached:  # else another process has begun
+        if changes.cursor(connection, consumer.name) == cursor:  # else another process has begun
             changes.advance(connection, consumer.name, consumer.version, changes.head(connection))
-            changes.advance(connection, _anew(consumer), consumer.version, 0)
+            changes.advance(connection, _rebuild_cursor_name(consumer), consumer.version, 0)
             dead_letters.clear_consumer(connection, consumer.name)  # all of them are processed again
 
 
@@ -195,11 +195,11 @@ _BETWEEN_PROBES = 20
 
 
 @dataclass(slots=True)
-class _Run(Generic[Made]):
+class _Run(Generic[Output]):
     """One run of a consumer. It makes things anew, and sets aside those that fail."""
 
     database: Database
-    consumer: Lagging[Made]
+    consumer: BackgroundConsumer[Output]
     failed: int = 0
     other_things: set[tuple[str, int]] = field(default_factory=set)
     """Consumer and thing of each OtherThingFailed of this run."""
@@ -225,7 +225,7 @@ class _Run(Generic[Made]):
     def _make(self, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
         consumer = self.consumer
         with self.database.snapshot() as connection:
-            if rebuild_start and (_anew_after(connection, consumer) or 0) >= things[-1]:
+            if rebuild_start and (_read_rebuild_position(connection, consumer) or 0) >= things[-1]:
                 return  # another process has done it
             result = consumer.make(connection, things)
             were_set_aside = not dead_letters.things(connection, consumer.name).isdisjoint(things)
@@ -276,6 +276,8 @@ class _Run(Generic[Made]):
 
     def _advance(self, connection: Connection, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
         """Note in the same transaction how far making everything anew has come."""
-        last_thing = _anew_after(connection, self.consumer)
+        last_thing = _read_rebuild_position(connection, self.consumer)
         if rebuild_start == changes.cursor(connection, self.consumer.name) and last_thing is not None:
-            changes.advance(connection, _anew(self.consumer), self.consumer.version, max(last_thing, things[-1]))
+            changes.advance(
+                connection, _rebuild_cursor_name(self.consumer), self.consumer.version, max(last_thing, things[-1])
+            )

@@ -27,41 +27,41 @@ def drawer_row(
     on: ActsOnItems,
     draft: Draft,
     locator: str,
-    ended: int | None,
+    retired_at: int | None,
     why: str = REPLACED,
 ) -> DrawerRow:
     """Return the drawer of `draft`, retired since `ended`, and `why`, unless that is None."""
     lead = draft.spans[0].item
-    moved = on.move(draft.spans)
+    move = on.move(draft.spans)
     return DrawerRow(
         uid=uid_of(draft),
         kind=draft.kind,
         source=source,
-        thread=lead.filed.thread,
+        thread=lead.context.thread,
         ordinal=lead.ordinal,
         turn=draft.number,
-        room=places.room_of_move(connection, moved) if moved else lead.filed.room,
+        room=places.room_of_move(connection, move) if move else lead.context.room,
         role=draft.role,
         author=draft.author,
         title=draft.title,
-        created_at=lead.filed.created_at,
-        recorded_at=max(span.item.filed.recorded_at for span in draft.spans),
+        created_at=lead.context.created_at,
+        recorded_at=max(span.item.context.recorded_at for span in draft.spans),
         trust=_trust(on, draft),
-        branch=lead.filed.branch,
-        commit=lead.filed.commit,
+        branch=lead.context.branch,
+        commit=lead.context.commit,
         locator=locator,
         size=sum(span.end - span.start for span in draft.spans),
         marks=0 if draft.is_plain else int(marks("\n".join(span.text for span in draft.spans))),
         spans=tuple((span.item.row, span.start, span.end) for span in draft.spans),
-        tags=tuple(sorted({*on.tags(draft.spans), *draft.tags, *tagging.of_branch(lead.filed.branch)})),
-        retired_at=ended,
-        retired_why=why if ended is not None else None,
+        tags=tuple(sorted({*on.tags(draft.spans), *draft.tags, *tagging.of_branch(lead.context.branch)})),
+        retired_at=retired_at,
+        retired_why=why if retired_at is not None else None,
     )
 
 
 def _trust(on: ActsOnItems, draft: Draft) -> Trust:
-    believed = draft.belief
-    return believed.approved if believed.is_outside and on.approves(draft.spans) else believed.trust
+    belief = draft.belief
+    return belief.trust_if_approved if belief.is_outside and on.approves(draft.spans) else belief.trust
 
 
 def passage_rows(passages: Sequence[CutSpan]) -> list[PassageRow]:

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from palazzo.derive import cutting
 from palazzo.derive.acting import ActsOnItems
-from palazzo.derive.cutting import CutItem, Filed
-from palazzo.model import Micros, Standing
+from palazzo.derive.cutting import CutItem, ItemContext
+from palazzo.model import ContentKind, Micros
 from palazzo.store import acts, items, outside
 from palazzo.store.database import Connection
 from palazzo.store.outside import Beginnings, Thread
 
-_BEFORE_ALL, _NO_END = -(1 << 63), (1 << 63) - 1
+_EARLIEST_POINT, _NO_END = -(1 << 63), (1 << 63) - 1
 
 ThreadRow = tuple[int, str, int]
 """An item's row id, role and ordinal."""
@@ -33,8 +33,8 @@ def load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], Ac
 
     What is believed as little as words from outside is marked.
     """
-    loaded, on = load_unmarked(connection, rows)
-    return add_marks(loaded, outside.beginnings(connection, rows)), on
+    cut_items, on = load_unmarked(connection, rows)
+    return add_marks(cut_items, outside.beginnings(connection, rows)), on
 
 
 def add_marks(cut_items: Sequence[CutItem], beginnings: Mapping[int, Beginnings]) -> list[CutItem]:
@@ -49,11 +49,11 @@ def add_marks(cut_items: Sequence[CutItem], beginnings: Mapping[int, Beginnings]
 
 def load_unmarked(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
     """Return the items of these row ids, with holes where words were forgotten, and the acts on them."""
-    loaded = [_load_one(connection, row) for row in rows]
-    on = ActsOnItems(acts.acts_on(connection, [item.uid for item in loaded]))
+    cut_items = [_load_one(connection, row) for row in rows]
+    on = ActsOnItems(acts.acts_on(connection, [item.uid for item in cut_items]))
     if on:
-        loaded = [replace(item, holes=on.holes(item.uid)) for item in loaded]
-    return loaded, on
+        cut_items = [replace(item, holes=on.holes(item.uid)) for item in cut_items]
+    return cut_items, on
 
 
 def thread_rows(
@@ -100,7 +100,7 @@ def human_before(connection: Connection, thread: Thread, ordinal: int) -> Moment
         f" AND {_BY_A_PERSON} ORDER BY ordinal DESC LIMIT 1",
         (*thread, ordinal),
     )
-    return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_BEFORE_ALL, Micros(_BEFORE_ALL)))
+    return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_EARLIEST_POINT, Micros(_EARLIEST_POINT)))
 
 
 def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
@@ -110,7 +110,7 @@ def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
         f" AND {_BY_A_PERSON} ORDER BY ordinal DESC LIMIT 1",
         (*thread, at),
     )
-    return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_BEFORE_ALL, Micros(_BEFORE_ALL)))
+    return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_EARLIEST_POINT, Micros(_EARLIEST_POINT)))
 
 
 def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[int]:
@@ -170,18 +170,18 @@ def is_active(connection: Connection, thread: Thread, since: Micros) -> bool:
     return first_since(connection, thread, since) is not None
 
 
-def beside(
+def find_host_rows(
     connection: Connection, thread: Thread, start: int | None, until: int | None
-) -> Iterator[tuple[int, Standing]]:
+) -> Iterator[tuple[int, ContentKind]]:
     """Yield the rows of a stretch that nobody said and an agent was shown: summaries, notices, files from outside."""
     rows = connection.execute(
         "SELECT id, standing FROM item WHERE source = ? AND thread = ? AND ordinal >= ? AND ordinal < ?"
         " AND kind = 'message' AND standing <> 'said'"
         " AND (standing = 'summary' OR role = 'user' OR trust = 'external' OR instr(parts, '\"external\"]') > 0)",
-        (*thread, _BEFORE_ALL if start is None else start, _NO_END if until is None else until),
+        (*thread, _EARLIEST_POINT if start is None else start, _NO_END if until is None else until),
     )
-    for row, standing in rows:
-        yield int(row), standing
+    for row, status in rows:
+        yield int(row), status
 
 
 def _human_before(connection: Connection, source: int, thread: str, ordinal: int) -> int:
@@ -214,9 +214,9 @@ def _load_one(connection: Connection, row: int) -> CutItem:
             (row,),
         )
     )
-    decoded = items.decode_text(text, codec)
-    origin = replace(Filed(*whence), works_for=str(works_for or ""), directory=str(directory or ""))
+    plain_text = items.decode_text(text, codec)
+    origin = replace(ItemContext(*whence), works_for=str(works_for or ""), directory=str(directory or ""))
     if note_fields:
         shelf, topic, tainted_by = json.loads(note_fields)
         origin = replace(origin, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))
-    return CutItem(row, bytes(uid), role, author, decoded, items.load_parts(parts), trust, ordinal, filed=origin)
+    return CutItem(row, bytes(uid), role, author, plain_text, items.load_parts(parts), trust, ordinal, context=origin)

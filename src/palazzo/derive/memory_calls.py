@@ -17,8 +17,8 @@ def asks_in_shell(text: str, call: Part) -> bool:
     place = work.command_place(text, call.start, call.end)
     if place is None:
         return False
-    listed = work.LISTED_SHELL.match(text, *place)
-    return tells_memory(text[listed.end() if listed else place[0] : place[1]])
+    match = work.LISTED_SHELL.match(text, *place)
+    return tells_memory(text[match.end() if match else place[0] : place[1]])
 
 
 def answers_of_memory(rows: Iterable[tuple[str, Iterable[Part]]]) -> frozenset[str]:
@@ -26,12 +26,12 @@ def answers_of_memory(rows: Iterable[tuple[str, Iterable[Part]]]) -> frozenset[s
 
     Whether one failed is said by its result: what it prints then is no memory.
     """
-    asked: set[str] = set()
+    call_ids: set[str] = set()
     failed: set[str] = set()
     for text, parts in rows:
         for part in parts:
             if part.kind == "tool_call" and part.call and asks_in_shell(text, part):
-                asked.add(part.call)
+                call_ids.add(part.call)
             elif part.kind == "tool_result" and part.failed:
                 failed.add(part.call)
-    return frozenset(asked - failed)
+    return frozenset(call_ids - failed)

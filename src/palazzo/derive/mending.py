@@ -16,7 +16,7 @@ from palazzo.store.mendings import MendingRow, PlaceRow
 _SIZE = 16
 
 
-class Mending(OfSessions):
+class FailureConsumer(OfSessions):
     """The consumer that keeps failures."""
 
     name = "mending"
@@ -28,14 +28,14 @@ class Mending(OfSessions):
 
     def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[MendingRow]] | None:
         """Read these sessions anew."""
-        made = {source: expected(connection, source) for source in things}
-        same = all(rows == mendings.of_source(connection, source) for source, rows in made.items())
-        return None if same else made
+        output = {source: expected(connection, source) for source in things}
+        same = all(rows == mendings.of_source(connection, source) for source, rows in output.items())
+        return None if same else output
 
-    def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[MendingRow]]) -> None:
+    def keep(self, connection: Connection, things: Sequence[int], output: dict[int, list[MendingRow]]) -> None:
         """Keep their failures."""
         for source in things:
-            mendings.replace(connection, source, made[source])
+            mendings.replace(connection, source, output[source])
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
         """Remove the failures of these sessions."""
@@ -43,15 +43,17 @@ class Mending(OfSessions):
             mendings.replace(connection, source, [])
 
 
-MENDING = Mending()
+FAILURE_CONSUMER = FailureConsumer()
 
 
 def expected(connection: Connection, source: int) -> list[MendingRow]:
     """Return the failures that a session's words call for: not what is forgotten, and no line from outside."""
     read = session(connection, source, with_outside=True)
     key = redaction.fingerprint_key(connection)
-    found = [one for one in failures(read.said) if not read.is_forgotten([one.command, *one.lines])]
-    return [_row(source, n, one, read, key) for n, one in enumerate(found)]
+    visible_failures = [
+        failure for failure in failures(read.messages) if not read.is_forgotten([failure.command, *failure.lines])
+    ]
+    return [_row(source, n, failure, read, key) for n, failure in enumerate(visible_failures)]
 
 
 def marks(connection: Connection, target: Target | None, signature: str) -> tuple[bytes, bytes]:
@@ -60,10 +62,10 @@ def marks(connection: Connection, target: Target | None, signature: str) -> tupl
 
 
 def _marks(key: bytes, target: Target | None, signature: str) -> tuple[bytes, bytes]:
-    said = ("target", "\0".join(target or ())), ("signature", signature)
+    pairs = ("target", "\0".join(target or ())), ("signature", signature)
     return tuple(  # type: ignore[return-value]
         hmac.digest(key, f"{kind}\0{words}".encode("utf-8", "surrogatepass"), hashlib.sha256)[:_SIZE] if words else b""
-        for kind, words in said
+        for kind, words in pairs
     )
 
 
@@ -71,7 +73,7 @@ def _row(source: int, n: int, failure: Failure, read: Session, key: bytes) -> Me
     target, signature = _marks(key, failure.target, failure.signature)
     places = [PlaceRow("command", *failure.command), *(PlaceRow("error", *line) for line in failure.lines)]
     passed_as = () if failure.passed_as is None else (failure.passed_as,)
-    for kind, spots in (("edited", failure.edited), ("ran", failure.ran), ("passed", passed_as)):
+    for kind, spots in (("edited", failure.edits), ("ran", failure.ran), ("passed", passed_as)):
         places += [PlaceRow(kind, *spot) for spot in spots if not read.is_forgotten([spot])]
     if not failure.is_known:
         places.append(PlaceRow("unknown", *failure.command))

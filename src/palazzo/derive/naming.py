@@ -22,7 +22,7 @@ _MOST = 60
 """Names that are kept of one drawer: a listing of files names hundreds."""
 
 
-class Naming:
+class MentionConsumer:
     """The consumer that keeps mentions."""
 
     name = "mention"
@@ -30,7 +30,7 @@ class Naming:
     kinds: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset")
     at_once = 100
 
-    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+    def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the drawers that these changes are about."""
         return sorted({change.ref for change in log})
 
@@ -45,10 +45,10 @@ class Naming:
         """Read these drawers anew."""
         return expected(connection, things)
 
-    def keep(self, connection: Connection, things: Sequence[int], made: list[MentionRow]) -> None:
+    def keep(self, connection: Connection, things: Sequence[int], output: list[MentionRow]) -> None:
         """Keep what they mention."""
         self.drop(connection, things)
-        mentions.insert(connection, made)
+        mentions.insert(connection, output)
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
         """Remove the mentions of these drawers."""
@@ -59,17 +59,17 @@ class Naming:
         return drawer_label(connection, thing)
 
 
-NAMING = Naming()
+MENTION_CONSUMER = MentionConsumer()
 
 
 def forget_all(database: Database) -> None:
     """Keep no mentions any more: what the setting `entities` asks for when it is off."""
     with database.snapshot() as connection:
-        if not lagging.is_followed(connection, NAMING) and not mentions.count(connection):
+        if not lagging.is_followed(connection, MENTION_CONSUMER) and not mentions.count(connection):
             return
     with database.transaction() as connection:
         mentions.clear(connection)
-        lagging.start_over(connection, NAMING)
+        lagging.start_over(connection, MENTION_CONSUMER)
 
 
 def know(database: Database, people: Iterable[str]) -> None:
@@ -79,27 +79,27 @@ def know(database: Database, people: Iterable[str]) -> None:
         if known_people.everybody(connection).issuperset(people):
             return
     with database.transaction() as connection:
-        version, seq = changes.cursor(connection, NAMING.name)
+        version, seq = changes.cursor(connection, MENTION_CONSUMER.name)
         if known_people.add(connection, people) and version:
-            changes.advance(connection, NAMING.name, 0, seq)
+            changes.advance(connection, MENTION_CONSUMER.name, 0, seq)
 
 
 def expected(connection: Connection, drawers: Sequence[int]) -> list[MentionRow]:
     """Return the mentions that these drawers call for; words from outside make none."""
     read = claims.to_read(connection, drawers)
     people = sorted(known_people.everybody(connection), key=lambda name: (-len(name), name))
-    voices = _items(connection, sorted({item for one in read for item, _, _ in one.spans}))
-    found = []
+    voices = _items(connection, sorted({item for entry in read for item, _, _ in entry.spans}))
+    mention_rows = []
     for drawer in read:
-        seen: dict[tuple[str, str], MentionRow] = {}
+        rows_by_key: dict[tuple[str, str], MentionRow] = {}
         for item, start, end in drawer.spans:
             for voice, text, at in _stretches(voices.get(item), start, end):
-                for one in mentions_in(text, voice, people):
-                    key = one.kind, names.fold(one.text)
-                    if key not in seen and len(seen) < _MOST:
-                        seen[key] = MentionRow(drawer.drawer, *key, item, at + one.start, at + one.end)
-        found += sorted(seen.values())
-    return found
+                for entry in mentions_in(text, voice, people):
+                    key = entry.kind, names.fold(entry.text)
+                    if key not in rows_by_key and len(rows_by_key) < _MOST:
+                        rows_by_key[key] = MentionRow(drawer.drawer, *key, item, at + entry.start, at + entry.end)
+        mention_rows += sorted(rows_by_key.values())
+    return mention_rows
 
 
 _VOICES: dict[str, Voice] = {"user": "user", "assistant": "assistant", "tool": "tool"}
@@ -107,13 +107,13 @@ _VOICES: dict[str, Voice] = {"user": "user", "assistant": "assistant", "tool": "
 
 def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[Voice, str, tuple[Part, ...]]]:
     texts = items.read_texts(connection, rows)
-    found = connection.execute(
+    item_rows = connection.execute(
         "SELECT id, role, parts FROM item WHERE id IN (SELECT value FROM json_each(?)) AND trust <> 'external'",
         (json.dumps(list(rows)),),
     )
     return {
         int(row): (_VOICES.get(role, "document"), texts[int(row)], items.load_parts(parts))
-        for row, role, parts in found
+        for row, role, parts in item_rows
     }
 
 
@@ -133,5 +133,5 @@ def _stretches(
 def sample(connection: Connection, size: int) -> list[int]:
     """Return some live drawers that have mentions, spread over all."""
     newest = next(connection.execute("SELECT coalesce(max(drawer), 0) FROM mention"))[0]
-    found = {row for n in range(size) for row in claims.live_drawers(connection, n * newest // size, 1)}
-    return sorted(row for row in found if row <= newest)
+    rows = {row for n in range(size) for row in claims.live_drawers(connection, n * newest // size, 1)}
+    return sorted(row for row in rows if row <= newest)

@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from palazzo.derive import cut, embed, lagging, material, retired
-from palazzo.derive.anchoring import ANCHORING
-from palazzo.derive.claiming import Claiming
+from palazzo.derive.anchoring import ANCHOR_CONSUMER
+from palazzo.derive.claiming import ClaimConsumer
 from palazzo.derive.cut import Cutter
 from palazzo.derive.indexing import reindex
-from palazzo.derive.mending import MENDING
-from palazzo.derive.naming import NAMING
-from palazzo.derive.summing import SUMMING
+from palazzo.derive.mending import FAILURE_CONSUMER
+from palazzo.derive.naming import MENTION_CONSUMER
+from palazzo.derive.summing import DIGEST_CONSUMER
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Micros
 from palazzo.store import arrangement, changes, keywords, ledger, sources
 from palazzo.store.database import Connection, Database
 
-Derived = Literal["drawers", "fts", "vectors", "all"]
+RebuildTarget = Literal["drawers", "fts", "vectors", "all"]
 SEGMENTS_AT_ONCE = 16
 """Segments that are cut again in one transaction: some 30 ms of holding the write lock."""
 _ROWS_AT_ONCE = 50
@@ -33,29 +33,29 @@ _ROWS_AT_ONCE = 50
 Progress = Callable[[int, int], None]
 
 
-def rebuild(database: Database, what: Derived, progress: Progress | None = None) -> None:
+def rebuild(database: Database, target: RebuildTarget, progress: Progress | None = None) -> None:
     """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
-    if what in ("fts", "all"):
+    if target in ("fts", "all"):
         _clear_if_damaged(database)
     with database.transaction() as connection:
         arrangement.settle(connection)
-    if what in ("drawers", "fts", "all"):
+    if target in ("drawers", "fts", "all"):
         _rebuild_drawers(database, progress)
-    if what in ("fts", "all"):
+    if target in ("fts", "all"):
         _reindex(database)
         retired.make_anew(database)
-        lagging.make_anew(database, Claiming(Micros(time.time_ns() // 1000)))
-    if what in ("vectors", "all"):
+        lagging.make_anew(database, ClaimConsumer(Micros(time.time_ns() // 1000)))
+    if target in ("vectors", "all"):
         _drop_vectors(database)
-    if what in ("fts", "all"):  # last: they make everything anew after a reset, and the steps before append some
-        lagging.make_anew(database, SUMMING)
-        lagging.make_anew(database, MENDING)
-        lagging.make_anew(database, NAMING)
-        lagging.make_anew(database, ANCHORING)
-    if what == "all":
+    if target in ("fts", "all"):  # last: they make everything anew after a reset, and the steps before append some
+        lagging.make_anew(database, DIGEST_CONSUMER)
+        lagging.make_anew(database, FAILURE_CONSUMER)
+        lagging.make_anew(database, MENTION_CONSUMER)
+        lagging.make_anew(database, ANCHOR_CONSUMER)
+    if target == "all":
         with database.transaction() as connection:
             ledger.count_anew(connection)
-    if what == "all" and not pages_are_sound(database):
+    if target == "all" and not pages_are_sound(database):
         with database.outside_transaction() as raw:
             raw.execute("VACUUM")  # writes every page anew, with its checksum
 
@@ -64,8 +64,8 @@ def pages_are_sound(database: Database) -> bool:
     """Whether every page that is in use is what its checksum says."""
     try:
         with (
-            contextlib.closing(Database(database.path, "read", checked=True)) as checked,
-            checked.snapshot() as connection,
+            contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader,
+            reader.snapshot() as connection,
         ):
             return list(connection.execute("PRAGMA integrity_check(1)")) == [("ok",)]
     except PalaceUnusable:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from palazzo.derive import cutting, tagging
 from palazzo.derive.acting import ActsOnItems
-from palazzo.derive.cutting import CutItem, CutSpan, Filed
+from palazzo.derive.cutting import CutItem, CutSpan, ItemContext
 from palazzo.derive.failure_isolation import process_text, set_drawer_aside
 from palazzo.model import Micros
 from palazzo.store import acts, changes, dead_letters, keywords, past, places, retired_keywords, sources, tags
@@ -33,7 +33,7 @@ _FAR = 20_000
 Progress = Callable[[int, int], None]
 
 
-def behind(connection: Connection) -> int:
+def count_pending(connection: Connection) -> int:
     """Return how many changes have not been followed yet; at most a few thousand are counted."""
     version, seq = changes.cursor(connection, NAME)
     return len(changes.since(connection, seq if version == VERSION else 0, KINDS, _CHANGES_AT_ONCE))
@@ -50,17 +50,17 @@ def follow_retired(database: Database, progress: Progress | None = None) -> None
         with database.snapshot() as connection:
             version, seq = changes.cursor(connection, NAME)
             log = changes.since(connection, seq, KINDS, _CHANGES_AT_ONCE) if version == VERSION else []
-            anew = version != VERSION or any(change.kind == "reset" for change in log)
-            touched = candidates(connection) if anew else _touched(connection, log)
+            is_rebuild = version != VERSION or any(change.kind == "reset" for change in log)
+            drawer_rows = candidates(connection) if is_rebuild else _find_affected_drawers(connection, log)
             head = changes.head(connection)
-            reached = head if anew or (not log and head - seq > _FAR) else log[-1].seq if log else seq
-        if reached == seq:
+            last_seq = head if is_rebuild or (not log and head - seq > _FAR) else log[-1].seq if log else seq
+        if last_seq == seq:
             return
-        _remake(database, touched, progress)
+        _remake(database, drawer_rows, progress)
         with database.transaction() as connection:
-            if anew:
-                _drop_others(connection, touched)
-            changes.advance(connection, NAME, VERSION, reached)
+            if is_rebuild:
+                _drop_others(connection, drawer_rows)
+            changes.advance(connection, NAME, VERSION, last_seq)
 
 
 def make_anew(database: Database, progress: Progress | None = None) -> None:
@@ -101,26 +101,26 @@ def candidates(connection: Connection) -> list[int]:
 def states(connection: Connection, row: int) -> list[State]:
     """Return how a drawer has stood, oldest first; nothing where it always stood as it does now."""
     spans = _spans(connection, row)
-    told = connection.execute("SELECT source, created_at, retired_at, retired_why FROM drawer WHERE id = ?", (row,))
-    for source, created, retired, why in told:
+    rows = connection.execute("SELECT source, created_at, retired_at, retired_why FROM drawer WHERE id = ?", (row,))
+    for source, created, retired_at, why in rows:
         if why == RECUT or not spans:
             return []
         history = acts.history_on(connection, [span.item.uid for span in spans])
-        told_by = _Telling(connection, row, spans, history)
-        found = _joined(
+        told_by = _StateBuilder(connection, row, spans, history)
+        drawer_states = _merge_states(
             state
             for since, until in _current(connection, source, spans[0].item.row, created)
             for state in told_by.between(since, until)
         )
-        if retired is not None:
-            found = [state for state in found if state.until is not None]
-        elif len(found) == 1 and found[0].since <= created and found[0].until is None:
+        if retired_at is not None:
+            drawer_states = [state for state in drawer_states if state.until is not None]
+        elif len(drawer_states) == 1 and drawer_states[0].since <= created and drawer_states[0].until is None:
             return []
-        return found
+        return drawer_states
     return []
 
 
-class _Telling:
+class _StateBuilder:
     """Tells the states of one drawer from the acts on its items."""
 
     def __init__(
@@ -137,26 +137,30 @@ class _Telling:
     def between(self, since: int, until: int | None) -> list[State]:
         """Return the states within [since, until)."""
         times = {int(at) for act, _, undone in self._history for at in (act.at, undone) if at is not None}
-        times.update(span.item.filed.created_at for span in self._spans)
+        times.update(span.item.context.created_at for span in self._spans)
         inside = sorted(at for at in times if at > since and (until is None or at < until))
         starts = [since, *inside]
-        found = []
+        drawer_states = []
         for start, end in zip(starts, [*inside, until], strict=True):
-            stood = self._at(start)
-            if stood is not None:
-                found.append(State(start, end, *stood))
-        return found
+            placement = self._at(start)
+            if placement is not None:
+                drawer_states.append(State(start, end, *placement))
+        return drawer_states
 
     def _at(self, at: int) -> tuple[int, tuple[int, ...]] | None:
         """The room and the tags at a moment; None while nothing of the drawer was to be found."""
-        counted = [(act, span) for act, span, undone in self._history if act.at <= at < (undone or at + 1)]
-        on = ActsOnItems(counted)
-        said = [span for span in self._spans if span.item.filed.created_at <= at]
-        seen = [left for span in said for left in cutting.without(span.start, span.end, on.holes(span.item.uid))]
-        if not seen or on.left_out(self._spans[0].item.uid) is not None:
+        active_acts = [(act, span) for act, span, undone in self._history if act.at <= at < (undone or at + 1)]
+        on = ActsOnItems(active_acts)
+        present_spans = [span for span in self._spans if span.item.context.created_at <= at]
+        visible_ranges = [
+            visible_range
+            for span in present_spans
+            for visible_range in cutting.subtract_ranges(span.start, span.end, on.holes(span.item.uid))
+        ]
+        if not visible_ranges or on.left_out(self._spans[0].item.uid) is not None:
             return None
-        moved = on.move(self._spans)
-        room = places.room_of_move(self._connection, moved) if moved else self._filed
+        move = on.move(self._spans)
+        room = places.room_of_move(self._connection, move) if move else self._filed
         names = sorted({*on.tags(self._spans), *self._by_rule})
         return room, tuple(sorted(tags.tag_id(self._connection, name) for name in names))
 
@@ -169,7 +173,7 @@ def _spans(connection: Connection, row: int) -> list[CutSpan]:
     )
     return [
         CutSpan(
-            CutItem(int(item), bytes(uid), "", "", "", (), "user", 0, filed=Filed(created_at=created)),
+            CutItem(int(item), bytes(uid), "", "", "", (), "user", 0, context=ItemContext(created_at=created)),
             int(start),
             int(end),
         )
@@ -187,32 +191,32 @@ def _current(connection: Connection, source: int, item: int, created: int) -> li
         return [(created, None)]
     begins: list[int] = []
     for version, at in history:
-        (written,) = next(connection.execute("SELECT created_at FROM item WHERE id = ?", (version,)))
+        (created_at,) = next(connection.execute("SELECT created_at FROM item WHERE id = ?", (version,)))
         if not begins:
-            begins.append(int(written))
+            begins.append(int(created_at))
         else:
-            begins.append(int(written) if begins[-1] < written <= at else max(int(at), begins[-1]))
+            begins.append(int(created_at) if begins[-1] < created_at <= at else max(int(at), begins[-1]))
     ends = [*begins[1:], None]
     return [(begin, end) for (version, _), begin, end in zip(history, begins, ends, strict=True) if version == item]
 
 
-def _joined(states: Iterable[State]) -> list[State]:
+def _merge_states(states: Iterable[State]) -> list[State]:
     """Join states that are alike and follow each other without a gap."""
-    found: list[State] = []
+    merged_states: list[State] = []
     for state in states:
-        last = found[-1] if found else None
+        last = merged_states[-1] if merged_states else None
         if last and (last.until, last.room, last.tags) == (state.since, state.room, state.tags):
-            found[-1] = last._replace(until=state.until)
+            merged_states[-1] = last._replace(until=state.until)
         elif state.until is None or state.since < state.until:
-            found.append(state)
-    return found
+            merged_states.append(state)
+    return merged_states
 
 
-def _touched(connection: Connection, log: Sequence[Change]) -> list[int]:
-    found: set[int] = set()
+def _find_affected_drawers(connection: Connection, log: Sequence[Change]) -> list[int]:
+    drawer_rows: set[int] = set()
     for change in log:
         if change.kind == "drawer-":
-            found.add(change.ref)
+            drawer_rows.add(change.ref)
             continue
         if change.kind == "act":
             items = acts.items_of_act(connection, change.ref)
@@ -221,8 +225,8 @@ def _touched(connection: Connection, log: Sequence[Change]) -> list[int]:
             items = items if len(items) > 1 else []
         for item in items:
             rows = connection.execute("SELECT drawer FROM drawer_span WHERE item = ?", (item,))
-            found.update(int(row) for (row,) in rows)
-    return sorted(found)
+            drawer_rows.update(int(row) for (row,) in rows)
+    return sorted(drawer_rows)
 
 
 def _remake(database: Database, rows: Sequence[int], progress: Progress | None) -> None:
@@ -266,8 +270,8 @@ def _replace_history(connection: Connection, row: int, history: _DrawerHistory) 
     retired_keywords.index(connection, index_rows)
 
 
-def _drop_others(connection: Connection, kept: Sequence[int]) -> None:
+def _drop_others(connection: Connection, drawer_rows: Sequence[int]) -> None:
     """Drop what is kept of drawers that have no other states, and what is indexed of none."""
-    for row in set(past.drawers_with_states(connection)) - set(kept):
+    for row in set(past.drawers_with_states(connection)) - set(drawer_rows):
         retired_keywords.remove(connection, past.drop_states(connection, row))
     retired_keywords.remove(connection, retired_keywords.strays(connection))

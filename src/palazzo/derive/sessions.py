@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from palazzo.derive import material
 from palazzo.derive.acting import ActsOnItems
-from palazzo.derive.cutting import CutItem, CutSpan, belief, without
-from palazzo.derive.digest_turns import Said
+from palazzo.derive.cutting import CutItem, CutSpan, belief, subtract_ranges
+from palazzo.derive.digest_turns import SessionMessage
 from palazzo.derive.failure_isolation import session_label
 from palazzo.derive.memory_calls import answers_of_memory
 from palazzo.derive.telling import quoted_ranges, told_ranges
@@ -22,7 +22,7 @@ from palazzo.store.database import Connection
 class Session:
     """What was said, in order; by item, when it was and which words of it are forgotten."""
 
-    said: list[Said]
+    messages: list[SessionMessage]
     times: dict[int, Micros]
     holes: dict[int, tuple[tuple[int, int], ...]]
 
@@ -37,13 +37,13 @@ class OfSessions:
     kinds: tuple[ChangeKind, ...] = ("item", "act", "erased", "drawer~", "reset")
     at_once = 1
 
-    def touched(self, connection: Connection, log: Sequence[Change]) -> list[int]:
+    def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the sessions that these changes are about."""
         items = {change.ref for change in log if change.kind in ("item", "erased")}
         acts = {change.ref for change in log if change.kind == "act"}
         cut = {change.ref for change in log if change.kind == "drawer~"}  # they are believed otherwise, say
-        found = (digests.sessions_of, items), (digests.sessions_of_acts, acts), (digests.sessions_of_drawers, cut)
-        return sorted({source for sessions, refs in found for source in sessions(connection, refs)})
+        lookups = (digests.sessions_of, items), (digests.sessions_of_acts, acts), (digests.sessions_of_drawers, cut)
+        return sorted({source for sessions, refs in lookups for source in sessions(connection, refs)})
 
     def label(self, connection: Connection, thing: int) -> str:
         """Return a session's name for a person."""
@@ -65,38 +65,41 @@ def thread(connection: Connection, source: int, name: str) -> Session:
 
 
 def _read(connection: Connection, source: int, threads: Sequence[str], with_outside: bool) -> Session:
-    rows = [row for one in threads for row, _, _ in material.thread_rows(connection, source, one, -1)]
-    loaded, on = material.load(connection, rows)
-    answered = answers_of_memory((item.text, item.parts) for item in loaded)
+    rows = [row for entry in threads for row, _, _ in material.thread_rows(connection, source, entry, -1)]
+    cut_items, on = material.load(connection, rows)
+    memory_call_ids = answers_of_memory((item.text, item.parts) for item in cut_items)
     every = (
-        Said(item.row, item.role, item.text, tuple(_said(item, on, with_outside, answered)))
-        for item in loaded
+        SessionMessage(item.row, item.role, item.text, tuple(_extract_parts(item, on, with_outside, memory_call_ids)))
+        for item in cut_items
         if with_outside or item.trust != "external"
     )
-    said = [one for one in every if one.parts]  # of which nothing is left says nothing
-    times = {item.row: Micros(item.filed.created_at) for item in loaded}
-    return Session(said, times, {item.row: item.holes for item in loaded})
+    messages = [entry for entry in every if entry.parts]  # of which nothing is left says nothing
+    times = {item.row: Micros(item.context.created_at) for item in cut_items}
+    return Session(messages, times, {item.row: item.holes for item in cut_items})
 
 
-def _said(item: CutItem, on: ActsOnItems, with_outside: bool, answered: Set[str]) -> Iterator[Part]:
+def _extract_parts(item: CutItem, on: ActsOnItems, with_outside: bool, memory_call_ids: Set[str]) -> Iterator[Part]:
     """Yield the parts of an item without what nobody said in them; of a result that is one stretch.
 
     What was said under the influence of words from outside is from outside, unless a person approved it. `answered`:
     calls whose results are a memory's.
     """
-    for one in item.parts or (Part("text", 0, len(item.text)),):
-        tainted = belief(item, one).is_outside and not on.approves([CutSpan(item, one.start, one.end)])
-        outside = tainted or "external" in (one.trust, item.trust)
-        if (outside and not with_outside) or (one.kind == "tool_result" and one.call in answered):
+    for raw_part in item.parts or (Part("text", 0, len(item.text)),):
+        is_tainted = belief(item, raw_part).is_outside and not on.approves(
+            [CutSpan(item, raw_part.start, raw_part.end)]
+        )
+        outside = is_tainted or "external" in (raw_part.trust, item.trust)
+        if (outside and not with_outside) or (raw_part.kind == "tool_result" and raw_part.call in memory_call_ids):
             continue
-        part = replace(one, trust="external") if outside else one
+        part = replace(raw_part, trust="external") if outside else raw_part
         excluded_ranges = told_ranges(item.text, part, item.role)
         if not outside:
             quotations = quoted_ranges(item.text, part, item.role, item.trust)
             excluded_ranges = sorted([*excluded_ranges, *((quote.start, quote.end) for quote in quotations)])
             if with_outside:
                 spans = (
-                    without(quote.start, quote.end, told_ranges(item.text, part, item.role)) for quote in quotations
+                    subtract_ranges(quote.start, quote.end, told_ranges(item.text, part, item.role))
+                    for quote in quotations
                 )
                 yield from (
                     replace(part, start=low, end=high, trust="external") for ranges in spans for low, high in ranges
@@ -105,7 +108,7 @@ def _said(item: CutItem, on: ActsOnItems, with_outside: bool, answered: Set[str]
             yield part
             continue
         own_ranges = [
-            span for span in without(part.start, part.end, excluded_ranges) if item.text[slice(*span)].strip()
+            span for span in subtract_ranges(part.start, part.end, excluded_ranges) if item.text[slice(*span)].strip()
         ]
         if part.kind == "tool_result":
             own_ranges = sorted(own_ranges, key=lambda span: span[0] - span[1])[:1]

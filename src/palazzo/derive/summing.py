@@ -11,7 +11,7 @@ from palazzo.store.database import Connection
 from palazzo.store.digests import LineRow
 
 
-class Summing(OfSessions):
+class DigestConsumer(OfSessions):
     """The consumer that keeps the lines of digests."""
 
     name = "digest"
@@ -23,14 +23,14 @@ class Summing(OfSessions):
 
     def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[LineRow]] | None:
         """Digest these sessions anew."""
-        made = {source: expected(connection, source) for source in things}
-        same = all(rows == digests.of_source(connection, source) for source, rows in made.items())
-        return None if same else made
+        output = {source: expected(connection, source) for source in things}
+        same = all(rows == digests.of_source(connection, source) for source, rows in output.items())
+        return None if same else output
 
-    def keep(self, connection: Connection, things: Sequence[int], made: dict[int, list[LineRow]]) -> None:
+    def keep(self, connection: Connection, things: Sequence[int], output: dict[int, list[LineRow]]) -> None:
         """Keep their lines."""
         for source in things:
-            digests.replace(connection, source, made[source])
+            digests.replace(connection, source, output[source])
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
         """Remove the lines of these sessions."""
@@ -38,7 +38,7 @@ class Summing(OfSessions):
             digests.replace(connection, source, [])
 
 
-SUMMING = Summing()
+DIGEST_CONSUMER = DigestConsumer()
 
 
 def expected(connection: Connection, source: int) -> list[LineRow]:
@@ -46,12 +46,12 @@ def expected(connection: Connection, source: int) -> list[LineRow]:
     read = session(connection, source)
     lines = [
         line
-        for line in digest(read.said)
+        for line in digest(read.messages)
         if not read.is_forgotten([(line.item, line.start, line.end), *([line.about] if line.about else [])])
     ]
     rows_of_lines = []
     for n, line in enumerate(lines):
         item, start, end = line.about or (None, None, None)
-        where = line.item, line.start, line.end
-        rows_of_lines.append(LineRow(source, n, line.kind, *where, item, start, end, read.times[line.item]))
+        place = line.item, line.start, line.end
+        rows_of_lines.append(LineRow(source, n, line.kind, *place, item, start, end, read.times[line.item]))
     return rows_of_lines

@@ -22,8 +22,8 @@ def of_branch(branch: str) -> tuple[str, ...]:
 
 def of_file(name: str) -> tuple[str, ...]:
     """Return the tag of a file's type, by the end of its name; none where that tells no type."""
-    found = _SUFFIX.search(name)
-    return (f"{_TYPE}{found[1].lower()}",) if found else ()
+    match = _SUFFIX.search(name)
+    return (f"{_TYPE}{match[1].lower()}",) if match else ()
 
 
 def by_rule(tag: str) -> bool:

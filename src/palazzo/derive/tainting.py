@@ -29,7 +29,7 @@ from palazzo.derive.memory_calls import asks_in_shell
 from palazzo.derive.session_state import Moment, SessionState, StateChange, written_program
 from palazzo.derive.targets import is_edit
 from palazzo.derive.telling import quoted_ranges
-from palazzo.model import Micros, Part, Standing
+from palazzo.model import ContentKind, Micros, Part
 from palazzo.security.command_trust import CommandEffect
 from palazzo.security.conversations import holds_conversation
 from palazzo.security.echoes import Echoes, Utterance
@@ -60,7 +60,7 @@ _SEARCHERS = frozenset({"grep", "grepfiles", "grepsearch", "searchfilecontent", 
 _LONGEST_CALL = 4_000
 _LOOKS_AT_NOTHING = re.compile(r"todo|plan|question|^skill|^toolsearch")
 """Tools that are told of files, and read none; by letters and digits alone, beside those that edit."""
-_LABELLED = re.compile(
+_EXTERNAL_LABEL = re.compile(
     r"trust\W{1,8}external\b| · external\b|^\s*[0-9a-f]{6,32}\b[^\n]{0,400}  external\b", re.MULTILINE
 )
 """How Palazzo's answers label recorded words from outside (`mcp/telling`, `cli/hits`)."""
@@ -70,13 +70,13 @@ class Row(NamedTuple):
     """A row of a thread, and how it stands in it."""
 
     item: CutItem
-    standing: Standing
+    status: ContentKind
 
 
 class _Call(NamedTuple):
     """What a call's result is to be taken for."""
 
-    tainted: bool
+    is_tainted: bool
     looks: bool
     searches: bool
     remembers: bool
@@ -89,7 +89,7 @@ class _Call(NamedTuple):
 class Around(Protocol):
     """What a row's marks depend on besides the rows before it in its stretch."""
 
-    def hashed(self, name: str) -> bytes:
+    def hash_name(self, name: str) -> bytes:
         """Return the hash under which a name is stored."""
         ...
 
@@ -115,7 +115,7 @@ class Around(Protocol):
         """Whether a call of an earlier stretch, or segment, was one whose output is not known to be local."""
         ...
 
-    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
+    def has_tainted_agent(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
         """Whether a sub-agent of one of these ids has met words from outside; None if none is known.
 
         Where none of the ids is one's, those are asked about that worked for this thread `since`, and began `until`
@@ -139,7 +139,7 @@ class Around(Protocol):
         """Return what was said in the thread before the stretch, as far back as echoes are looked for."""
         ...
 
-    def heard(self, row: CutItem, since: Micros) -> bool:
+    def has_tainted_transcript(self, row: CutItem, since: Micros) -> bool:
         """Whether the transcript of a session that is known from hooks met untrusted content in this turn."""
         ...
 
@@ -154,7 +154,7 @@ def parts_of(item: CutItem) -> tuple[Part, ...]:
     return item.parts or (Part("text", 0, len(item.text)),)
 
 
-class Tainting:
+class TaintTracker:
     """Marks the rows of a thread, one after the other.
 
     `tainted`: whether words from outside are before the agent where it begins; `met`: whether they ever were; `since`:
@@ -171,7 +171,7 @@ class Tainting:
             since,
             begins,
         )
-        self._state = SessionState(around.hashed)
+        self._state = SessionState(around.hash_name)
         self._state.earlier_own_times = around.own_keys
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
@@ -191,9 +191,9 @@ class Tainting:
         had_met = self.has_met
         marks = list(self._row(row))
         yield from marks
-        if row.standing == "said":
+        if row.status == "said":
             self._hear(heard_words(row.item, marks, is_local=not had_met))
-        self._begins = self._begins and row.standing != "said"
+        self._begins = self._begins and row.status != "said"
 
     def distrust(self, item: CutItem) -> Iterator[Mark]:
         """Yield the marks of a row that no rule can judge: all of it counts as from outside."""
@@ -201,21 +201,21 @@ class Tainting:
 
     def _row(self, row: Row) -> Iterator[Mark]:
         item = row.item
-        if self._begins and row.standing == "said" and item.filed.works_for:
-            yield Mark(item.row, 0, "works", self._around.hashed(item.filed.works_for))
-        if row.standing == "summary":
+        if self._begins and row.status == "said" and item.context.works_for:
+            yield Mark(item.row, 0, "works", self._around.hash_name(item.context.works_for))
+        if row.status == "summary":
             if self.has_met or self._around.repeats(item):
                 yield self._meets(item, 0)
             return
-        if row.standing == "said" and is_human(item):
-            self.is_tainted, self.since = False, Micros(item.filed.created_at)
+        if row.status == "said" and is_human(item):
+            self.is_tainted, self.since = False, Micros(item.context.created_at)
             yield from self._quotes(item)
-        elif self._begins and (row.standing, item.role) == ("said", "user") and self._around.was_led_astray(item):
+        elif self._begins and (row.status, item.role) == ("said", "user") and self._around.was_led_astray(item):
             yield self._meets(item, parts_of(item)[0].start)
-        if row.standing == "meta" and item.role == "user" and _NOTIFIES.search(item.text):
+        if row.status == "meta" and item.role == "user" and _NOTIFIES.search(item.text):
             yield from self._report(item, Part("text", 0, len(item.text)))
             return
-        if item.role == "assistant" and not self.is_tainted and self._around.heard(item, self.since):
+        if item.role == "assistant" and not self.is_tainted and self._around.has_tainted_transcript(item, self.since):
             self.is_tainted = True
         for part in parts_of(item):
             yield from self._part(item, part)
@@ -276,7 +276,7 @@ class Tainting:
                 yield Mark(item.row, part.start, "gave")
         words = item.text[part.start : part.end]
         arguments = arguments_of(part.name, words)
-        project = Project(self._around.root, item.filed.directory or self._around.root)
+        project = Project(self._around.root, item.context.directory or self._around.root)
         self._state.earlier_foreign_times = self._around.foreign_keys(item)
         effect, is_allowed = self._judge_call(item, part, arguments, project)
         if is_allowed:
@@ -288,7 +288,7 @@ class Tainting:
         yield from self._leaves(item, part, effect, looks, arguments, project)
         if looks and part.call:
             self._awaited.add(part.call)
-            yield Mark(item.row, part.start, "awaited", self._around.hashed(part.call))
+            yield Mark(item.row, part.start, "awaited", self._around.hash_name(part.call))
         searches = effect.shows_diff or _searches(part.name, command)
         is_judged = is_shell(part.name) or is_reader(part.name) or is_allowed
         is_local = effect.is_local and is_judged
@@ -335,20 +335,20 @@ class Tainting:
                 changes.append(StateChange("own", f"made:{project.resolve(paths[0])}"))
             for path in paths[:1]:
                 changes += written_program(path, content or words, bool(content), project)
-        at = (item.filed.created_at, item.ordinal, part.start)
+        at = (item.context.created_at, item.ordinal, part.start)
         for change in changes:
             self._state.note(change, at)
             kind: MarkKind = "fetched" if change.kind == "foreign" else "made"
-            yield Mark(item.row, part.start, kind, self._around.hashed(change.key))
+            yield Mark(item.row, part.start, kind, self._around.hash_name(change.key))
 
     def _saved_files(self, item: CutItem, part: Part) -> Iterator[Mark]:
         """Yield the files in which a tool's output says that it was saved."""
         for name in sorted(names_saved(item.text[part.start : part.end])):
-            at = (item.filed.created_at, item.ordinal, part.start)
+            at = (item.context.created_at, item.ordinal, part.start)
             self._state.note(StateChange("foreign", f"any:{name}"), at)
-            yield Mark(item.row, part.start, "fetched", self._around.hashed(f"any:{name}"))
+            yield Mark(item.row, part.start, "fetched", self._around.hash_name(f"any:{name}"))
             self._state.note(StateChange("foreign", name), at)
-            yield Mark(item.row, part.start, "fetched", self._around.hashed(name))
+            yield Mark(item.row, part.start, "fetched", self._around.hash_name(name))
 
     def _result(self, item: CutItem, part: Part) -> Iterator[Mark]:
         call = self._calls.get(part.call) if part.call else None
@@ -356,35 +356,37 @@ class Tainting:
             looks = part.call in self._awaited or (bool(part.call) and self._is_awaited(part.call))
             call = _Call(self.is_tainted, looks, _searches(part.name, ""), is_memory_tool(part.name))
         words = item.text[part.start : part.end]
-        looks, tainted = call.looks, call.tainted
+        looks, is_tainted = call.looks, call.is_tainted
         if not looks and call.searches and not self._is_untouched(item):
             looks = any(self._state.is_foreign_key(name) for name in names_mentioned(words))
         prints = (is_shell(part.name) or is_reader(part.name)) and not (call.remembers or call.is_allowed)
         meets = (
-            looks or (call.remembers and _LABELLED.search(words) is not None) or (prints and holds_conversation(words))
+            looks
+            or (call.remembers and _EXTERNAL_LABEL.search(words) is not None)
+            or (prints and holds_conversation(words))
         )
         if meets and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
             yield from self._saved_files(item, part)
         elif _plain(part.name) in _AGENTS:
-            yield from self._report(item, part, tainted)
-        elif tainted:
+            yield from self._report(item, part, is_tainted)
+        elif is_tainted:
             yield Mark(item.row, part.start, "tainted")
 
     def _is_awaited(self, call: str) -> bool:
-        return self._around.is_awaited(self._around.hashed(call))
+        return self._around.is_awaited(self._around.hash_name(call))
 
-    def _report(self, item: CutItem, part: Part, tainted: bool = False) -> Iterator[Mark]:
+    def _report(self, item: CutItem, part: Part, is_tainted: bool = False) -> Iterator[Mark]:
         words = item.text[part.start : part.end][-_LONGEST_REPORT:]
         ids = frozenset(list(dict.fromkeys(reversed(_ID.findall(words))))[:_MOST_IDS]) | {part.call} - {""}
-        yield from (Mark(item.row, part.start, "reported", self._around.hashed(one)) for one in ids)
+        yield from (Mark(item.row, part.start, "reported", self._around.hash_name(agent_id)) for agent_id in ids)
         yield Mark(item.row, part.start, "reported")
-        met = self._around.reported(ids, self.since, Micros(item.filed.created_at))
-        if met is None:  # no sub-agent of these ids is known
-            met = not part.failed and _plain(part.name) not in _SAYS_NOTHING
-        if met and not self._around.is_approved(item, part):
+        has_met = self._around.has_tainted_agent(ids, self.since, Micros(item.context.created_at))
+        if has_met is None:  # no sub-agent of these ids is known
+            has_met = not part.failed and _plain(part.name) not in _SAYS_NOTHING
+        if has_met and not self._around.is_approved(item, part):
             yield self._meets(item, part.start)
-        elif tainted:
+        elif is_tainted:
             yield Mark(item.row, part.start, "tainted")
 
     def _is_untouched(self, item: CutItem) -> bool:

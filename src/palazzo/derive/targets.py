@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from palazzo.derive import digest_work as work
 from palazzo.security.memory_tools import is_memory_tool
-from palazzo.text.shell import INLINE, SHELLS, program_name, unwrapped, words_of
+from palazzo.text.shell import INLINE, SHELLS, program_name, strip_wrappers, words_of
 
 _LONGEST_COMMAND = 2_000
 
@@ -33,7 +33,7 @@ class Aim(NamedTuple):
 
     target: Target
     files: frozenset[str] = frozenset()
-    picked: frozenset[str] = frozenset()
+    selection: frozenset[str] = frozenset()
     may: frozenset[str] = frozenset()
 
 
@@ -50,7 +50,7 @@ _SETTING_UP = re.compile(
 _KEYWORDS = frozenset(["do", "then", "else", "elif", "if", "while", "until", "!", "{", "}"])
 _NO_COMMANDS = frozenset(["for", "case", "select", "done", "fi", "esac", "function", "in"])
 _INTERPRETERS = SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php"}
-_ASKING = frozenset(["--version", "--help", "-V"])
+_INFO_OPTIONS = frozenset(["--version", "--help", "-V"])
 _PICKS = re.compile(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
 _PICKS_WHAT_FAILED = frozenset(["--lf", "--last-failed", "--only-failures", "--onlyFailures", "--failed"])
 _WITH_SHORT_OPTIONS = frozenset(["pytest", "jest", "vitest", "npm", "yarn", "pnpm", "bun"])
@@ -58,7 +58,7 @@ _WITH_SHORT_OPTIONS = frozenset(["pytest", "jest", "vitest", "npm", "yarn", "pnp
 _TASK_RUNNERS = frozenset(["make", "just", "task", "npm", "yarn", "pnpm", "bun", "gradle", "gradlew", "mvn", "rake"])
 _ALL_CHECKS = re.compile(r"\brun ci\b|\bverify\b|\ball\b|\bbuild\b|\bprecommit\b")
 _EDIT = "an edit"
-_EDITING = re.compile(
+_EDIT_TOOL = re.compile(
     r"edit|write|multiedit|notebookedit|update|create|strreplace\w*|writefile|editfile|createfile|replace|applypatch"
     r"|insert\w*|deletefile|patch"
 )
@@ -66,7 +66,7 @@ _OF_HOSTS = re.compile(
     r"read\w*|grep\w*|glob|ls|list\w*|search\w*|view\w*|web\w*|googlewebsearch|fetch\w*|tool\w*|todo\w*|updateplan|task\w*"
     r"|agent|askuserquestion|question|exitplanmode|enterplanmode|skill|killshell|bashoutput|slashcommand|think|plan"
 )
-_SEPARATING = re.compile(r"[();&|]+\Z")
+_SEPARATOR = re.compile(r"[();&|]+\Z")
 _EXTENSION = re.compile(r"(?:^|[\w)])\.[A-Za-z]\w{0,5}$")
 _NODE_ID = re.compile(r"(?:::.*|(?::\d+)+)$")
 
@@ -97,8 +97,8 @@ def steps(command: str) -> list[Step]:
     for words, separator in _commands(command[:_LONGEST_COMMAND]):
         is_sure = is_sure and separator == "&&"
         words, has_keyword = _without_keywords(words)
-        words = unwrapped(words)
-        if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _ASKING & {*words}:
+        words = strip_wrappers(words)
+        if not words or _SETTING_UP.match(words[0]) or work.only_looks(" ".join(words)) or _INFO_OPTIONS & {*words}:
             is_sure = is_sure and not has_keyword
             continue
         if program_name(words[0]) in SHELLS and len(words) > 2 and words[1] in INLINE:
@@ -123,10 +123,10 @@ def covers(passed: Aim, failed: Aim) -> bool:
         return False
     if passed.files and not (failed.files and failed.files <= passed.files):
         return False
-    does_all = failed.picked <= passed.picked | passed.may
+    does_all = failed.selection <= passed.selection | passed.may
     if not _runs_tests(passed.target):
         return does_all
-    return not passed.picked or (does_all and passed.picked <= failed.picked | failed.may)
+    return not passed.selection or (does_all and passed.selection <= failed.selection | failed.may)
 
 
 def may_cover(passed: Aim, failed: Aim) -> bool:
@@ -137,7 +137,7 @@ def may_cover(passed: Aim, failed: Aim) -> bool:
         return False
     if passed.target[:2] != failed.target[:2]:
         return _runs_all(passed.target)
-    return any(not _EXTENSION.search(path) for path in passed.files) and not passed.picked
+    return any(not _EXTENSION.search(path) for path in passed.files) and not passed.selection
 
 
 def tool_target(tool: str, file: str = "") -> Target | None:
@@ -151,7 +151,7 @@ def tool_target(tool: str, file: str = "") -> Target | None:
 
 def is_edit(tool: str) -> bool:
     """Whether a tool of that name changes a file."""
-    return _EDITING.fullmatch(re.sub(r"[^a-z]", "", tool.lower())) is not None
+    return _EDIT_TOOL.fullmatch(re.sub(r"[^a-z]", "", tool.lower())) is not None
 
 
 def _without_keywords(words: list[str]) -> tuple[list[str], bool]:
@@ -167,25 +167,25 @@ def _commands(command: str) -> Iterator[tuple[list[str], str]]:
     With each comes the separator between it and the command before: `&&` also for the first command.
     """
     words: list[str] = []
-    piped = skipping = False
+    is_in_pipe = skips_next = False
     separator = "&&"
     for word in words_of(re.sub(r"\\\n", " ", command).replace("\n", " ; ")):
-        if _SEPARATING.match(word):
-            if words and not piped:
+        if _SEPARATOR.match(word):
+            if words and not is_in_pipe:
                 yield words, separator
                 separator = "&&"
             if word.strip("()") not in ("", "&&"):
                 separator = word
-            words, piped, skipping = [], word in ("|", "|&"), False
-        elif skipping:
-            skipping = False
+            words, is_in_pipe, skips_next = [], word in ("|", "|&"), False
+        elif skips_next:
+            skips_next = False
         elif word and not set(word) - set("<>&|") and set(word) & set("<>"):
-            skipping = True
+            skips_next = True
             if words and words[-1].isdigit():
                 words.pop()
         else:
             words.append(word)
-    if words and not piped:
+    if words and not is_in_pipe:
         yield words, separator
 
 
@@ -194,11 +194,11 @@ def _aim(words: list[str]) -> Aim | None:
     plain: list[str] = []
     unsure: list[str] = []
     files: list[tuple[bool, str]] = []
-    picked: set[str] = set()
-    for before, word in zip([words[0], *rest], rest, strict=False):
-        of_option = re.fullmatch(r"-\w|--[\w-]+", before) is not None
-        if narrows := _narrowing(program, before, word):
-            picked.add(narrows)
+    selection: set[str] = set()
+    for previous_word, word in zip([words[0], *rest], rest, strict=False):
+        of_option = re.fullmatch(r"-\w|--[\w-]+", previous_word) is not None
+        if narrows := _find_selector(program, previous_word, word):
+            selection.add(narrows)
         if word.startswith("-") or "://" in word or " " in word or "\n" in word or re.match(r"\w+=", word):
             continue
         if path := _path(word):
@@ -210,14 +210,14 @@ def _aim(words: list[str]) -> Aim | None:
     if program in _INTERPRETERS and (not files or INLINE & {*rest}):
         return None
     subcommand = "" if program in _INTERPRETERS else " ".join(plain[:size])
-    found = Target(program, subcommand, files[0][1] if files else "")
+    command_target = Target(program, subcommand, files[0][1] if files else "")
     if program in _INTERPRETERS:
-        return Aim(found, frozenset([found.file]))  # what else there is are arguments of that file
-    picked.update(plain[size:])
-    return Aim(found, frozenset(path for _, path in files), frozenset(picked), frozenset(unsure))
+        return Aim(command_target, frozenset([command_target.file]))  # what else there is are arguments of that file
+    selection.update(plain[size:])
+    return Aim(command_target, frozenset(path for _, path in files), frozenset(selection), frozenset(unsure))
 
 
-def _narrowing(program: str, before: str, word: str) -> str:
+def _find_selector(program: str, previous_word: str, word: str) -> str:
     """What of its tests a word picks, or an option with the word after it; empty of one that picks none."""
     if node := _NODE_ID.search(word):
         return node[0] if node[0].startswith("::") else ""
@@ -226,8 +226,8 @@ def _narrowing(program: str, before: str, word: str) -> str:
         return word
     if word in _PICKS_WHAT_FAILED:
         return word
-    if _PICKS.fullmatch(before) and (before not in ("-k", "-m", "-t") or program in _WITH_SHORT_OPTIONS):
-        return f"{before}={word}"
+    if _PICKS.fullmatch(previous_word) and (previous_word not in ("-k", "-m", "-t") or program in _WITH_SHORT_OPTIONS):
+        return f"{previous_word}={word}"
     return ""
 
 

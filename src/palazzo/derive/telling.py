@@ -51,16 +51,18 @@ def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
     if not _may_hold_injected(text, role):
         return []
     words = text[start:end]
-    found = palazzo_spans(words)
-    printed = role not in ("user", "assistant")
+    ranges = palazzo_spans(words)
+    is_output = role not in ("user", "assistant")
     if role == "user":
-        found += [*host_spans(words), *save_spans(words)]
-    elif printed:
-        found += [match.span() for match in _REMINDER.finditer(words)]
-    found = [(low, high) for low, high in found if _is_closed(words, low, high) or (printed and is_first(words, low))]
-    if printed:
-        found += answer_spans(words)
-    return sorted((start + low, start + high) for low, high in found)
+        ranges += [*host_spans(words), *save_spans(words)]
+    elif is_output:
+        ranges += [match.span() for match in _REMINDER.finditer(words)]
+    ranges = [
+        (low, high) for low, high in ranges if _is_closed(words, low, high) or (is_output and is_first(words, low))
+    ]
+    if is_output:
+        ranges += answer_spans(words)
+    return sorted((start + low, start + high) for low, high in ranges)
 
 
 def told_ranges(text: str, part: Part, role: str) -> list[Range]:

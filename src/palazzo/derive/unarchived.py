@@ -4,78 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.derive import cutting
-from palazzo.derive.cutting import CutItem, Filed
+from palazzo.derive.cutting import CutItem, ItemContext
 from palazzo.derive.failure_isolation import process_text
 from palazzo.derive.own_setting import own_sources
 from palazzo.derive.session_state import Moment
-from palazzo.derive.tainting import Row, Tainting, is_human
+from palazzo.derive.tainting import Row, TaintTracker, is_human
 from palazzo.model import Micros, Part
 from palazzo.security.echoes import Utterance
 from palazzo.security.own_sources import OwnSources
 
-_BEFORE_ALL = Micros(-(1 << 62))
+_EARLIEST_POINT = Micros(-(1 << 62))
 
 
-def brings_untrusted_content(filings: Iterable[Filing], position: int, agents: Collection[str]) -> bool:
+def brings_untrusted_content(filings: Iterable[NewItem], position: int, agents: Collection[str]) -> bool:
     """Whether a row from `position` on brings untrusted content into the session of these rows.
 
     `agents` are the ids of sub-agents whose transcripts are judged beside this one.
     """
     threads: dict[str, _Thread] = {}
     root = ""
-    for row, filing in enumerate(filings):
-        if filing.kind != "message":
+    for row, new_item in enumerate(filings):
+        if new_item.kind != "message":
             continue
-        root = root or str(filing.meta.get("cwd", ""))
-        if filing.thread not in threads:
-            threads[filing.thread] = _Thread(_Unarchived(root, agents, threads))
-        if threads[filing.thread].meets(_item_of(row, filing), filing) and filing.ordinal >= position:
+        root = root or str(new_item.meta.get("cwd", ""))
+        if new_item.thread not in threads:
+            threads[new_item.thread] = _Thread(_TranscriptContext(root, agents, threads))
+        if threads[new_item.thread].meets(_item_of(row, new_item), new_item) and new_item.ordinal >= position:
             return True
     return False
 
 
-def _item_of(row: int, filing: Filing) -> CutItem:
-    filed = Filed(
-        thread=filing.thread,
-        created_at=filing.created_at,
-        works_for=str(filing.meta.get("works_for", "")),
-        directory=str(filing.meta.get("cwd", "")),
+def _item_of(row: int, new_item: NewItem) -> CutItem:
+    context = ItemContext(
+        thread=new_item.thread,
+        created_at=new_item.created_at,
+        works_for=str(new_item.meta.get("works_for", "")),
+        directory=str(new_item.meta.get("cwd", "")),
     )
-    said = (filing.role, filing.author, filing.text, filing.parts, filing.trust, filing.ordinal)
-    return CutItem(row, b"", *said, filed=filed)
+    fields = (new_item.role, new_item.author, new_item.text, new_item.parts, new_item.trust, new_item.ordinal)
+    return CutItem(row, b"", *fields, context=context)
 
 
 class _Thread:
     """A thread of a session, judged row by row."""
 
-    def __init__(self, around: _Unarchived) -> None:
-        self._tainting = Tainting(around, is_tainted=False, has_met=False, since=_BEFORE_ALL, begins=True)
+    def __init__(self, around: _TranscriptContext) -> None:
+        self._tainting = TaintTracker(around, is_tainted=False, has_met=False, since=_EARLIEST_POINT, begins=True)
         self._segment_size = 0
 
-    def meets(self, item: CutItem, filing: Filing) -> bool:
+    def meets(self, item: CutItem, new_item: NewItem) -> bool:
         """Whether the next row brings untrusted content."""
-        if filing.standing == "said":
+        if new_item.standing == "said":
             if item.role == "user" or self._segment_size >= cutting.SEGMENT_ITEMS:
                 self._tainting.begin_segment()
                 self._segment_size = 0
             self._segment_size += 1
-        elif not _is_shown(item, filing):
+        elif not _is_shown(item, new_item):
             return False
-        marks = process_text(lambda: list(self._tainting.take(Row(item, filing.standing))))
+        marks = process_text(lambda: list(self._tainting.take(Row(item, new_item.standing))))
         if isinstance(marks, Exception):
             return not is_human(item)  # what no rule can judge counts as untrusted
         return any(mark.kind in ("met", "quoted") for mark in marks)
 
 
-def _is_shown(item: CutItem, filing: Filing) -> bool:
+def _is_shown(item: CutItem, new_item: NewItem) -> bool:
     """Whether an agent was shown a row that nobody said: a summary, a notice, a file from outside."""
     is_untrusted = item.trust == "external" or any(part.trust == "external" for part in item.parts)
-    return filing.standing == "summary" or item.role == "user" or is_untrusted
+    return new_item.standing == "summary" or item.role == "user" or is_untrusted
 
 
-class _Unarchived:
+class _TranscriptContext:
     """What the marks of rows depend on besides themselves: nothing is known but their own transcript."""
 
     own_keys: Mapping[bytes, Moment] = {}
@@ -83,7 +83,7 @@ class _Unarchived:
     def __init__(self, root: str, agents: Collection[str], threads: Collection[str]) -> None:
         self.root, self._agents, self._threads = root, agents, threads
 
-    def hashed(self, name: str) -> bytes:
+    def hash_name(self, name: str) -> bytes:
         return name.encode("utf-8", "surrogatepass")
 
     def foreign_keys(self, row: CutItem) -> Mapping[bytes, Moment]:
@@ -95,7 +95,7 @@ class _Unarchived:
     def is_awaited(self, call: bytes) -> bool:
         return False
 
-    def reported(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
+    def has_tainted_agent(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
         """A sub-agent whose own rows are judged adds nothing; of another one nothing is known."""
         return None if ids.isdisjoint(self._agents) and ids.isdisjoint(self._threads) else False
 
@@ -111,5 +111,5 @@ class _Unarchived:
     def words_before(self) -> Sequence[Utterance]:
         return ()
 
-    def heard(self, row: CutItem, since: Micros) -> bool:
+    def has_tainted_transcript(self, row: CutItem, since: Micros) -> bool:
         return False

@@ -66,43 +66,43 @@ class Check:
 
 def verify(database: Database, embedder: EmbedderFactory, progress: Progress | None = None) -> Iterator[Check]:
     """Yield every check, each of one state of the palace. `progress` gets (check, done, total) of the long ones."""
-    told = progress or (lambda name, done, total: None)
-    with contextlib.closing(Database(database.path, "read", checked=True)) as checked:
-        yield from _truth(checked)
-        yield _checked(checked, "imports", _imports)
-        yield _checked(checked, "variants", _variants)
-        yield _checked(checked, "provenance", _provenance)
-        yield _checked(checked, "places", _places)
-        yield _checked(checked, "drawers", lambda connection: _drawers(connection, told))
-        yield _checked(checked, "keywords", _keywords)
-        yield _checked(checked, "past", lambda connection: _past(connection, told))
-        yield _checked(checked, "claims", _claims)
-        yield _checked(checked, "mentions", _mentions)
-        yield _checked(checked, "digests", _digests)
-        yield _checked(checked, "failures", _failures)
-        yield _checked(checked, "anchors", _anchors)
-        yield _checked(checked, "set aside", _set_aside)
-        yield _checked(checked, "vectors", _vectors)
-        yield _checked(checked, "vectors recomputed", lambda connection: _recomputed(connection, embedder))
+    report = progress or (lambda name, done, total: None)
+    with contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader:
+        yield from _truth(reader)
+        yield _run_check(reader, "imports", _imports)
+        yield _run_check(reader, "variants", _variants)
+        yield _run_check(reader, "provenance", _provenance)
+        yield _run_check(reader, "places", _places)
+        yield _run_check(reader, "drawers", lambda connection: _drawers(connection, report))
+        yield _run_check(reader, "keywords", _keywords)
+        yield _run_check(reader, "past", lambda connection: _past(connection, report))
+        yield _run_check(reader, "claims", _claims)
+        yield _run_check(reader, "mentions", _mentions)
+        yield _run_check(reader, "digests", _digests)
+        yield _run_check(reader, "failures", _failures)
+        yield _run_check(reader, "anchors", _anchors)
+        yield _run_check(reader, "set aside", _set_aside)
+        yield _run_check(reader, "vectors", _vectors)
+        yield _run_check(reader, "vectors recomputed", lambda connection: _recompute_sample(connection, embedder))
 
 
 def verify_truth(path: Path) -> Iterator[Check]:
     """Yield the checks of what a backup is for: that the file is sound, and that nothing archived is lost."""
-    with contextlib.closing(Database(path, "read", checked=True)) as checked:
-        yield from _truth(checked)
+    with contextlib.closing(Database(path, "read", compares_checksums=True)) as reader:
+        yield from _truth(reader)
 
 
-Finding = tuple[bool, str]
+CheckOutcome = tuple[bool, str]
 
 
-def _truth(checked: Database) -> Iterator[Check]:
-    yield _checked(checked, "file", _file)
-    yield _checked(checked, "references", _references)
-    yield _checked(checked, "chain", _chain)
-    yield _checked(checked, "items", _items)
+def _truth(reader: Database) -> Iterator[Check]:
+    yield _run_check(reader, "file", _file)
+    yield _run_check(reader, "references", _references)
+    yield _run_check(reader, "chain", _chain)
+    yield _run_check(reader, "items", _items)
 
 
-def _checked(database: Database, name: str, check: Callable[[Connection], Finding]) -> Check:
+def _run_check(database: Database, name: str, check: Callable[[Connection], CheckOutcome]) -> Check:
     try:
         with database.snapshot() as connection:
             return Check(name, *check(connection))
@@ -115,40 +115,40 @@ def _checked(database: Database, name: str, check: Callable[[Connection], Findin
 # --- the file ----------------------------------------------------------------------------------------------
 
 
-def _file(connection: Connection) -> Finding:
-    found = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
-    return found == ["ok"], "SQLite finds nothing wrong" if found == ["ok"] else _summary(found)
+def _file(connection: Connection) -> CheckOutcome:
+    messages = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
+    return messages == ["ok"], "SQLite finds nothing wrong" if messages == ["ok"] else _summary(messages)
 
 
-def _references(connection: Connection) -> Finding:
-    found = [f"{table} row {row} names a row of {parent} that is gone" for table, row, parent, _ in
+def _references(connection: Connection) -> CheckOutcome:
+    problems = [f"{table} row {row} names a row of {parent} that is gone" for table, row, parent, _ in
              islice(connection.execute("PRAGMA foreign_key_check"), 20)]  # fmt: skip
-    return not found, _summary(found) or "every row that is named is there"
+    return not problems, _summary(problems) or "every row that is named is there"
 
 
 # --- truth -------------------------------------------------------------------------------------------------
 
 
-def _chain(connection: Connection) -> Finding:
+def _chain(connection: Connection) -> CheckOutcome:
     """Every link follows from the one before it, and every body is what its link says: raw bytes and text.
 
     Links and erasures come after their items, and of an import that was interrupted they are still to come.
     """
     are_to_come = bool(unfinished.paths(connection))
-    found = (one for one in chain.audit(connection) if one.seq or not are_to_come)
-    breaks = [f"link {one.seq} (item {one.item}): {one.reason}" for one in islice(found, 20)]
+    faults = (fault for fault in chain.audit(connection) if fault.seq or not are_to_come)
+    breaks = [f"link {fault.seq} (item {fault.item}): {fault.reason}" for fault in islice(faults, 20)]
     breaks += [f"item {uid.hex()} is said to be erased, and no erasure tells of it"
-               for uid in islice([] if are_to_come else tombstones.unexplained(connection), 20)]  # fmt: skip
+               for uid in islice([] if are_to_come else tombstones.find_unproven_items(connection), 20)]  # fmt: skip
     why = links.absent_links(connection)
-    told = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
-    but = f", but those that are absent by record ({told})" if told else ""
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
+    but = f", but those that are absent by record ({reasons})" if reasons else ""
     if lost_items := links.lost_items(connection):
         but += f"; {len(lost_items):,} items cannot be read, or not as they were archived: {_summary(lost_items)}"
     waits = "; of what an import brought they are still to come" if are_to_come else ""
     return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
 
 
-def _items(connection: Connection) -> Finding:
+def _items(connection: Connection) -> CheckOutcome:
     """Every text can be read, and every part lies within it."""
     wrong: list[str] = []
     count = 0
@@ -165,14 +165,14 @@ def _items(connection: Connection) -> Finding:
     return not wrong, _summary(wrong) or f"{count:,} items, all readable"
 
 
-def _imports(connection: Connection) -> Finding:
+def _imports(connection: Connection) -> CheckOutcome:
     """What was imported is here whole."""
-    begun = [f"the import of {path} was interrupted, unless it still runs: import it again"
+    interruptions = [f"the import of {path} was interrupted, unless it still runs: import it again"
              for path in unfinished.paths(connection)]  # fmt: skip
-    return not begun, _summary(begun) or "none was interrupted"
+    return not interruptions, _summary(interruptions) or "none was interrupted"
 
 
-def _variants(connection: Connection) -> Finding:
+def _variants(connection: Connection) -> CheckOutcome:
     """Name the items that an import had with other words. The words archived here stay, so this is no failure."""
     variants = [variant.item for variant in foreign_rows.variants(connection)]
     if not variants:
@@ -180,7 +180,7 @@ def _variants(connection: Connection) -> Finding:
     return True, f"{len(variants):,} imported items have other words than here; yours stay: {_summary(variants)}"
 
 
-def _provenance(connection: Connection) -> Finding:
+def _provenance(connection: Connection) -> CheckOutcome:
     """Report segments that were refused, and words that were lost without a known erasure. Neither is damage."""
     problems = [f"remote '{refusal.remote}': {refusal.reason}" for refusal in sync_devices.refusals(connection)]
     unproven = [uid.hex() for uid in sync_devices.unproven(connection)]
@@ -193,38 +193,40 @@ def _provenance(connection: Connection) -> Finding:
 # --- what is derived ---------------------------------------------------------------------------------------
 
 
-def _drawers(connection: Connection, progress: Progress) -> Finding:
+def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
     """The live drawers are those that the cutter makes from truth, with the same spans, place, tags and passages."""
     wrong: list[str] = []
-    seen = 0
+    count = 0
     rows = list(sources.source_rows(connection))
     for n, source in enumerate(rows):
-        wanted, there = expected.expected(connection, source), expected.live(connection, source)
-        seen += len(there)
-        wrong += [f"drawer {uid.hex()} is missing" for uid in wanted.keys() - there.keys()]
-        wrong += [f"drawer {uid.hex()} should not be there" for uid in there.keys() - wanted.keys()]
+        due_drawers, live_drawers = expected.expected(connection, source), expected.live(connection, source)
+        count += len(live_drawers)
+        wrong += [f"drawer {uid.hex()} is missing" for uid in due_drawers.keys() - live_drawers.keys()]
+        wrong += [f"drawer {uid.hex()} should not be there" for uid in live_drawers.keys() - due_drawers.keys()]
         wrong += [
-            f"drawer {uid.hex()} is not as it was cut" for uid in wanted.keys() & there if wanted[uid] != there[uid]
+            f"drawer {uid.hex()} is not as it was cut"
+            for uid in due_drawers.keys() & live_drawers
+            if due_drawers[uid] != live_drawers[uid]
         ]
         if marks := expected.marks_that_differ(connection, source):
             wrong.append(f"{marks:,} marks of words from outside in source {source} are not what its rows call for")
         progress("drawers", n + 1, len(rows))
-    stray = drawers.count_drawers(connection) - seen
+    stray = drawers.count_drawers(connection) - count
     if stray:
         wrong.append(f"{stray} drawers belong to no source")
-    return not wrong, _summary(wrong) or f"{seen:,} drawers, all as they are cut from the archive"
+    return not wrong, _summary(wrong) or f"{count:,} drawers, all as they are cut from the archive"
 
 
-def _places(connection: Connection) -> Finding:
+def _places(connection: Connection) -> CheckOutcome:
     """Wings and rooms are called, and stand, as was arranged."""
-    wings, rooms = arrangement.differing(connection)
+    wings, rooms = arrangement.count_differences(connection)
     if wings or rooms:
         return False, f"{wings:,} wings and {rooms:,} rooms are not called, or do not stand, as was arranged"
     return True, "wings and rooms are called, and stand, as was arranged"
 
 
-def _keywords(connection: Connection) -> Finding:
-    indexed, wanted = keywords.indexed_rows(connection), drawers.count_drawers(connection)
+def _keywords(connection: Connection) -> CheckOutcome:
+    index_count, drawer_count = keywords.indexed_rows(connection), drawers.count_drawers(connection)
     (missing,) = next(
         connection.execute(
             "SELECT count(*) FROM drawer WHERE retired_at IS NULL AND id NOT IN (SELECT id FROM keyword_docsize)"
@@ -233,20 +235,20 @@ def _keywords(connection: Connection) -> Finding:
     sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")]
     if sound != ["ok"]:
         return False, f"the index is damaged: {_summary(sound)}"
-    if missing or indexed != wanted:
+    if missing or index_count != drawer_count:
         return (
             False,
-            f"{missing:,} of {wanted:,} live drawers are not in it, and {indexed - wanted + missing:,} others are",
+            f"{missing:,} of {drawer_count:,} live drawers are not in it, and {index_count - drawer_count + missing:,} others are",
         )
-    return True, f"{indexed:,} drawers, all of those that are live"
+    return True, f"{index_count:,} drawers, all of those that are live"
 
 
-def _past(connection: Connection, progress: Progress) -> Finding:
+def _past(connection: Connection, progress: Progress) -> CheckOutcome:
     """The states of drawers that are over are those that truth tells, and each is in the index of the past."""
     if not retired.is_followed(connection):
         return True, "none kept: nobody has asked how things were"
-    if behind := retired.behind(connection):
-        return True, f"{behind:,} changes are taken in when somebody next asks how things were"
+    if backlog := retired.count_pending(connection):
+        return True, f"{backlog:,} changes are taken in when somebody next asks how things were"
     wrong: list[str] = []
     rows = _not_set_aside(connection, retired.NAME, retired.candidates(connection))
     for n, row in enumerate(rows):
@@ -265,12 +267,12 @@ def _past(connection: Connection, progress: Progress) -> Finding:
     return not wrong, _summary(wrong) or f"{state_count:,} states that are over, all as acts and versions tell"
 
 
-def _claims(connection: Connection) -> Finding:
+def _claims(connection: Connection) -> CheckOutcome:
     """What a sample of drawers claims is what is kept of them, and nothing is kept of drawers that are retired."""
-    consumer = claiming.Claiming(Micros(0))
+    consumer = claiming.ClaimConsumer(Micros(0))
     if not lagging.is_followed(connection, consumer):
         return True, "none kept yet"
-    if lagging.behind(connection, consumer):
+    if lagging.count_pending(connection, consumer):
         return True, "not compared: drawers are still to be read for claims"
     sample = _not_set_aside(connection, consumer.name, claiming.sample(connection, CLAIMS_SAMPLE))
     expected_rows, stored_rows = claiming.expected(connection, sample), claims.of_drawers(connection, sample)
@@ -283,13 +285,13 @@ def _claims(connection: Connection) -> Finding:
     return True, f"{claims.count(connection):,} claims; {len(sample)} drawers read anew, all the same"
 
 
-def _mentions(connection: Connection) -> Finding:
+def _mentions(connection: Connection) -> CheckOutcome:
     """What a sample of drawers mentions is what is kept of them."""
-    if not lagging.is_followed(connection, naming.NAMING):
+    if not lagging.is_followed(connection, naming.MENTION_CONSUMER):
         return True, "none kept yet"
-    if lagging.behind(connection, naming.NAMING):
+    if lagging.count_pending(connection, naming.MENTION_CONSUMER):
         return True, "not compared: drawers are still to be read for names"
-    sample = _not_set_aside(connection, naming.NAMING.name, naming.sample(connection, CLAIMS_SAMPLE))
+    sample = _not_set_aside(connection, naming.MENTION_CONSUMER.name, naming.sample(connection, CLAIMS_SAMPLE))
     expected_rows, stored_rows = naming.expected(connection, sample), mentions.of_drawers(connection, sample)
     strays = mentions.strays(connection)
     if strays or sorted(expected_rows) != sorted(stored_rows):
@@ -300,40 +302,44 @@ def _mentions(connection: Connection) -> Finding:
     return True, f"{mentions.count(connection):,} mentions; {len(sample)} drawers read anew, all the same"
 
 
-def _digests(connection: Connection) -> Finding:
+def _digests(connection: Connection) -> CheckOutcome:
     """The digests of a sample of sessions are what their words call for."""
-    if not lagging.is_followed(connection, summing.SUMMING):
+    if not lagging.is_followed(connection, summing.DIGEST_CONSUMER):
         return True, "none kept yet"
-    if lagging.behind(connection, summing.SUMMING):
+    if lagging.count_pending(connection, summing.DIGEST_CONSUMER):
         return True, "not compared: sessions are still to be digested"
-    sample = _spread(_not_set_aside(connection, summing.SUMMING.name, digests.all_sessions(connection)))
+    sample = _spread(_not_set_aside(connection, summing.DIGEST_CONSUMER.name, digests.all_sessions(connection)))
     wrong = [row for row in sample if summing.expected(connection, row) != digests.of_source(connection, row)]
     if wrong:
         return False, f"{len(wrong)} of {len(sample)} sessions have another digest than their words call for"
     return True, f"{digests.count(connection):,} lines; {len(sample)} sessions read anew, all the same"
 
 
-def _failures(connection: Connection) -> Finding:
+def _failures(connection: Connection) -> CheckOutcome:
     """What failed in a sample of sessions, and what mended it, is what their words call for."""
-    if not lagging.is_followed(connection, mending.MENDING):
+    if not lagging.is_followed(connection, mending.FAILURE_CONSUMER):
         return True, "none kept yet"
-    if lagging.behind(connection, mending.MENDING):
+    if lagging.count_pending(connection, mending.FAILURE_CONSUMER):
         return True, "not compared: sessions are still to be read"
-    sample = _spread(_not_set_aside(connection, mending.MENDING.name, mending.MENDING.everything(connection)))
+    sample = _spread(
+        _not_set_aside(connection, mending.FAILURE_CONSUMER.name, mending.FAILURE_CONSUMER.everything(connection))
+    )
     wrong = [row for row in sample if mending.expected(connection, row) != mendings.of_source(connection, row)]
     if wrong:
         return False, f"{len(wrong)} of {len(sample)} sessions have other failures than their words call for"
     return True, f"{mendings.count(connection):,} failures; {len(sample)} sessions read anew, all the same"
 
 
-def _anchors(connection: Connection) -> Finding:
+def _anchors(connection: Connection) -> CheckOutcome:
     """What a sample of sessions and notes cites is what is kept of them."""
-    if not lagging.is_followed(connection, anchoring.ANCHORING):
+    if not lagging.is_followed(connection, anchoring.ANCHOR_CONSUMER):
         return True, "none kept yet"
-    if lagging.behind(connection, anchoring.ANCHORING):
+    if lagging.count_pending(connection, anchoring.ANCHOR_CONSUMER):
         return True, "not compared: sessions and notes are still to be read"
-    sample = _spread(_not_set_aside(connection, anchoring.ANCHORING.name, anchoring.ANCHORING.everything(connection)))
-    wrong = [row for row in sample if anchoring.expected(connection, row) != anchoring.kept(connection, row)]
+    sample = _spread(
+        _not_set_aside(connection, anchoring.ANCHOR_CONSUMER.name, anchoring.ANCHOR_CONSUMER.everything(connection))
+    )
+    wrong = [row for row in sample if anchoring.expected(connection, row) != anchoring.load_citations(connection, row)]
     strays = anchors.strays(connection)
     if wrong or strays:
         return False, (
@@ -343,7 +349,7 @@ def _anchors(connection: Connection) -> Finding:
     return True, f"{anchors.count(connection):,} citations; {len(sample)} sessions and notes read anew, all the same"
 
 
-def _set_aside(connection: Connection) -> Finding:
+def _set_aside(connection: Connection) -> CheckOutcome:
     """Every consumer has processed every text."""
     problems = [
         f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error})"
@@ -365,7 +371,7 @@ def _spread(things: Sequence[int]) -> Sequence[int]:
     return things[:: max(1, len(things) // DIGESTS_SAMPLE)]
 
 
-def _vectors(connection: Connection) -> Finding:
+def _vectors(connection: Connection) -> CheckOutcome:
     current = current_embedder(connection)
     passages, pending = vectors.count_passages(connection), vectors.count_pending(connection)
     if current is None:
@@ -378,7 +384,7 @@ def _vectors(connection: Connection) -> Finding:
             (row, dimension),
         )
     )[0]
-    lost = next(
+    missing_count = next(
         connection.execute(
             "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
             " AND NOT EXISTS (SELECT 1 FROM pending WHERE passage = p.id)"
@@ -387,13 +393,16 @@ def _vectors(connection: Connection) -> Finding:
             (row,),
         )
     )[0]
-    if bad or lost:
-        return False, f"{bad:,} have the wrong shape, {lost:,} of {passages:,} passages have none and wait for none"
+    if bad or missing_count:
+        return (
+            False,
+            f"{bad:,} have the wrong shape, {missing_count:,} of {passages:,} passages have none and wait for none",
+        )
     have = f"{passages - pending:,} of {passages:,} passages have theirs, {pending:,} pending"
     return True, f"{have} ({dimension} dimensions, {name})"
 
 
-def _recomputed(connection: Connection, embedder: EmbedderFactory) -> Finding:
+def _recompute_sample(connection: Connection, embedder: EmbedderFactory) -> CheckOutcome:
     """A sample of vectors is what the embedder makes of their texts."""
     current = current_embedder(connection)
     sample = _sample(connection, current[0]) if current is not None else []
@@ -403,14 +412,14 @@ def _recomputed(connection: Connection, embedder: EmbedderFactory) -> Finding:
         model = embedder()
         if model.id != current[1]:
             return True, f"not compared: the settings name {model.id}, the vectors were made by {current[1]}"
-        return _compared(connection, model, sample)
+        return _compare_vectors(connection, model, sample)
     except EmbedderUnavailable as error:
         return True, f"not compared: {error}"
 
 
 def _sample(connection: Connection, embedder: int) -> list[tuple[int, int, int, float, bytes]]:
     """Some vectors with where their texts stand: (item, start, end, scale, body). Hashes spread them evenly."""
-    found = {}
+    samples_by_passage = {}
     for n in range(SAMPLE):
         rows = connection.execute(
             "SELECT p.id, p.item, p.start, p.end, v.scale, v.body FROM vector v JOIN passage p ON p.hash = v.hash"
@@ -418,18 +427,20 @@ def _sample(connection: Connection, embedder: int) -> list[tuple[int, int, int, 
             (embedder, bytes([n * 256 // SAMPLE])),
         )
         for passage, item, start, end, scale, body in rows:
-            found[passage] = (int(item), int(start), int(end), float(scale), bytes(body))
-    return list(found.values())
+            samples_by_passage[passage] = (int(item), int(start), int(end), float(scale), bytes(body))
+    return list(samples_by_passage.values())
 
 
-def _compared(connection: Connection, model: Embedder, sample: list[tuple[int, int, int, float, bytes]]) -> Finding:
+def _compare_vectors(
+    connection: Connection, model: Embedder, sample: list[tuple[int, int, int, float, bytes]]
+) -> CheckOutcome:
     import numpy as np
 
     texts = items.read_texts(connection, (item for item, _, _, _, _ in sample))
-    made = model.embed([texts[item][start:end] for item, start, end, _, _ in sample])
-    stored = np.array([np.frombuffer(body, dtype=np.int8) * np.float32(scale) for _, _, _, scale, body in sample])
-    lengths = np.maximum(np.linalg.norm(stored, axis=1), 1e-9)
-    cosines = (stored * made).sum(axis=1) / lengths
+    new_vectors = model.embed([texts[item][start:end] for item, start, end, _, _ in sample])
+    old_vectors = np.array([np.frombuffer(body, dtype=np.int8) * np.float32(scale) for _, _, _, scale, body in sample])
+    lengths = np.maximum(np.linalg.norm(old_vectors, axis=1), 1e-9)
+    cosines = (old_vectors * new_vectors).sum(axis=1) / lengths
     wrong = int((cosines < SAME).sum())
     if wrong:
         return (

@@ -151,8 +151,8 @@ class OpenAICompatible:
             return f"{self.host} redirects to {target}; set the embedder's base_url to where it really is."
         if error.code in WORTH_RETRYING:
             return f"{self.host} still answered {error.code} after {TRIES} tries; try again later."
-        said = " ".join(error.read(2_000).decode("utf-8", "replace").split())[:200]
-        return f"{self.host} refused the request ({error.code}: {said}); check the embedder's model and settings."
+        detail = " ".join(error.read(2_000).decode("utf-8", "replace").split())[:200]
+        return f"{self.host} refused the request ({error.code}: {detail}); check the embedder's model and settings."
 
 
 def parse_address(base_url: str) -> SplitResult:
@@ -203,8 +203,8 @@ def is_loopback(host: str) -> bool:
 
 def asked_pause(error: urllib.error.HTTPError) -> float | None:
     """Return the seconds in Retry-After; its other form, a date, counts as absent."""
-    asked = error.headers.get("Retry-After", "")
-    return float(asked) if asked.isdecimal() else None
+    retry_after = error.headers.get("Retry-After", "")
+    return float(retry_after) if retry_after.isdecimal() else None
 
 
 def in_batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -237,5 +237,5 @@ def read_vectors(answer: bytes, count: int, host: str) -> NDArray[np.float32]:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
         raise TextRefused(f"{host} answered with vectors without a direction; check the embedder's model.")
-    scaled: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
-    return scaled
+    unit_vectors: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+    return unit_vectors

@@ -20,13 +20,13 @@ from palazzo.exchange.authenticity import Proof
 from palazzo.exchange.derived import Drawer, End
 from palazzo.exchange.forms import BadRecord
 from palazzo.exchange.records import Act, Header, Item, Link, Record, Task
-from palazzo.exchange.references import Name, given, parts_of
+from palazzo.exchange.references import Name, drop_missing, parts_of
 from palazzo.store import items
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of the file were read, of how many."""
 _ORDER = {kind: n for n, kind in enumerate([*wire.KINDS, *derived.KINDS])}
-_REFERRED = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
+_ID_KINDS = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
 """Kinds whose ids are kept while a file is checked: what something later is a part of."""
 PURPOSE = b"export"
 """The purpose of the proof at the end of an export."""
@@ -34,7 +34,7 @@ _BEGINNING = b'{"kind":"header"'
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class VerifiedExport:
     """An export that was found whole: its header, and how many records of each kind it has."""
 
     header: Header
@@ -45,9 +45,9 @@ class Checked:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _ExportState:
     counts: Counter[str] = field(default_factory=Counter)
-    ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in _REFERRED})
+    ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in _ID_KINDS})
     kind: str = "header"
     chains: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     """By device the last link's number and hash."""
@@ -63,13 +63,13 @@ def is_export(path: Path) -> bool:
     return first is not None and first.text.startswith(_BEGINNING)
 
 
-def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Checked:
+def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> VerifiedExport:
     """Read an export to its end; the palace's `key` tells whether that palace wrote it.
 
     Raises SourceUnreadable, which names the line, for one that is damaged, was written by a later Palazzo, or is none.
     """
     stamp = _stamp(path)
-    seen = _Seen()
+    state = _ExportState()
     header: Header | None = None
     proof = Proof(key, PURPOSE)
     for line, record in _records(path, progress, stamp[1], proof):
@@ -79,24 +79,24 @@ def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Che
             header = record
         elif header is None:
             raise SourceUnreadable(f"{path} is no export of Palazzo: it begins with no header.")
-        elif seen.end is not None:
+        elif state.end is not None:
             raise _bad(path, line, "stands behind the end")
         elif isinstance(record, End):
-            seen.end = record
+            state.end = record
         else:
-            _see(path, line, record, seen)
+            _see(path, line, record, state)
     if header is None:
         raise SourceUnreadable(f"{path} is empty, and no export of Palazzo.")
-    _refuse_parted(path, seen)
-    is_own = bool(key) and seen.end is not None and proof.proves(seen.end.mac)
-    return Checked(header, seen.counts, stamp, is_own)
+    _refuse_parted(path, state)
+    is_own = bool(key) and state.end is not None and proof.proves(state.end.mac)
+    return VerifiedExport(header, state.counts, stamp, is_own)
 
 
-def records(path: Path, checked: Checked, progress: Progress | None = None) -> Iterator[Record]:
+def records(path: Path, export: VerifiedExport, progress: Progress | None = None) -> Iterator[Record]:
     """Yield the records of a file that was checked, without its header; SourceUnreadable where it changed since."""
-    if _stamp(path) != checked.stamp:
+    if _stamp(path) != export.stamp:
         raise SourceUnreadable(f"{path} was changed while it was read; nothing of it was taken. Import it again.")
-    for _, record in _records(path, progress, checked.stamp[1]):
+    for _, record in _records(path, progress, export.stamp[1]):
         if isinstance(record, Drawer | End):
             return  # drawers stand last, and are cut anew
         if not isinstance(record, Header):
@@ -108,8 +108,8 @@ def _records(
 ) -> Iterator[tuple[int, Record | Drawer | End]]:
     for line in files.lines(path):
         try:
-            told = derived.from_line if derived.is_derived(line.text) else wire.from_line
-            record = told(line.text)
+            parse = derived.from_line if derived.is_derived(line.text) else wire.from_line
+            record = parse(line.text)
         except wire.NewerFormat as error:
             raise SourceUnreadable(f"{path} {error}.") from error
         except BadRecord as error:
@@ -123,33 +123,33 @@ def _records(
             progress(line.read, size)
 
 
-def _see(path: Path, line: int, record: Record | Drawer, seen: _Seen) -> None:
+def _see(path: Path, line: int, record: Record | Drawer, state: _ExportState) -> None:
     kind = derived.KIND if isinstance(record, Drawer) else wire.kind_of(record)
-    if _ORDER[kind] < _ORDER[seen.kind]:
-        raise _bad(path, line, f"is a {kind} behind a {seen.kind}: lines were put into another order")
-    seen.kind = kind
-    seen.counts[kind] += 1
+    if _ORDER[kind] < _ORDER[state.kind]:
+        raise _bad(path, line, f"is a {kind} behind a {state.kind}: lines were put into another order")
+    state.kind = kind
+    state.counts[kind] += 1
     if isinstance(record, Drawer):
         return
     if isinstance(record, Item) and not _is_within(record):
         raise _bad(path, line, "tells of a part that lies outside its text")
-    if isinstance(record, Link) and not _follows(record, seen.chains):
+    if isinstance(record, Link) and not _follows(record, state.chains):
         raise _bad(path, line, f"does not follow in the chain of device {record.device}: something was changed")
-    if kind in _REFERRED:
-        seen.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
+    if kind in _ID_KINDS:
+        state.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
     for to, uid in _references(record):
-        if bytes.fromhex(uid) not in seen.ids[to]:
+        if bytes.fromhex(uid) not in state.ids[to]:
             raise _bad(path, line, f"is of a {to} ({uid}) that no line before it is about")
 
 
-def _refuse_parted(path: Path, seen: _Seen) -> None:
+def _refuse_parted(path: Path, state: _ExportState) -> None:
     """Refuse a file without its end, or without all that it says stands before that."""
-    if seen.end is None:
+    if state.end is None:
         raise SourceUnreadable(f"{path} ends in the middle: a part of it is missing. Copy or export it anew.")
-    lines = seen.counts.total() + 1
-    if seen.end.lines != lines:
+    lines = state.counts.total() + 1
+    if state.end.lines != lines:
         raise SourceUnreadable(
-            f"{path} says that {seen.end.lines:,} lines stand before its end, and has {lines:,}. Nothing of it was "
+            f"{path} says that {state.end.lines:,} lines stand before its end, and has {lines:,}. Nothing of it was "
             "taken; export it anew where it is from."
         )
 
@@ -180,17 +180,17 @@ def _references(record: Record) -> Iterator[Name]:
         case Link():
             yield "device", record.device
         case Act():
-            yield from given(("group", record.group))
+            yield from drop_missing(("group", record.group))
     yield from parts_of(record)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
     """What tells whether a file is still the same."""
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except OSError as error:
         raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns
 
 
 def _bad(path: Path, line: int, why: str) -> SourceUnreadable:

@@ -27,41 +27,41 @@ class Skew:
     """A device whose clock is further ahead of this machine's than can be: by `ahead` micros."""
 
     device: str
-    ahead: Micros
+    lead_time: Micros
 
-    def sentence(self, called: str = "") -> str:
+    def sentence(self, name: str = "") -> str:
         """Return what to tell the person; `called` is what people call the device."""
-        hours = self.ahead / 3_600_000_000
+        hours = self.lead_time / 3_600_000_000
         far = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:.0f} hours"
         return (
-            f"The clock of device {called or self.device[:8]} is {far} ahead of this machine's: set the wrong one "
+            f"The clock of device {name or self.device[:8]} is {far} ahead of this machine's: set the wrong one "
             "right. What was recorded there keeps its times."
         )
 
 
-def now(database: Database, wall: Micros) -> Micros:
+def read_time(database: Database, wall: Micros) -> Micros:
     """Return the palace's time when the machine's clock shows `wall`."""
     with database.snapshot() as connection:
-        return shown(clock.last_seen(connection), wall)
+        return compute_time(clock.last_seen(connection), wall)
 
 
-def shown(last: tuple[Micros, Micros] | None, wall: Micros) -> Micros:
+def compute_time(last: tuple[Micros, Micros] | None, wall: Micros) -> Micros:
     """Return the time at `wall`, where `last` is what was seen of others, and when by the machine's clock."""
     if last is None:
         return wall
-    seen, then = last
-    on = seen + 1 + max(0, wall - then) // _SLOWER
+    device_time, machine_time = last
+    on = device_time + 1 + max(0, wall - machine_time) // _SLOWER
     return Micros(max(wall, min(on, wall + FURTHEST)))
 
 
-def observe(connection: Connection, device: str, seen: Micros, wall: Micros) -> Skew | None:
+def observe(connection: Connection, device: str, device_time: Micros, wall: Micros) -> Skew | None:
     """Take in that a device's clock showed `seen`: from now on nothing is written here before it.
 
     `wall` is what the machine's own clock shows. Returns the Skew, and nothing changes, where the device is too far
     ahead.
     """
-    if seen > wall + FURTHEST:
-        return Skew(device, Micros(seen - wall))
-    if seen >= shown(clock.last_seen(connection), wall):
-        clock.note(connection, seen, wall)
+    if device_time > wall + FURTHEST:
+        return Skew(device, Micros(device_time - wall))
+    if device_time >= compute_time(clock.last_seen(connection), wall):
+        clock.note(connection, device_time, wall)
     return None

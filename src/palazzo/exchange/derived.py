@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from palazzo.exchange import wire
-from palazzo.exchange.forms import BadRecord, Digest, Id, Name, Time, Whole, fields_of, read, written
+from palazzo.exchange.forms import BadRecord, Digest, Id, Name, Time, Whole, encode_fields, fields_of, read
 from palazzo.model import DrawerKind, Trust
 from palazzo.store import drawers as stored
 from palazzo.store import items, tags
 from palazzo.store.database import Connection
-from palazzo.store.listing import Listing, shelved
+from palazzo.store.listing import Listing, list_drawers
 
 _AT_ONCE = 500
 
@@ -65,7 +65,7 @@ _BEGINNINGS = tuple(b'{"kind":"%s",' % kind.encode() for kind in KINDS)
 
 def drawers(connection: Connection, listing: Listing) -> Iterator[Drawer]:
     """Yield the drawers that are live, by wing, room and time."""
-    rows = [one.row for one in shelved(connection, listing)]
+    rows = [entry.row for entry in list_drawers(connection, listing)]
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
         read = _read(connection, part)
@@ -75,35 +75,35 @@ def drawers(connection: Connection, listing: Listing) -> Iterator[Drawer]:
 def _read(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
     spans = stored.spans_of(connection, rows)
     ids = items.item_ids(connection, {item for own in spans.values() for item, _, _ in own})
-    tagged = tags.tags_of_each(connection, rows)
+    tags_by_row = tags.tags_of_each(connection, rows)
     return {
-        one.row: Drawer(
-            id=bytes(one.uid).hex(),
-            type=one.kind,
-            wing=one.wing,
-            room=one.room,
-            trust=one.trust,
-            title=one.title,
-            role=one.role,
-            author=one.author,
-            created_at=one.created_at,
-            branch=one.branch,
-            tags=tagged.get(one.row, ()),
-            spans=tuple(Stretch(ids[item], start, end) for item, start, end in spans.get(one.row, ())),
+        entry.row: Drawer(
+            id=bytes(entry.uid).hex(),
+            type=entry.kind,
+            wing=entry.wing,
+            room=entry.room,
+            trust=entry.trust,
+            title=entry.title,
+            role=entry.role,
+            author=entry.author,
+            created_at=entry.created_at,
+            branch=entry.branch,
+            tags=tags_by_row.get(entry.row, ()),
+            spans=tuple(Stretch(ids[item], start, end) for item, start, end in spans.get(entry.row, ())),
         )
-        for one in stored.describe(connection, rows)
+        for entry in stored.describe(connection, rows)
     }
 
 
-def to_line(told: Drawer | End) -> bytes:
+def to_line(record: Drawer | End) -> bytes:
     """Return one of these as its line, with the line's end."""
-    kind = kind_of(told)
-    return wire.line_of(kind, written(_FIELDS[kind], told))
+    kind = kind_of(record)
+    return wire.line_of(kind, encode_fields(_FIELDS[kind], record))
 
 
-def kind_of(told: Drawer | End) -> str:
+def kind_of(record: Drawer | End) -> str:
     """Return what a line calls its kind."""
-    return KIND if isinstance(told, Drawer) else END
+    return KIND if isinstance(record, Drawer) else END
 
 
 def is_derived(line: bytes) -> bool:
@@ -113,7 +113,7 @@ def is_derived(line: bytes) -> bool:
 
 def from_line(line: bytes) -> Drawer | End:
     """Return what a line tells; BadRecord as `wire.from_line` raises it."""
-    kind, value = wire.parsed(line)
+    kind, value = wire.parse_record(line)
     if kind not in KINDS:
         raise BadRecord(f"is no {KIND}")
     try:

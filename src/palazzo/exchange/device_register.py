@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from palazzo.errors import PalazzoError, SegmentRefused
 from palazzo.exchange.device_cards import Card, Decision, Introduction, Invitation, Signer
-from palazzo.exchange.segments import Opened
+from palazzo.exchange.segments import SegmentContent
 from palazzo.model import Micros
 from palazzo.security.device_keys import DeviceKey, fingerprint
 from palazzo.store import sync_devices
@@ -60,7 +60,7 @@ class DeviceRegister:
 
     # --- one segment -------------------------------------------------------------------------------------------
 
-    def is_proven(self, segment: Opened) -> bool:
+    def is_proven(self, segment: SegmentContent) -> bool:
         """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
         uid = bytes.fromhex(segment.header.device)
         row = self.rows.get(uid)
@@ -119,7 +119,7 @@ class DeviceRegister:
             and introduction.proves(self.palace, uid, public, inviter.public_key)
         )
 
-    def heed(self, segment: Opened) -> None:
+    def heed(self, segment: SegmentContent) -> None:
         """Apply the card of an admitted device: its statements about itself and the others."""
         uid, card = bytes.fromhex(segment.header.device), segment.card
         row = self.rows.get(uid)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from palazzo.archive import erasing
-from palazzo.archive.erasing import Progress, Wanted
+from palazzo.archive.erasing import ErasureRequest, Progress
 from palazzo.model import Micros
 from palazzo.store import scrubbing, tombstones
 from palazzo.store.database import Database
@@ -22,16 +22,16 @@ def seek(database: Database, clock: Callable[[], Micros], progress: Progress = l
     Pages of the file may hold the words until `Palace.finish_erasing`.
     """
     with database.snapshot() as connection:
-        waiting = tombstones.unsought(connection)
-    for one in waiting:
-        _seek(database, one, clock, progress)
-    return len(waiting)
+        erasures = tombstones.unsought(connection)
+    for erasure in erasures:
+        _seek(database, erasure, clock, progress)
+    return len(erasures)
 
 
 def _seek(database: Database, erasure: tombstones.Erasure, clock: Callable[[], Micros], progress: Progress) -> None:
     with database.snapshot() as connection:
-        wanted = Wanted(known=tuple(tombstones.of_erasure(connection, erasure.row)))
-        found = erasing.survey(connection, wanted, progress)
-    with scrubbing.overwriting(database), database.transaction() as connection:
-        erasing.erase(connection, erasure.row, wanted, found, actor=None)
+        request = ErasureRequest(foreign_hashes=tuple(tombstones.of_erasure(connection, erasure.row)))
+        survey_result = erasing.survey(connection, request, progress)
+    with scrubbing.enable_secure_delete(database), database.transaction() as connection:
+        erasing.erase(connection, erasure.row, request, survey_result, actor=None)
         tombstones.note_sought(connection, erasure.row)

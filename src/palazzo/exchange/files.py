@@ -51,19 +51,19 @@ def lines(path: Path) -> Iterator[Line]:
 
     Raises SourceUnreadable for a file that cannot be read, ends too soon, is no text or goes beyond a limit.
     """
-    with _opened(path) as file:
+    with _open_file(path) as file:
         yield from _lines(path, file)
 
 
 def pieces(path: Path) -> Iterator[bytes]:
     """Yield what a file holds, unpacked, piece by piece, for formats that are no lines. Raises what `lines` raises."""
-    with _opened(path) as file:
+    with _open_file(path) as file:
         for piece, _ in _blocks(path, file):
             yield piece
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _open_file(path: Path) -> Iterator[BinaryIO]:
     try:
         if stat.S_ISFIFO(path.stat().st_mode):
             raise SourceUnreadable(f"{path} is a pipe, and nobody may ever write into it. Name a file.")
@@ -82,7 +82,7 @@ class _Unpacker(Protocol):
     @property
     def is_whole(self) -> bool: ...
 
-    def unpack(self, packed: bytes) -> Iterator[bytes]: ...
+    def unpack(self, chunk: bytes) -> Iterator[bytes]: ...
 
 
 class _Gzip:
@@ -96,17 +96,17 @@ class _Gzip:
     def is_whole(self) -> bool:
         return self._fresh or self._member.eof
 
-    def unpack(self, packed: bytes) -> Iterator[bytes]:
+    def unpack(self, chunk: bytes) -> Iterator[bytes]:
         """Yield what `packed` adds, in pieces of a megabyte at most."""
-        while packed:
+        while chunk:
             if self._member.eof:
-                packed = packed.lstrip(b"\0")  # padding of tapes
-                if not packed:
+                chunk = chunk.lstrip(b"\0")  # padding of tapes
+                if not chunk:
                     return
                 self._member, self._fresh = zlib.decompressobj(wbits=31), True
             self._fresh = False
-            yield self._member.decompress(packed, 1 << 20)
-            packed = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+            yield self._member.decompress(chunk, 1 << 20)
+            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
 
 
 class _Zstd:
@@ -120,10 +120,10 @@ class _Zstd:
     def is_whole(self) -> bool:
         return self._fresh or self._frame.eof
 
-    def unpack(self, packed: bytes) -> Iterator[bytes]:
+    def unpack(self, chunk: bytes) -> Iterator[bytes]:
         """Yield what `packed` adds, of a kilobyte at once."""
-        for start in range(0, len(packed), _ZSTD_BLOCK):
-            rest = packed[start : start + _ZSTD_BLOCK]
+        for start in range(0, len(chunk), _ZSTD_BLOCK):
+            rest = chunk[start : start + _ZSTD_BLOCK]
             while rest:
                 if self._frame.eof:
                     self._frame = zstandard.ZstdDecompressor().decompressobj()
@@ -137,9 +137,9 @@ class _Plain:
 
     is_whole = True
 
-    def unpack(self, packed: bytes) -> Iterator[bytes]:
+    def unpack(self, chunk: bytes) -> Iterator[bytes]:
         """Yield it as it is."""
-        yield packed
+        yield chunk
 
 
 def _unpacker(beginning: bytes) -> _Unpacker:
@@ -150,16 +150,16 @@ def _unpacker(beginning: bytes) -> _Unpacker:
 
 def _blocks(path: Path, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
     """What a file holds, unpacked, with how many of its own bytes were read by then."""
-    read = grown = 0
+    read = unpacked_size = 0
     block = file.read(_BLOCK)
     unpacker = _unpacker(block)
-    limited = not isinstance(unpacker, _Plain)
+    has_limit = not isinstance(unpacker, _Plain)
     try:
         while block:
             read += len(block)
             for piece in unpacker.unpack(block):
-                grown += len(piece)
-                if limited and grown > read * MOST_GROWTH + FREE_GROWTH:
+                unpacked_size += len(piece)
+                if has_limit and unpacked_size > read * MOST_GROWTH + FREE_GROWTH:
                     raise SourceUnreadable(
                         f"{path} unpacks to more than {MOST_GROWTH} times its size, and was not read further. Unpack it"
                         " yourself if you trust where it is from."
@@ -177,23 +177,23 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
 def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
     number, size, read = 0, 0, 0
     parts: list[bytes] = []
-    begun = False
+    has_content = False
     for piece, read in _blocks(path, file):
-        if not begun and piece:
-            begun = True
+        if not has_content and piece:
+            has_content = True
             if piece.startswith(_UTF16):
                 raise SourceUnreadable(f"{path} was saved as UTF-16, and is read as UTF-8. Save it as that, or anew.")
             piece = piece.removeprefix(_BOM)
         for start in range(0, len(piece), _BLOCK):  # all lines of a piece at once could be as many as it has bytes
-            first, *others = piece[start : start + _BLOCK].split(b"\n")
+            first, *rest = piece[start : start + _BLOCK].split(b"\n")
             parts.append(first)
             size += len(first)
-            for other in others:
+            for fragment in rest:
                 number += 1
                 text = b"".join(parts)
                 if text.strip():
                     yield Line(number, text, read)
-                parts, size = [other], len(other)
+                parts, size = [fragment], len(fragment)
             if size > LARGEST_LINE:
                 raise SourceUnreadable(
                     f"{path}: line {number + 1:,} has more than {LARGEST_LINE >> 20} MiB, and was not read. It is no"
@@ -207,7 +207,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[Callable[[bytes], object]]:
+def open_output(path: Path) -> Iterator[Callable[[bytes], object]]:
     """Give a function that writes to `path`, packed as its ending says (`.gz`, `.zst`); `-` is standard output.
 
     The file has its name once all is written and on the disk; where anything fails before, there is none, and one that
@@ -225,10 +225,10 @@ def written(path: Path) -> Iterator[Callable[[bytes], object]]:
             ) from error
         return
     try:
-        handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-", suffix=".part")  # 0600
+        handle, temporary_name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}-", suffix=".part")  # 0600
     except OSError as error:
         raise _unwritable(path, error) from error
-    temporary = Path(made)
+    temporary = Path(temporary_name)
     try:
         with os.fdopen(handle, "wb") as file:
             with _packer(path, file) as write:

@@ -71,23 +71,23 @@ def _encode_long(value: str) -> object:
     """A text of an item; what JSON cannot hold to the letter is written as bytes."""
     if value.isascii() or not _PAIR.search(value):
         return value
-    return _based(value.encode("utf-8", "surrogatepass"))
+    return _encode_base64(value.encode("utf-8", "surrogatepass"))
 
 
 def _long(value: object) -> str:
     if isinstance(value, dict):
         try:
-            return _unbased(value).decode("utf-8", "surrogatepass")
+            return _decode_base64(value).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
             raise BadRecord("is no text") from None
     return _text(value)
 
 
-def _based(value: bytes) -> object:
+def _encode_base64(value: bytes) -> object:
     return {_BYTES_KEY: base64.b64encode(value).decode("ascii")}
 
 
-def _unbased(value: dict[str, object]) -> bytes:
+def _decode_base64(value: dict[str, object]) -> bytes:
     if list(value) != [_BYTES_KEY]:
         raise BadRecord("must be a text, or an object with nothing but 'base64'")
     try:
@@ -149,13 +149,13 @@ def _flag(value: object) -> bool:
 def _encode_raw(value: bytes) -> object:
     """Bytes that are text are written as text: they are read, diffed and compressed better. A NUL would take six."""
     try:
-        return _based(value) if b"\0" in value else value.decode("utf-8")
+        return _encode_base64(value) if b"\0" in value else value.decode("utf-8")
     except UnicodeDecodeError:
-        return _based(value)
+        return _encode_base64(value)
 
 
 def _raw(value: object) -> bytes:
-    return _unbased(value) if isinstance(value, dict) else _name(value).encode("utf-8")
+    return _decode_base64(value) if isinstance(value, dict) else _name(value).encode("utf-8")
 
 
 TEXT = Form("text", _text, {"type": "string"})
@@ -181,14 +181,14 @@ def compact(value: object) -> str:
     return _COMPACT(value)
 
 
-def _encode_json(stored: str) -> object:
+def _encode_json(json_text: str) -> object:
     """A stored JSON text as a value, where the very same text follows from that; else as a text."""
     try:
-        value: object = json.loads(stored)
-        same = isinstance(value, (dict, list)) and compact(value) == stored and _depth_within(value, _DEEPEST_TEXT)
+        value: object = json.loads(json_text)
+        same = isinstance(value, (dict, list)) and compact(value) == json_text and _depth_within(value, _DEEPEST_TEXT)
     except (ValueError, RecursionError):
-        return stored
-    return value if same else stored
+        return json_text
+    return value if same else json_text
 
 
 def _json(value: object) -> str:
@@ -210,20 +210,20 @@ def _depth_within(value: object, most: int) -> bool:
     for _ in range(most):
         level = [
             inner
-            for one in level
-            if isinstance(one, (dict, list))
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            if isinstance(node, (dict, list))
+            for inner in (node.values() if isinstance(node, dict) else node)
         ]
         if not level:
             return True
-    return not any(isinstance(one, (dict, list)) for one in level)
+    return not any(isinstance(node, (dict, list)) for node in level)
 
 
 def _meta(value: object) -> str:
-    stored = _json(value)
-    if not isinstance(json.loads(stored), dict):
+    json_text = _json(value)
+    if not isinstance(json.loads(json_text), dict):
         raise BadRecord("must be an object")
-    return stored
+    return json_text
 
 
 _PART_KINDS: tuple[str, ...] = get_args(PartKind)
@@ -247,16 +247,16 @@ _LEAST_OF_PART = 3
 
 
 def _parts(value: object) -> str:
-    stored = _json(value)
-    parts = json.loads(stored)
+    json_text = _json(value)
+    parts = json.loads(json_text)
     if not isinstance(parts, list) or not parts:
         raise BadRecord("must be a list of parts")
     for part in parts:
         if not isinstance(part, list) or not _LEAST_OF_PART <= len(part) <= len(_PART):
             raise BadRecord("must be a list of [kind, start, end, name, call, failed, trust]")
-        for given, decode in zip(part, _PART, strict=False):
-            decode(given)
-    return stored
+        for element, decode in zip(part, _PART, strict=False):
+            decode(element)
+    return json_text
 
 
 _PART_SCHEMA: Schema = {
@@ -301,7 +301,7 @@ Parts = Annotated[str, PARTS]
 Detail = Annotated[Mapping[str, object], DETAIL]
 
 _ABSENT = object()
-_SHOWN = 40
+_NAME_LIMIT = 40
 _T = TypeVar("_T")
 
 
@@ -314,7 +314,7 @@ class Field:
     default: object
 
     @property
-    def required(self) -> bool:
+    def is_required(self) -> bool:
         """Whether the field must be there."""
         return self.default is _ABSENT
 
@@ -323,8 +323,8 @@ def fields_of(cls: type) -> tuple[Field, ...]:
     """Return the fields of a dataclass of this module's annotations, in their order."""
     hints = get_type_hints(cls, include_extras=True)
     return tuple(
-        Field(one.name, _form(hints[one.name]), _ABSENT if one.default is dataclasses.MISSING else one.default)
-        for one in dataclasses.fields(cls)
+        Field(field.name, _form(hints[field.name]), _ABSENT if field.default is dataclasses.MISSING else field.default)
+        for field in dataclasses.fields(cls)
     )
 
 
@@ -338,20 +338,20 @@ def _form(hint: Any) -> Form:
     if get_origin(hint) is tuple:
         return _many(_form(get_args(hint)[0]))
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return nested(hint)
-    (inner,) = (one for one in get_args(hint) if one is not type(None))
+        return form_of(hint)
+    (inner,) = (argument for argument in get_args(hint) if argument is not type(None))
     return _form(inner)  # None is what such a field is left out at
 
 
-def _choice(allowed: tuple[Any, ...]) -> Form:
-    told = ", ".join(map(str, allowed))
+def _choice(choices: tuple[Any, ...]) -> Form:
+    choice_list = ", ".join(map(str, choices))
 
     def decode(value: object) -> object:
-        if not isinstance(value, str) or value not in allowed:
-            raise BadRecord(f"must be one of {told}")
+        if not isinstance(value, str) or value not in choices:
+            raise BadRecord(f"must be one of {choice_list}")
         return value
 
-    return Form("choice", decode, {"enum": [*allowed]})
+    return Form("choice", decode, {"enum": [*choices]})
 
 
 def _many(form: Form) -> Form:
@@ -365,26 +365,26 @@ def _many(form: Form) -> Form:
         "list",
         decode,
         {"type": "array", "items": form.schema},
-        list if encode is None else lambda value: [encode(one) for one in value],
+        list if encode is None else lambda value: [encode(element) for element in value],
     )
 
 
-def nested(cls: type) -> Form:
+def form_of(cls: type) -> Form:
     """Return the form of a dataclass: an object of its fields."""
     fields = fields_of(cls)
     return Form(
         cls.__name__.lower(),
         lambda value: read(cls, fields, value),
         schema_of(fields),
-        lambda one: written(fields, one),
+        lambda one: encode_fields(fields, one),
     )
 
 
-def written(fields: tuple[Field, ...], one: object) -> dict[str, object]:
+def encode_fields(fields: tuple[Field, ...], record: object) -> dict[str, object]:
     """Return the fields of a record as they are written: those that have another value than they are left out at."""
     out: dict[str, object] = {}
     for field in fields:
-        value = getattr(one, field.name)
+        value = getattr(record, field.name)
         if value != field.default:
             out[field.name] = value if field.form.encode is None else field.form.encode(value)
     return out
@@ -394,24 +394,24 @@ def read(cls: type[_T], fields: tuple[Field, ...], value: object) -> _T:
     """Return what an object says; BadRecord where it is not of that sort, or says what such a one has no field for."""
     if not isinstance(value, dict):
         raise BadRecord("must be an object")
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields:
         if field.name in value:
             try:
-                given[field.name] = field.form.decode(value[field.name])
+                values[field.name] = field.form.decode(value[field.name])
             except BadRecord as error:
                 raise BadRecord(f"'{field.name}' {error}") from None
-        elif field.required:
+        elif field.is_required:
             raise BadRecord(f"lacks '{field.name}'")
-    if len(given) != len(value):
-        unknown = next(name for name in value if name not in given)
-        raise BadRecord(f"has a field '{unknown[:_SHOWN]}' that this version does not know")
-    return cls(**given)
+    if len(values) != len(value):
+        extra_name = next(name for name in value if name not in values)
+        raise BadRecord(f"has a field '{extra_name[:_NAME_LIMIT]}' that this version does not know")
+    return cls(**values)
 
 
-def _described(field: Field) -> Schema:
+def _describe_field(field: Field) -> Schema:
     """A field's schema with what it is left out at, where that says something."""
-    if field.required or field.default in (None, (), b""):
+    if field.is_required or field.default in (None, (), b""):
         return field.form.schema
     return {**field.form.schema, "default": field.default}
 
@@ -420,7 +420,7 @@ def schema_of(fields: tuple[Field, ...]) -> Schema:
     """Return the JSON schema of an object with these fields."""
     return {
         "type": "object",
-        "properties": {field.name: _described(field) for field in fields},
-        "required": [field.name for field in fields if field.required],
+        "properties": {field.name: _describe_field(field) for field in fields},
+        "required": [field.name for field in fields if field.is_required],
         "additionalProperties": False,
     }

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 from palazzo.exchange import records
 from palazzo.exchange.records import Record
-from palazzo.exchange.stores import Brought, DiaryEntry, Fact, Note, Task
+from palazzo.exchange.stores import DiaryEntry, Fact, Note, StoreRecord, Task
 from palazzo.model import Trust, least_trust
 
 LINES_SHOWN = 3
 _LONGEST_LINE = 100
 _SHELVES = {"todo": "to-dos", "reminder": "reminders", "diary": "diary entries"}
-Brings = TypeVar("Brings", Record, Brought)
+Brings = TypeVar("Brings", Record, StoreRecord)
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class ImportSummary:
             self.note(thing)
             yield thing
 
-    def note(self, thing: Record | Brought) -> None:
+    def note(self, thing: Record | StoreRecord) -> None:
         """Count one thing."""
         match thing:
             case records.Item(type="message" | "note" | "document"):

@@ -15,8 +15,8 @@ from typing import Any
 
 from palazzo.archive import chain
 from palazzo.derive import lagging, rebuild
-from palazzo.derive.anchoring import ANCHORING
-from palazzo.derive.mending import MENDING
+from palazzo.derive.anchoring import ANCHOR_CONSUMER
+from palazzo.derive.mending import FAILURE_CONSUMER
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.exchange import device_register
 from palazzo.exchange.device_cards import Invitation, shown_name
@@ -80,38 +80,43 @@ def device_name(connection: Connection) -> str:
     return str(next(connection.execute("SELECT name FROM device WHERE id = 1"))[0] or "")
 
 
-def dump(what: Shared) -> bytes:
+def dump(secrets: Shared) -> bytes:
     """Return it as bytes: for a file that is its owner's alone, or to be sealed."""
-    document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "palace": what.palace, "key": what.key.hex()}
-    if what.invitation is not None:
-        document["invitation"] = what.invitation.dump()
-    if what.devices is not None:
+    document: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "palace": secrets.palace,
+        "key": secrets.key.hex(),
+    }
+    if secrets.invitation is not None:
+        document["invitation"] = secrets.invitation.dump()
+    if secrets.devices is not None:
         document["devices"] = {
             uid.hex(): {"name": row.name, "public": row.public_key.hex(), "may": row.may, "at": row.decided_at}
-            for uid, row in what.devices.items()
+            for uid, row in secrets.devices.items()
         }
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def load(raw: bytes, where: str) -> Shared:
+def load(raw: bytes, source_name: str) -> Shared:
     """Return what `dump` wrote; UsageError where `where` (a file's name) holds something else."""
     try:
-        told = json.loads(raw)
-        if told["format"] != _FORMAT or told["version"] != _VERSION:
-            raise ValueError(told["version"])
+        document = json.loads(raw)
+        if document["format"] != _FORMAT or document["version"] != _VERSION:
+            raise ValueError(document["version"])
         shared = Shared(
-            bytes.fromhex(told["palace"]).hex(),
-            bytes.fromhex(told["key"]),
-            Invitation.load(told["invitation"]) if "invitation" in told else None,
-            {bytes.fromhex(uid): _device(uid, row) for uid, row in told["devices"].items()}
-            if "devices" in told
+            bytes.fromhex(document["palace"]).hex(),
+            bytes.fromhex(document["key"]),
+            Invitation.load(document["invitation"]) if "invitation" in document else None,
+            {bytes.fromhex(uid): _device(uid, row) for uid, row in document["devices"].items()}
+            if "devices" in document
             else None,
         )
         if len(shared.palace) != 32 or len(shared.key) != redaction.KEY_BYTES:
             raise ValueError("its key")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UsageError(
-            f"{where} is not the key of a palace; name the file that 'palazzo sync init --save-key FILE' wrote."
+            f"{source_name} is not the key of a palace; name the file that 'palazzo sync init --save-key FILE' wrote."
         ) from None
     return shared
 
@@ -123,12 +128,12 @@ def _device(uid: str, row: Any) -> DeviceRow:
     return DeviceRow(bytes.fromhex(uid), shown_name(row["name"]), bytes.fromhex(row["public"]), may, row["at"])
 
 
-def save(what: Shared, path: Path) -> None:
+def save(secrets: Shared, path: Path) -> None:
     """Write the key to a new file that its owner alone can read."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
-            file.write(dump(what) + b"\n")
+            file.write(dump(secrets) + b"\n")
     except FileExistsError:
         raise UsageError(f"{path} is there already; name a new file for the key.") from None
     except OSError as error:
@@ -145,26 +150,26 @@ def read(path: Path) -> Shared:
     return load(raw[:_LARGEST], str(path))
 
 
-def adopt(database: Database, what: Shared) -> bool:
+def adopt(database: Database, secrets: Shared) -> bool:
     """Make this palace a part of that one; say whether anything changed. Raises PalazzoError where it cannot be."""
     with database.transaction() as connection:
         own = shared(connection)
-        if own == what:
+        if own == secrets:
             return False
-        if own.key != what.key:
+        if own.key != secrets.key:
             used = redaction.is_key_used(connection)
             if used:
                 raise PalazzoError(
                     f"This palace holds {used}, which it knows by a key of its own, so it cannot become a device of "
                     "another palace; export it, join with a new palace, and import the export there."
                 )
-            redaction.adopt_fingerprint_key(connection, what.key)
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'palace'", (what.palace,))
+            redaction.adopt_fingerprint_key(connection, secrets.key)
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'palace'", (secrets.palace,))
         has_words = items.has_items(connection)
-    if own.key != what.key and has_words:
+    if own.key != secrets.key and has_words:
         rebuild.rebuild(database, "drawers")  # what came from outside is known by keyed hashes of names
-        lagging.make_anew(database, MENDING)
-        lagging.make_anew(database, ANCHORING)
+        lagging.make_anew(database, FAILURE_CONSUMER)
+        lagging.make_anew(database, ANCHOR_CONSUMER)
     return True
 
 
@@ -175,11 +180,11 @@ def become_another_device(database: Database, now: Micros, theirs: Mapping[int, 
     """
     with database.transaction() as connection:
         own, former_uid = syncing.links_of_own(connection), device_id(connection)
-        kept = 0
-        while kept + 1 in own and own[kept + 1] == theirs.get(kept + 1):
-            kept += 1
+        common_count = 0
+        while common_count + 1 in own and own[common_count + 1] == theirs.get(common_count + 1):
+            common_count += 1
         former = syncing.become_another(connection, os.urandom(16), now)
         device_register.become_another(
             connection, former_uid, device_id(connection), device_name(connection), palace_id(connection), now
         )
-        chain.relink(connection, items.hand_over_links(connection, chain.OWN_DEVICE, former, kept))
+        chain.relink(connection, items.hand_over_links(connection, chain.OWN_DEVICE, former, common_count))

@@ -29,16 +29,16 @@ from palazzo.store import drawers, facts, labels, neighbours, places, tasks
 from palazzo.store.database import Connection
 from palazzo.store.entities import LATEST
 from palazzo.store.labels import NO_LABEL, Label
-from palazzo.store.listing import Listing, Shelved, shelved
+from palazzo.store.listing import Listing, ListingRow, list_drawers
 from palazzo.store.neighbours import Speaker
 from palazzo.store.tasks import Task
 from palazzo.text.inert import inert
 from palazzo.text.times import to_iso
-from palazzo.text.visible import escaped
+from palazzo.text.visible import escape_controls
 
 _AT_ONCE = 200
 """Drawers that are read at once."""
-_UNDATED = "undated"
+_NO_DATE = "undated"
 _TASKS = frozenset(["todo", "reminder"])
 _FACTS, _TO_DOS, _README = "facts.md", "to-dos.md", "README.md"
 _BACKTICKS = re.compile(r"`+")
@@ -47,7 +47,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Written:
+class PageCounts:
     """What pages were written of."""
 
     drawers: int = 0
@@ -58,7 +58,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class PageSelection:
     """What is written: drawers, and of facts all, or those of a `wing` and what those drawers state.
 
     `filter` is what it was limited to, by option; empty where it is everything.
@@ -78,97 +78,102 @@ class Chosen:
         return self.filter["wing"] if [*self.filter] == ["wing"] else None
 
 
-def write(connection: Connection, chosen: Chosen, tree: Tree, progress: Progress | None = None) -> Written:
+def write(connection: Connection, selection: PageSelection, tree: Tree, progress: Progress | None = None) -> PageCounts:
     """Write what was chosen into a tree."""
-    found = shelved(connection, chosen.drawers)
+    entries = list_drawers(connection, selection.drawers)
     names = safe_names(places.wing_names(connection), [_README, _FACTS])
-    written = Written()
+    page_counts = PageCounts()
     items: set[str] = set()
-    for wing, of_wing in groupby(found, key=lambda one: one.wing):
-        for _ in _wing(connection, names[wing], list(of_wing), tree, written, items):
+    for wing, of_wing in groupby(entries, key=lambda one: one.wing):
+        for _ in _wing(connection, names[wing], list(of_wing), tree, page_counts, items):
             if progress is not None:
-                progress(written.drawers + written.tasks, len(found))
-    for place, own in _facts(connection, chosen, items):
+                progress(page_counts.drawers + page_counts.tasks, len(entries))
+    for place, own in _facts(connection, selection, items):
         tree.write(_FACTS if place is None else f"{names[place]}/{_FACTS}", _fact_page(place, own))
-        written.facts += len(own)
-    tree.write(_README, _readme(written, names, chosen.filter))
-    written.pages = len(tree.pages)
-    return written
+        page_counts.facts += len(own)
+    tree.write(_README, _readme(page_counts, names, selection.filter))
+    page_counts.pages = len(tree.pages)
+    return page_counts
 
 
 def _wing(
-    connection: Connection, name: str, found: Sequence[Shelved], tree: Tree, written: Written, items: set[str]
+    connection: Connection,
+    name: str,
+    entries: Sequence[ListingRow],
+    tree: Tree,
+    page_counts: PageCounts,
+    items: set[str],
 ) -> Iterator[None]:
     """Write the pages of a wing; yield after each."""
-    rooms = safe_names(places.room_names(connection, found[0].wing), [_FACTS, _TO_DOS])
-    days = sorted(found, key=lambda one: (one.room, day_of(one.created_at)))
+    rooms = safe_names(places.room_names(connection, entries[0].wing), [_FACTS, _TO_DOS])
+    days = sorted(entries, key=lambda one: (one.room, day_of(one.created_at)))
     for (room, day), of_day in groupby(
-        (one for one in days if one.kind not in _TASKS), key=lambda one: (one.room, day_of(one.created_at))
+        (entry for entry in days if entry.kind not in _TASKS), key=lambda one: (one.room, day_of(one.created_at))
     ):
-        shown = list(of_day)
-        tree.write(f"{name}/{rooms[room]}/{day}.md", _page(connection, shown, day, items))
-        written.drawers += len(shown)
-        written.rooms[shown[0].wing, room] += len(shown)
+        day_entries = list(of_day)
+        tree.write(f"{name}/{rooms[room]}/{day}.md", _page(connection, day_entries, day, items))
+        page_counts.drawers += len(day_entries)
+        page_counts.rooms[day_entries[0].wing, room] += len(day_entries)
         yield
-    own = _tasks(connection, [one for one in found if one.kind in _TASKS])
+    own = _tasks(connection, [entry for entry in entries if entry.kind in _TASKS])
     if own:
-        items.update(one.uid for one in own)
-        tree.write(f"{name}/{_TO_DOS}", _to_dos(own, found[0].wing))
-        written.tasks += len(own)
+        items.update(entry.uid for entry in own)
+        tree.write(f"{name}/{_TO_DOS}", _to_dos(own, entries[0].wing))
+        page_counts.tasks += len(own)
         yield
 
 
 def day_of(moment: Micros) -> str:
     """Return the day of a moment in UTC, as pages are called; `undated` for none and for one that is in no calendar."""
     if not moment:
-        return _UNDATED
+        return _NO_DATE
     try:
         return to_iso(moment)[:10]
     except OverflowError:
-        return _UNDATED
+        return _NO_DATE
 
 
 # --- days --------------------------------------------------------------------------------------------------
 
 
-def _page(connection: Connection, shown: Sequence[Shelved], day: str, items: set[str]) -> str:
-    first = shown[0]
-    parts = [_front_matter(wing=first.wing, room=first.room, day=day, drawers=len(shown))]
+def _page(connection: Connection, entries: Sequence[ListingRow], day: str, items: set[str]) -> str:
+    first = entries[0]
+    parts = [_front_matter(wing=first.wing, room=first.room, day=day, drawers=len(entries))]
     parts.append(f"# {_line(first.wing)} / {_line(first.room)}, {day}\n")
-    parts += _entries(connection, [one.row for one in shown], items)
+    parts += _entries(connection, [entry.row for entry in entries], items)
     return "\n".join(parts)
 
 
 def _front_matter(**told: object) -> str:
     """YAML, of which JSON's strings and numbers are a part."""
-    lines = [f"{name}: {escaped(json.dumps(value, ensure_ascii=False))}" for name, value in told.items()]
+    lines = [f"{name}: {escape_controls(json.dumps(value, ensure_ascii=False))}" for name, value in told.items()]
     return "\n".join(["---", "palazzo: 1", *lines, "---", ""])
 
 
 def _entries(connection: Connection, rows: Sequence[int], items: set[str]) -> Iterator[str]:
-    left = iter(rows)
-    while part := list(islice(left, _AT_ONCE)):
+    remaining_rows = iter(rows)
+    while part := list(islice(remaining_rows, _AT_ONCE)):
         read = read_drawers(connection, part)
-        noted = labels.labels_of(connection, part)
+        labels_by_row = labels.labels_of(connection, part)
         speakers = neighbours.speakers(connection, part)
         for row in part:
             items.update(span.item for span in read[row].spans)
-            yield _entry(read[row], noted.get(row, NO_LABEL), speakers.get(row, []))
+            yield _entry(read[row], labels_by_row.get(row, NO_LABEL), speakers.get(row, []))
 
 
 def _entry(drawer: Drawer, label: Label, speakers: Sequence[Speaker]) -> str:
     title = drawer.title or drawer.source.title
-    clock = f"{to_iso(drawer.created_at)[11:19]} " if day_of(drawer.created_at) != _UNDATED else ""
+    clock = f"{to_iso(drawer.created_at)[11:19]} " if day_of(drawer.created_at) != _NO_DATE else ""
     lines = [f"## {clock}{_line(title) or drawer.kind}", "", _about(drawer, label), ""]
     for said_by, text in _turns(drawer, speakers):
         lines += [f"**{_line(said_by)}**", ""] if said_by else []
-        lines += [fenced(text), ""]
+        lines += [fence_text(text), ""]
     return "\n".join(lines)
 
 
 def _about(drawer: Drawer, label: Label) -> str:
     importance = "" if label.importance is None else f"importance {label.importance:g}"
-    told = [
+    details = [
         f"`{drawer.id}`",
         label.filed_as or drawer.kind,
         importance,
@@ -181,7 +186,7 @@ def _about(drawer: Drawer, label: Label) -> str:
         drawer.source.uri and f"from {drawer.source.uri}",
         drawer.locator,
     ]
-    return " · ".join([told[0], *(_line(str(one)) for one in told[1:] if one)])
+    return " · ".join([details[0], *(_line(str(detail)) for detail in details[1:] if detail)])
 
 
 def _turns(drawer: Drawer, speakers: Sequence[Speaker]) -> Iterator[tuple[str, str]]:
@@ -196,7 +201,7 @@ def _turns(drawer: Drawer, speakers: Sequence[Speaker]) -> Iterator[tuple[str, s
         at += size + len(SPAN_SEPARATOR)
 
 
-def fenced(text: str) -> str:
+def fence_text(text: str) -> str:
     """Return words in a fence that is longer than any in them, so that they stand there to the letter."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -210,63 +215,67 @@ def _line(words: str) -> str:
 # --- to-dos ------------------------------------------------------------------------------------------------
 
 
-def _tasks(connection: Connection, found: Sequence[Shelved]) -> list[Task]:
-    spans = drawers.spans_of(connection, [one.row for one in found])
-    return tasks.of_items(connection, dict.fromkeys(item for one in found for item, _, _ in spans.get(one.row, ())))
+def _tasks(connection: Connection, entries: Sequence[ListingRow]) -> list[Task]:
+    spans = drawers.spans_of(connection, [entry.row for entry in entries])
+    return tasks.of_items(
+        connection, dict.fromkeys(item for entry in entries for item, _, _ in spans.get(entry.row, ()))
+    )
 
 
-def _to_dos(found: Sequence[Task], wing: str) -> str:
-    parts = [_front_matter(wing=wing, tasks=len(found)), f"# To-dos of {_line(wing)}\n"]
+def _to_dos(task_list: Sequence[Task], wing: str) -> str:
+    parts = [_front_matter(wing=wing, tasks=len(task_list)), f"# To-dos of {_line(wing)}\n"]
     for kind, title in (("todo", "To-dos"), ("reminder", "Reminders")):
-        own = [one for one in found if one.kind == kind]
+        own = [task for task in task_list if task.kind == kind]
         if own:
             parts += [f"## {title}\n", *map(_to_do, own), ""]
     return "\n".join(parts)
 
 
-def _to_do(one: Task) -> str:
-    box = "[ ]" if one.state == "open" else "[x]"
-    told = [
-        f"`{one.uid}`",
-        "" if one.state in ("open", "done") else one.state,
-        f"written {day_of(one.created_at)}",
-        f"due {day_of(one.due_at)}" if one.due_at is not None else "",
-        f"on file {_line(one.file)}" if one.file else "",
-        f"on topic {_line(one.topic)}" if one.topic else "",
-        f"closed {day_of(one.state_at)}" if one.state_at is not None else "",
+def _to_do(task: Task) -> str:
+    box = "[ ]" if task.state == "open" else "[x]"
+    details = [
+        f"`{task.uid}`",
+        "" if task.state in ("open", "done") else task.state,
+        f"written {day_of(task.created_at)}",
+        f"due {day_of(task.due_at)}" if task.due_at is not None else "",
+        f"on file {_line(task.file)}" if task.file else "",
+        f"on topic {_line(task.topic)}" if task.topic else "",
+        f"closed {day_of(task.state_at)}" if task.state_at is not None else "",
     ]
-    words = "\n".join(f"  {line}" for line in fenced(one.text).split("\n"))
-    return f"- {box} {' · '.join(filter(None, told))}\n\n{words}\n"
+    words = "\n".join(f"  {line}" for line in fence_text(task.text).split("\n"))
+    return f"- {box} {' · '.join(filter(None, details))}\n\n{words}\n"
 
 
 # --- facts -------------------------------------------------------------------------------------------------
 
 
-def _facts(connection: Connection, chosen: Chosen, items: set[str]) -> Iterator[tuple[str | None, list[Fact]]]:
+def _facts(
+    connection: Connection, selection: PageSelection, items: set[str]
+) -> Iterator[tuple[str | None, list[Fact]]]:
     """What is believed of what was chosen, wing by wing; `items` are those whose words were."""
     beliefs = Beliefs(connection)
-    found: dict[str | None, list[Fact]] = defaultdict(list)
-    for fact in beliefs.tell(beliefs.sorted(facts.versions(connection, LATEST))):
-        is_of_wing = chosen.wing is not None and fact.wing == chosen.wing
-        if chosen.all_facts or is_of_wing or any(one.item in items for one in fact.provenance):
-            found[fact.wing].append(fact)
-    return iter(sorted(found.items(), key=lambda pair: pair[0] or ""))
+    facts_by_wing: dict[str | None, list[Fact]] = defaultdict(list)
+    for fact in beliefs.tell(beliefs.sort_versions(facts.versions(connection, LATEST))):
+        is_of_wing = selection.wing is not None and fact.wing == selection.wing
+        if selection.all_facts or is_of_wing or any(statement.item in items for statement in fact.provenance):
+            facts_by_wing[fact.wing].append(fact)
+    return iter(sorted(facts_by_wing.items(), key=lambda pair: pair[0] or ""))
 
 
-def _fact_page(wing: str | None, found: Sequence[Fact]) -> str:
+def _fact_page(wing: str | None, fact_list: Sequence[Fact]) -> str:
     title = "Facts" if wing is None else f"Facts of {_line(wing)}"
-    head = _front_matter(wing=wing, facts=len(found))
+    head = _front_matter(wing=wing, facts=len(fact_list))
     columns = ("subject", "predicate", "object", "from", "until", "stated by", "id")
-    rows = [columns, tuple("---" for _ in columns), *map(_fact, found)]
+    rows = [columns, tuple("---" for _ in columns), *map(_fact, fact_list)]
     return "\n".join([head, f"# {title}\n", *(f"| {' | '.join(row)} |" for row in rows), ""])
 
 
 def _fact(fact: Fact) -> tuple[str, ...]:
-    by = ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance))
-    times = (_UNDATED if at is None else day_of(at) for at in (fact.valid_from, fact.valid_to))
-    began, ended = ("" if one == _UNDATED else one for one in times)
+    by = ", ".join(dict.fromkeys(entry.stated_by for entry in fact.provenance))
+    times = (_NO_DATE if at is None else day_of(at) for at in (fact.valid_from, fact.valid_to))
+    began, end_day = ("" if entry == _NO_DATE else entry for entry in times)
     words = (fact.subject, fact.predicate, fact.object)
-    return (*(map(_cell, words)), began, ended, _cell(by), f"`{fact.id}`")
+    return (*(map(_cell, words)), began, end_day, _cell(by), f"`{fact.id}`")
 
 
 def _cell(words: str) -> str:
@@ -276,19 +285,19 @@ def _cell(words: str) -> str:
 # --- the page before all -----------------------------------------------------------------------------------
 
 
-def _readme(written: Written, wings: Mapping[str, str], limited: Mapping[str, Any]) -> str:
-    counts = {"drawers": written.drawers, "facts": written.facts, "tasks": written.tasks}
+def _readme(page_counts: PageCounts, wings: Mapping[str, str], filters: Mapping[str, Any]) -> str:
+    counts = {"drawers": page_counts.drawers, "facts": page_counts.facts, "tasks": page_counts.tasks}
     parts = [
-        _front_matter(**counts, **({"filter": limited} if limited else {})),
+        _front_matter(**counts, **({"filter": filters} if filters else {})),
         "# Palace\n",
         "Made by `palazzo export --format markdown`, to be read: words stand whole in fences, times are UTC. What can"
         " be imported again is an export as jsonl.\n",
     ]
-    if limited:
+    if filters:
         parts.append("This is a part of a palace: what the options let through that `filter` names above.\n")
-    for wing, of_wing in groupby(sorted(written.rooms), key=lambda one: one[0]):
+    for wing, of_wing in groupby(sorted(page_counts.rooms), key=lambda one: one[0]):
         rooms = [room for _, room in of_wing]
         parts.append(f"## {_line(wing)}\n")
-        parts += [f"- {_line(room)}: {written.rooms[wing, room]:,}" for room in rooms]
+        parts += [f"- {_line(room)}: {page_counts.rooms[wing, room]:,}" for room in rooms]
         parts += [f"\nIn the directory `{wings[wing].replace('`', '_')}`.\n"]
     return "\n".join(parts)

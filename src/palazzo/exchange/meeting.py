@@ -19,7 +19,7 @@ from palazzo.exchange import joining, sealing
 from palazzo.exchange.joining import Shared
 from palazzo.exchange.remotes import LARGEST_ABOUT
 from palazzo.exchange.sealing import Key
-from palazzo.store.syncing import Sealing
+from palazzo.store.syncing import SealKind
 
 _VERSION = 1
 _WORD = "remote"
@@ -30,50 +30,52 @@ class About:
     """What `palazzo.json` says."""
 
     palace: str
-    sealing: Sealing = ""
+    sealing: SealKind = ""
     closed: str = ""
     key: bytes = b""
 
-    def opened(self, key: Key) -> Shared:
+    def open_secrets(self, key: Key) -> Shared:
         """Return what devices share, from a sealed remote; WrongKey where `key` is another's."""
         return joining.load(key.open(self.key), "What is sealed there")
 
 
-def about(what: Shared, key: Key | None, passphrase: str | None) -> About:
+def about(secrets: Shared, key: Key | None, passphrase: str | None) -> About:
     """Return what a remote is to say that is sealed by `key`, or not; the key lies there, closed by `passphrase`."""
     if key is None:
-        return About(what.palace)
-    closed = "" if passphrase is None else sealing.close_with(passphrase, key)
-    return About(what.palace, "key" if passphrase is None else "passphrase", closed, key.seal(joining.dump(what)))
+        return About(secrets.palace)
+    locked_key = "" if passphrase is None else sealing.close_with(passphrase, key)
+    return About(
+        secrets.palace, "key" if passphrase is None else "passphrase", locked_key, key.seal(joining.dump(secrets))
+    )
 
 
-def dump(what: About) -> bytes:
+def dump(info: About) -> bytes:
     """Return the bytes of `palazzo.json`."""
-    told = {"palazzo": _WORD, "version": _VERSION, "palace": what.palace, "sealing": what.sealing}
-    if what.sealing:
-        told |= {"closed": what.closed, "key": base64.b64encode(what.key).decode()}
-    return json.dumps(told, indent=1).encode() + b"\n"
+    document = {"palazzo": _WORD, "version": _VERSION, "palace": info.palace, "sealing": info.sealing}
+    if info.sealing:
+        document |= {"closed": info.closed, "key": base64.b64encode(info.key).decode()}
+    return json.dumps(document, indent=1).encode() + b"\n"
 
 
 def load(raw: bytes, address: str) -> About:
     """Read `palazzo.json`; RemoteUnusable where it is none, or a later Palazzo wrote it."""
-    damaged = RemoteUnusable(
+    damage_error = RemoteUnusable(
         f"{address} holds a palazzo.json that is damaged; put a copy of it back, or begin with an empty remote."
     )
     try:
-        told = json.loads(raw) if len(raw) <= LARGEST_ABOUT else None
-        if not isinstance(told, dict) or told.get("palazzo") != _WORD:
-            raise damaged
-        if isinstance(told.get("version"), int) and told["version"] > _VERSION:
+        document = json.loads(raw) if len(raw) <= LARGEST_ABOUT else None
+        if not isinstance(document, dict) or document.get("palazzo") != _WORD:
+            raise damage_error
+        if isinstance(document.get("version"), int) and document["version"] > _VERSION:
             raise RemoteUnusable(f"{address} was begun by a later Palazzo; update this one.")
-        found = About(
-            bytes.fromhex(told["palace"]).hex(),
-            told["sealing"],
-            str(told.get("closed", "")),
-            base64.b64decode(told.get("key", ""), validate=True),
+        info = About(
+            bytes.fromhex(document["palace"]).hex(),
+            document["sealing"],
+            str(document.get("closed", "")),
+            base64.b64decode(document.get("key", ""), validate=True),
         )
     except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
-        raise damaged from None
-    if len(found.palace) != 32 or found.sealing not in ("", "passphrase", "key"):
-        raise damaged
-    return found
+        raise damage_error from None
+    if len(info.palace) != 32 or info.sealing not in ("", "passphrase", "key"):
+        raise damage_error
+    return info

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from palazzo.archive.arriving import Prepared
+from palazzo.archive.arriving import ArrivalBatch
 from palazzo.archive.guarding import Guard
 from palazzo.archive.incoming_items import Authority
 from palazzo.derive import follow
@@ -88,7 +88,12 @@ _MERGE: dict[type, Callable[[Work, Any], Outcome]] = {
     UnwantedFact: merging_facts.merge_unwanted_fact,
     Member: merging_deeds.merge_member,
 }
-_ORDER = {kind: n for n, kind in enumerate([Erasure, *(one for one in wire.KINDS.values() if one is not Erasure)])}
+_ORDER = {
+    kind: n
+    for n, kind in enumerate(
+        [Erasure, *(record_class for record_class in wire.KINDS.values() if record_class is not Erasure)]
+    )
+}
 """What erasures tell is known before any words come in."""
 
 
@@ -119,7 +124,7 @@ def merge(
     progress: Progress | None = None,
     dry_run: bool = False,
     vouch: bool = False,
-    imported: Import | None = None,
+    import_record: Import | None = None,
     origin: Origin = OWN_DEVICE,
     change: ImportChange | None = None,
 ) -> Report:
@@ -132,13 +137,13 @@ def merge(
     on_progress = progress or (lambda done: None)
     records = map(origin.limit, records)
     if not dry_run:
-        return _merge(database, records, clock, on_progress, vouch, imported, origin.authority, change)
-    found: list[Report] = []
+        return _merge(database, records, clock, on_progress, vouch, import_record, origin.authority, change)
+    reports: list[Report] = []
     with contextlib.suppress(_TakeBack), database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
-        found.append(_merge_within(connection, records, guard, clock(), on_progress, origin.authority))
+        reports.append(_merge_within(connection, records, guard, clock(), on_progress, origin.authority))
         raise _TakeBack
-    return found[0]
+    return reports[0]
 
 
 def merge_into(connection: Connection, records: Sequence[Record], guard: Guard, now: Micros, report: Report) -> None:
@@ -157,31 +162,31 @@ def _merge(
     clock: Callable[[], Micros],
     on_progress: Progress,
     vouch: bool,
-    imported: Import | None,
+    import_record: Import | None,
     authority: Authority,
     change: ImportChange | None,
 ) -> Report:
-    report, done = Report(), 0
+    report, count = Report(), 0
     known_rows: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
         guard = Guard.of(database)
-        prepared = _prepared(database, batch, guard)
+        arrival_batch = _prepare_items(database, batch, guard)
         with database.transaction() as connection:
-            if imported is not None and not done:
-                unfinished.begin(connection, imported)
+            if import_record is not None and not count:
+                unfinished.begin(connection, import_record)
             work = Work(connection, guard, clock(), report, known_rows, authority, change)
-            later += _merge_batch(work, batch, prepared)
+            later += _merge_batch(work, batch, arrival_batch)
         database.step()
-        done += len(batch)
-        on_progress(done)
+        count += len(batch)
+        on_progress(count)
     with database.transaction() as connection:
         guard = Guard.at(connection, database.redacts)
         _finish(Work(connection, guard, clock(), report, known_rows, authority, change), later)
         if vouch:
             merging_items.link_unlinked(connection)
-        if imported is not None:
-            unfinished.end(connection, imported)
+        if import_record is not None:
+            unfinished.end(connection, import_record)
     return report
 
 
@@ -193,13 +198,13 @@ def _merge_within(
     on_progress: Progress,
     authority: Authority,
 ) -> Report:
-    report, done = Report(), 0
+    report, count = Report(), 0
     known_rows: dict[tuple[str, str], int] = {}
     later: list[Record] = []
     for batch in _batches(records):
         later += _merge_batch(Work(connection, guard, at, report, known_rows, authority), batch, None)
-        done += len(batch)
-        on_progress(done)
+        count += len(batch)
+        on_progress(count)
     _finish(Work(connection, guard, at, report, known_rows, authority), later)
     return report
 
@@ -222,27 +227,27 @@ def _size(record: Record) -> int:
     return len(record.text) + len(record.raw or b"") if isinstance(record, Item) else 100
 
 
-def _prepared(database: Database, batch: Sequence[Record], guard: Guard) -> Prepared | None:
-    came = [one for one in batch if isinstance(one, Item)]
-    if not came or any(isinstance(one, Erasure) for one in batch):
+def _prepare_items(database: Database, batch: Sequence[Record], guard: Guard) -> ArrivalBatch | None:
+    came = [record for record in batch if isinstance(record, Item)]
+    if not came or any(isinstance(record, Erasure) for record in batch):
         return None
     with database.snapshot() as connection:
         return merging_items.prepare(came, guard, connection)
 
 
-def _merge_batch(work: Work, records: Sequence[Record], prepared: Prepared | None) -> list[Record]:
+def _merge_batch(work: Work, records: Sequence[Record], arrival_batch: ArrivalBatch | None) -> list[Record]:
     """Merge records by kind; return those that refer to what is not here."""
     later: list[Record] = []
     if work.authority == "other" and not work.is_ending:  # an erasure is limited to the items that come with it
         later = [record for record in records if isinstance(record, Erasure)]
         records = [record for record in records if not isinstance(record, Erasure)]
-    ordered = sorted(records, key=lambda one: _ORDER[type(one)])
-    for cls, group in groupby(ordered, key=type):
+    sorted_records = sorted(records, key=lambda one: _ORDER[type(one)])
+    for cls, group in groupby(sorted_records, key=type):
         if cls is Header:
             continue
         came = list(group)
         if cls is Item:
-            later += merging_items.merge_items(work, came, prepared)  # type: ignore[arg-type]
+            later += merging_items.merge_items(work, came, arrival_batch)  # type: ignore[arg-type]
         else:
             later += _merge_each(work, came, _MERGE[cls])
     settle(work)
@@ -278,7 +283,7 @@ def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[W
         record = foreign_records.limit_erasure(work, record)
     verdict = foreign_records.judge(work, record)
     if verdict == "refused":
-        work.report.refused[kind] += 1
+        work.report.refusals[kind] += 1
     elif verdict == "there":
         work.report.note(kind, "same")
     elif verdict == "take":
@@ -302,16 +307,16 @@ def settle(work: Work) -> None:
 def _finish(work: Work, later: list[Record]) -> None:
     """Merge what came before what it refers to, which may be a conflict that is found only now."""
     work.is_ending = True
-    later = _retried(work, later)
+    later = _retry_records(work, later)
     work.report.conflicts += conflicting.find_everywhere(work.connection)
-    for one in _retried(work, later):
-        work.report.missing[wire.kind_of(one)] += 1
+    for record in _retry_records(work, later):
+        work.report.missing[wire.kind_of(record)] += 1
 
 
-def _retried(work: Work, later: list[Record]) -> list[Record]:
+def _retry_records(work: Work, later: list[Record]) -> list[Record]:
     while later:
-        left = _merge_batch(work, later, None)
-        if len(left) == len(later):
+        remainder = _merge_batch(work, later, None)
+        if len(remainder) == len(later):
             break
-        later = left
+        later = remainder
     return later

@@ -29,24 +29,26 @@ MEMBER_TABLES: dict[str, Table] = {
 """What a member's `ref` is the id of, by its type. `unwanted` and `undone` are not known by one id."""
 
 
-def merge_group(work: Work, one: Group) -> Outcome:
+def merge_group(work: Work, record: Group) -> Outcome:
     """Merge a change group; what it took back is looked at again."""
-    undoes = work.optional("change_group", one.undoes)
-    row = work.find("change_group", one.id)
+    undoes = work.optional("change_group", record.undoes)
+    row = work.find("change_group", record.id)
     if row is not None:
-        size, before = next(work.connection.execute("SELECT size, undoes FROM change_group WHERE id = ?", (row,)))
-        if one.size <= size and undoes in (None, before):
+        size, stored_undoes = next(
+            work.connection.execute("SELECT size, undoes FROM change_group WHERE id = ?", (row,))
+        )
+        if record.size <= size and undoes in (None, stored_undoes):
             return "same"
         work.connection.execute(
             "UPDATE change_group SET size = ?, undoes = ? WHERE id = ?",
-            (max(size, one.size), before if undoes is None else undoes, row),
+            (max(size, record.size), stored_undoes if undoes is None else undoes, row),
         )
         _show_undone(work, undoes)
         return "changed"
     work.connection.execute(
         "INSERT INTO change_group(uid, actor, at, verb, size, summary, undoes) VALUES(?,?,?,?,?,?,?)",
         (
-            bytes.fromhex(one.id), work.name(one.actor), one.at, work.name(one.verb), one.size, work.words(one.summary),
+            bytes.fromhex(record.id), work.name(record.actor), record.at, work.name(record.verb), record.size, work.words(record.summary),
             undoes,
         ),
     )  # fmt: skip
@@ -60,108 +62,110 @@ def _show_undone(work: Work, group: int | None) -> None:
         changes.append(work.connection, "act", [int(row) for (row,) in list(rows)])
 
 
-def merge_act(work: Work, one: Act) -> Outcome:
+def merge_act(work: Work, record: Act) -> Outcome:
     """Merge an act. Of one that two devices did by one rule the earlier counts, then the lesser actor."""
-    actor = work.name(one.actor)
-    row = work.find("act", one.id)
+    actor = work.name(record.actor)
+    row = work.find("act", record.id)
     if row is not None:
-        before = next(work.connection.execute("SELECT at, actor FROM act WHERE id = ?", (row,)))
-        if (one.at, actor) >= before:
+        stored_values = next(work.connection.execute("SELECT at, actor FROM act WHERE id = ?", (row,)))
+        if (record.at, actor) >= stored_values:
             return "same"
-        work.connection.execute("UPDATE act SET at = ?, actor = ? WHERE id = ?", (one.at, actor, row))
+        work.connection.execute("UPDATE act SET at = ?, actor = ? WHERE id = ?", (record.at, actor, row))
         changes.append(work.connection, "act", [row])
         return "changed"
-    group, room = work.optional("change_group", one.group), work.optional("room", one.room)
-    detail = {name: work.values(value) for name, value in one.detail.items()}
+    group, room = work.optional("change_group", record.group), work.optional("room", record.room)
+    detail = {name: work.values(value) for name, value in record.detail.items()}
     if room is not None:
         detail["row"] = str(room)
     rows = work.connection.execute(
         "INSERT INTO act(uid, kind, actor, at, detail, grp) VALUES(?,?,?,?,?,?) RETURNING id",
-        (bytes.fromhex(one.id), one.type, actor, one.at, json.dumps(detail), group),
+        (bytes.fromhex(record.id), record.type, actor, record.at, json.dumps(detail), group),
     )
     own = int(next(rows)[0])
     work.connection.executemany(
         "INSERT INTO act_span(act, n, item_uid, start, end, drawer_uid) VALUES(?,?,?,?,?,?)",
         [
             (own, n, bytes.fromhex(span.item), span.start, span.end, bytes.fromhex(span.drawer))
-            for n, span in enumerate(one.spans)
+            for n, span in enumerate(record.spans)
         ],
     )
     changes.append(work.connection, "act", [own])
     return "added"
 
 
-def merge_task(work: Work, one: Task) -> Outcome:
+def merge_task(work: Work, record: Task) -> Outcome:
     """Merge a to-do or a reminder."""
-    item = work.need("item", one.item)
+    item = work.need("item", record.item)
     rows = work.connection.execute("SELECT id, kind, due_at FROM task WHERE item = ?", (item,))
     for row, kind, due in list(rows):
-        came, before = (one.type, one.due_at), (kind, due)
-        if json.dumps(came) >= json.dumps(before):
+        came, stored_values = (record.type, record.due_at), (kind, due)
+        if json.dumps(came) >= json.dumps(stored_values):
             return "same"
         work.connection.execute("UPDATE task SET kind = ?, due_at = ? WHERE id = ?", (*came, row))
         return "changed"
-    work.connection.execute("INSERT INTO task(item, kind, due_at) VALUES(?,?,?)", (item, one.type, one.due_at))
+    work.connection.execute("INSERT INTO task(item, kind, due_at) VALUES(?,?,?)", (item, record.type, record.due_at))
     return "added"
 
 
-def merge_state(work: Work, one: State) -> Outcome:
+def merge_state(work: Work, record: State) -> Outcome:
     """Merge a state of a task: a later one ends each earlier one."""
-    item = work.need("item", one.task)
+    item = work.need("item", record.task)
     task = next((int(row) for (row,) in work.connection.execute("SELECT id FROM task WHERE item = ?", (item,))), None)
     if task is None:
-        raise Missing(f"task {one.task}")
-    row = work.find("task_state", one.id)
+        raise Missing(f"task {record.task}")
+    row = work.find("task_state", record.id)
     is_new = row is None
     if row is None:
         rows = work.connection.execute(
             "INSERT INTO task_state(uid, task, state, recorded_at, retired_at) VALUES(?,?,?,?,?) RETURNING id",
-            (bytes.fromhex(one.id), task, one.state, one.recorded_at, one.recorded_at),
+            (bytes.fromhex(record.id), task, record.state, record.recorded_at, record.recorded_at),
         )
         row = int(next(rows)[0])
-        told = {row: one.retired_at}
+        stated_ends = {row: record.retired_at}
     else:
-        told = ended_by(work, "task_state", row, one.retired_at)
-    changed = settle_versions(work.connection, "task_state", "task = ?", (task,), told)
-    return "added" if is_new else "changed" if changed or told else "same"
+        stated_ends = ended_by(work, "task_state", row, record.retired_at)
+    changed = settle_versions(work.connection, "task_state", "task = ?", (task,), stated_ends)
+    return "added" if is_new else "changed" if changed or stated_ends else "same"
 
 
 def ended_by(work: Work, table: Table, row: int, end: int | None) -> dict[int, int | None]:
     """Return what a record says of the end of a row that is here, where that is earlier than what is known."""
-    (before,) = next(work.connection.execute(f"SELECT retired_at FROM {table} WHERE id = ?", (row,)))
-    return {row: end} if end is not None and (before is None or end < before) else {}
+    (stored_end,) = next(work.connection.execute(f"SELECT retired_at FROM {table} WHERE id = ?", (row,)))
+    return {row: end} if end is not None and (stored_end is None or end < stored_end) else {}
 
 
-def merge_member(work: Work, one: Member) -> Outcome:
+def merge_member(work: Work, record: Member) -> Outcome:
     """Merge a member of a group. Of two with one number the lesser counts."""
-    group, ref = work.need("change_group", one.group), _ref(work, one)
-    rows = work.connection.execute("SELECT kind, ref FROM group_member WHERE grp = ? AND n = ?", (group, one.n))
-    for kind, before in list(rows):
-        if (kind, before) == (one.type, ref) or _known_by(work, one.type, ref) >= _known_by(work, kind, before):
+    group, ref = work.need("change_group", record.group), _ref(work, record)
+    rows = work.connection.execute("SELECT kind, ref FROM group_member WHERE grp = ? AND n = ?", (group, record.n))
+    for kind, stored_ref in list(rows):
+        if (kind, stored_ref) == (record.type, ref) or _known_by(work, record.type, ref) >= _known_by(
+            work, kind, stored_ref
+        ):
             return "same"
         work.connection.execute(
-            "UPDATE group_member SET kind = ?, ref = ? WHERE grp = ? AND n = ?", (one.type, ref, group, one.n)
+            "UPDATE group_member SET kind = ?, ref = ? WHERE grp = ? AND n = ?", (record.type, ref, group, record.n)
         )
         return "changed"
     work.connection.execute(
-        "INSERT INTO group_member(grp, n, kind, ref) VALUES(?,?,?,?)", (group, one.n, one.type, ref)
+        "INSERT INTO group_member(grp, n, kind, ref) VALUES(?,?,?,?)", (group, record.n, record.type, ref)
     )
     return "added"
 
 
-def _ref(work: Work, one: Member) -> int:
-    if one.type == "undone":
-        return one.number or 0
-    if one.type == "unwanted":
+def _ref(work: Work, record: Member) -> int:
+    if record.type == "undone":
+        return record.number or 0
+    if record.type == "unwanted":
         rows = work.connection.execute(
             "SELECT u.id FROM unwanted_fact u, change_group g WHERE u.uid = ? AND g.uid = ?"
             " ORDER BY u.at <> g.at, u.at",
-            (bytes.fromhex(one.ref or ""), bytes.fromhex(one.group)),
+            (bytes.fromhex(record.ref or ""), bytes.fromhex(record.group)),
         )
         for (row,) in rows:
             return int(row)
-        raise Missing(f"unwanted_fact {one.ref}")
-    return work.need(MEMBER_TABLES[one.type], one.ref or "")
+        raise Missing(f"unwanted_fact {record.ref}")
+    return work.need(MEMBER_TABLES[record.type], record.ref or "")
 
 
 def _known_by(work: Work, kind: str, ref: int) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from palazzo.exchange.merging_deeds import ended_by
-from palazzo.exchange.merging_work import Outcome, Work, earliest, restored, settle_versions
+from palazzo.exchange.merging_work import Outcome, Work, earliest, merge_end_states, settle_versions
 from palazzo.exchange.records import (
     Conflict,
     Entity,
@@ -26,24 +26,24 @@ from palazzo.store import anchors, changes
 from palazzo.text.names import fold
 
 
-def merge_entity(work: Work, one: Entity) -> Outcome:
+def merge_entity(work: Work, record: Entity) -> Outcome:
     """Merge an entity: two devices that name the same mean the same."""
-    row = work.find("entity", one.id)
+    row = work.find("entity", record.id)
     if row is not None:
-        (before,) = next(work.connection.execute("SELECT recorded_at FROM entity WHERE id = ?", (row,)))
-        if before <= one.recorded_at:
+        (stored_time,) = next(work.connection.execute("SELECT recorded_at FROM entity WHERE id = ?", (row,)))
+        if stored_time <= record.recorded_at:
             return "same"
-        work.connection.execute("UPDATE entity SET recorded_at = ? WHERE id = ?", (one.recorded_at, row))
+        work.connection.execute("UPDATE entity SET recorded_at = ? WHERE id = ?", (record.recorded_at, row))
         return "changed"
-    name = _unused(work, work.words(one.name))
+    name = _find_free_name(work, work.words(record.name))
     work.connection.execute(
         "INSERT INTO entity(uid, name, folded, recorded_at) VALUES(?,?,?,?)",
-        (bytes.fromhex(one.id), name, fold(name), one.recorded_at),
+        (bytes.fromhex(record.id), name, fold(name), record.recorded_at),
     )
     return "added"
 
 
-def _unused(work: Work, name: str) -> str:
+def _find_free_name(work: Work, name: str) -> str:
     """A name that no other entity has: of two names what an erase left may be the same."""
     candidate, number = name, 1
     while any(True for _ in work.connection.execute("SELECT 1 FROM entity WHERE name = ?", (candidate,))):
@@ -52,44 +52,44 @@ def _unused(work: Work, name: str) -> str:
     return candidate
 
 
-def merge_entity_link(work: Work, one: EntityLink) -> Outcome:
+def merge_entity_link(work: Work, record: EntityLink) -> Outcome:
     """Merge an alias or a merge: a later one of the same name, or of the same entity, ends each earlier one."""
-    row = work.find("entity_link", one.id)
+    row = work.find("entity_link", record.id)
     is_new = row is None
-    name = work.words(one.name)
+    name = work.words(record.name)
     if row is None:
-        entity, other = work.need("entity", one.entity), work.optional("entity", one.other)
+        entity, merged_entity = work.need("entity", record.entity), work.optional("entity", record.other)
         rows = work.connection.execute(
             "INSERT INTO entity_link(uid, kind, entity, name, folded, other, recorded_at, retired_at)"
             " VALUES(?,?,?,?,?,?,?,?) RETURNING id",
             (
-                bytes.fromhex(one.id), one.type, entity, name, fold(name) if name else "", other, one.recorded_at,
-                one.recorded_at,
+                bytes.fromhex(record.id), record.type, entity, name, fold(name) if name else "", merged_entity, record.recorded_at,
+                record.recorded_at,
             ),
         )  # fmt: skip
         row = int(next(rows)[0])
-        told = {row: one.retired_at}
+        stated_ends = {row: record.retired_at}
     else:
-        told = ended_by(work, "entity_link", row, one.retired_at)
-    where = "kind = ?1 AND CASE ?1 WHEN 'alias' THEN name ELSE other END = (SELECT"
-    where += " CASE ?1 WHEN 'alias' THEN name ELSE other END FROM entity_link WHERE id = ?2)"
-    changed = settle_versions(work.connection, "entity_link", where, (one.type, row), told, "0")
-    return "added" if is_new else "changed" if changed or told else "same"
+        stated_ends = ended_by(work, "entity_link", row, record.retired_at)
+    condition = "kind = ?1 AND CASE ?1 WHEN 'alias' THEN name ELSE other END = (SELECT"
+    condition += " CASE ?1 WHEN 'alias' THEN name ELSE other END FROM entity_link WHERE id = ?2)"
+    changed = settle_versions(work.connection, "entity_link", condition, (record.type, row), stated_ends, "0")
+    return "added" if is_new else "changed" if changed or stated_ends else "same"
 
 
-def merge_predicate_rule(work: Work, one: PredicateRule) -> Outcome:
+def merge_predicate_rule(work: Work, record: PredicateRule) -> Outcome:
     """Merge a declaration of a predicate."""
-    row = work.find("predicate_rule", one.id)
+    row = work.find("predicate_rule", record.id)
     if row is not None:
-        told = ended_by(work, "predicate_rule", row, one.retired_at)
-        for end in told.values():
+        stated_ends = ended_by(work, "predicate_rule", row, record.retired_at)
+        for end in stated_ends.values():
             work.connection.execute("UPDATE predicate_rule SET retired_at = ? WHERE id = ?", (end, row))
-        return "changed" if told else "same"
+        return "changed" if stated_ends else "same"
     work.connection.execute(
         "INSERT INTO predicate_rule(uid, predicate, functional, recorded_at, retired_at) VALUES(?,?,?,?,?)",
         (
-            bytes.fromhex(one.id), _predicate(work, one.predicate), int(one.functional), one.recorded_at,
-            one.retired_at,
+            bytes.fromhex(record.id), _predicate(work, record.predicate), int(record.functional), record.recorded_at,
+            record.retired_at,
         ),
     )  # fmt: skip
     return "added"
@@ -104,95 +104,103 @@ def _predicate(work: Work, name: str) -> int:
     return int(next(rows)[0])
 
 
-def merge_fact(work: Work, one: Fact) -> Outcome:
+def merge_fact(work: Work, record: Fact) -> Outcome:
     """Merge a fact, of which its versions tell the rest."""
-    if work.find("fact", one.id) is not None:
+    if work.find("fact", record.id) is not None:
         return "same"
-    subject, thing = work.need("entity", one.subject), work.need("entity", one.object)
-    wing = work.optional("wing", one.wing)
+    subject, thing = work.need("entity", record.subject), work.need("entity", record.object)
+    wing = work.optional("wing", record.wing)
     work.connection.execute(
         "INSERT INTO fact(uid, subject, predicate, object, wing) VALUES(?,?,?,?,?)",
-        (bytes.fromhex(one.id), subject, _predicate(work, one.predicate), thing, wing),
+        (bytes.fromhex(record.id), subject, _predicate(work, record.predicate), thing, wing),
     )
     return "added"
 
 
-def merge_fact_version(work: Work, one: FactVersion) -> Outcome:
+def merge_fact_version(work: Work, record: FactVersion) -> Outcome:
     """Merge a version of a fact: a later one ends each earlier one."""
-    fact, successor = work.need("fact", one.fact), work.optional("fact", one.superseded_by)
-    row = work.find("fact_version", one.id)
+    fact, successor = work.need("fact", record.fact), work.optional("fact", record.superseded_by)
+    row = work.find("fact_version", record.id)
     is_new = row is None
     if row is None:
         rows = work.connection.execute(
             "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at,"
             " retired_at, nth) VALUES(?,?,?,?,?,?,?,?,?) RETURNING id",
             (
-                bytes.fromhex(one.id), fact, one.valid_from, one.valid_to, one.confidence, successor, one.recorded_at,
-                one.recorded_at, one.nth,
+                bytes.fromhex(record.id), fact, record.valid_from, record.valid_to, record.confidence, successor, record.recorded_at,
+                record.recorded_at, record.nth,
             ),
         )  # fmt: skip
         row = int(next(rows)[0])
-        for n, source in enumerate(one.sources):
+        for n, source in enumerate(record.sources):
             _insert_source(work, row, n, source)
-        told = {row: one.retired_at}
+        stated_ends = {row: record.retired_at}
     else:
-        told = ended_by(work, "fact_version", row, one.retired_at)
-    changed = settle_versions(work.connection, "fact_version", "fact = ?", (fact,), told, "nth")
-    if not (is_new or changed or told):
+        stated_ends = ended_by(work, "fact_version", row, record.retired_at)
+    changed = settle_versions(work.connection, "fact_version", "fact = ?", (fact,), stated_ends, "nth")
+    if not (is_new or changed or stated_ends):
         return "same"
     changes.append(work.connection, "fact", [fact])
     return "added" if is_new else "changed"
 
 
-def _insert_source(work: Work, version: int, n: int, one: Statement) -> None:
-    item = None if one.item is None else bytes.fromhex(one.item)
+def _insert_source(work: Work, version: int, n: int, record: Statement) -> None:
+    item = None if record.item is None else bytes.fromhex(record.item)
     work.connection.execute(
         "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by, branch, commit_id)"
         " VALUES(?,?,?,?,?,?,?,?,?,?)",
         (
-            version, n, work.words(one.stated_by), item, one.start, one.end, one.trust, json.dumps(one.tainted_by),
-            work.words(one.branch), work.words(one.commit),
+            version, n, work.words(record.stated_by), item, record.start, record.end, record.trust, json.dumps(record.tainted_by),
+            work.words(record.branch), work.words(record.commit),
         ),
     )  # fmt: skip
-    cited = [
+    file_anchors = [
         Anchor(work.name(file.path), file.first, file.last, file.digest, file.lines, file.blob.hex(), "stated")
-        for file in one.anchors
+        for file in record.anchors
     ]
-    anchors.insert_of_fact(work.connection, version, n, cited)
+    anchors.insert_of_fact(work.connection, version, n, file_anchors)
 
 
-def merge_conflict(work: Work, one: Conflict) -> Outcome:
+def merge_conflict(work: Work, record: Conflict) -> Outcome:
     """Merge a conflict, of which there is a record because somebody dismissed it."""
-    row = work.find("conflict", one.id)
+    row = work.find("conflict", record.id)
     if row is not None:
-        found, *before = next(
+        discovery_time, *stored_state = next(
             work.connection.execute("SELECT found_at, dismissed_at, restored_at FROM conflict WHERE id = ?", (row,))
         )
-        after = restored((before[0], before[1]), (one.dismissed_at, one.restored_at))
-        is_turned = _turn(work, row, one)
-        if one.found_at >= found and after == tuple(before) and not is_turned:
+        new_state = merge_end_states((stored_state[0], stored_state[1]), (record.dismissed_at, record.restored_at))
+        is_turned = _turn(work, row, record)
+        if record.found_at >= discovery_time and new_state == tuple(stored_state) and not is_turned:
             return "same"
         work.connection.execute(
             "UPDATE conflict SET found_at = ?, dismissed_at = ?, restored_at = ? WHERE id = ?",
-            (min(found, one.found_at), *after, row),
+            (min(discovery_time, record.found_at), *new_state, row),
         )
         return "changed"
-    earlier, later = _side(work, one.earlier), _side(work, one.later)
+    earlier, later = _side(work, record.earlier), _side(work, record.later)
     work.connection.execute(
         "INSERT INTO conflict(uid, kind, earlier_fact, earlier_item, earlier_start, earlier_end, later_fact,"
         " later_item, later_start, later_end, found_at, dismissed_at, restored_at) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (bytes.fromhex(one.id), one.type, *earlier, *later, one.found_at, one.dismissed_at, one.restored_at),
+        (
+            bytes.fromhex(record.id),
+            record.type,
+            *earlier,
+            *later,
+            record.found_at,
+            record.dismissed_at,
+            record.restored_at,
+        ),
     )
     return "added"
 
 
-def _turn(work: Work, row: int, one: Conflict) -> bool:
+def _turn(work: Work, row: int, record: Conflict) -> bool:
     """Of two facts of one moment, which one device calls the earlier and another the later, the lesser id is first."""
     earlier, later = next(work.connection.execute("SELECT earlier_fact, later_fact FROM conflict WHERE id = ?", (row,)))
-    if earlier is None or later is None or one.earlier.fact is None:
+    if earlier is None or later is None or record.earlier.fact is None:
         return False
     own = work.uid_of("fact", earlier)
-    if own <= one.earlier.fact or own != one.later.fact:
+    if own <= record.earlier.fact or own != record.later.fact:
         return False
     work.connection.execute("UPDATE conflict SET earlier_fact = ?, later_fact = ? WHERE id = ?", (later, earlier, row))
     return True
@@ -203,17 +211,19 @@ def _side(work: Work, side: Side) -> tuple[int | None, bytes | None, int | None,
     return work.optional("fact", side.fact), item, side.start, side.end
 
 
-def merge_unwanted_fact(work: Work, one: UnwantedFact) -> Outcome:
+def merge_unwanted_fact(work: Work, record: UnwantedFact) -> Outcome:
     """Merge a suggestion that nobody wants."""
-    uid = bytes.fromhex(one.id)
-    rows = work.connection.execute("SELECT id, retired_at FROM unwanted_fact WHERE uid = ? AND at = ?", (uid, one.at))
-    for row, before in list(rows):
-        end = earliest(before, one.retired_at)
-        if end == before:
+    uid = bytes.fromhex(record.id)
+    rows = work.connection.execute(
+        "SELECT id, retired_at FROM unwanted_fact WHERE uid = ? AND at = ?", (uid, record.at)
+    )
+    for row, stored_end in list(rows):
+        end = earliest(stored_end, record.retired_at)
+        if end == stored_end:
             return "same"
         work.connection.execute("UPDATE unwanted_fact SET retired_at = ? WHERE id = ?", (end, row))
         return "changed"
     work.connection.execute(
-        "INSERT INTO unwanted_fact(uid, at, retired_at) VALUES(?,?,?)", (uid, one.at, one.retired_at)
+        "INSERT INTO unwanted_fact(uid, at, retired_at) VALUES(?,?,?)", (uid, record.at, record.retired_at)
     )
     return "added"

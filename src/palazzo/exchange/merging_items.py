@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from palazzo.archive import arriving, chain, erasing
-from palazzo.archive.arriving import Prepared, Taken
-from palazzo.archive.door import Filing
+from palazzo.archive.arriving import ArrivalBatch, IntakeResult
+from palazzo.archive.door import NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.archive.incoming_items import Arrival
 from palazzo.derive import follow
@@ -25,31 +25,37 @@ from palazzo.store.packs import PackReader
 from palazzo.text.hashed import HashedWords
 
 
-def arrival(one: Item) -> Arrival:
+def arrival(record: Item) -> Arrival:
     """Return an item's record as the archive's door takes it."""
-    filing = Filing(
-        ItemId(one.id), one.text, one.type, one.role, raw=one.raw if one.salt else None, standing=one.standing,
-        author=one.author, parts=items.load_parts(one.parts), thread=one.thread, ordinal=one.ordinal,
-        created_at=Micros(one.created_at), trust=one.trust, branch=one.branch, commit=one.commit, decoder=one.decoder,
-        meta=json.loads(one.meta),
+    new_item = NewItem(
+        ItemId(record.id), record.text, record.type, record.role, raw=record.raw if record.salt else None, standing=record.standing,
+        author=record.author, parts=items.load_parts(record.parts), thread=record.thread, ordinal=record.ordinal,
+        created_at=Micros(record.created_at), trust=record.trust, branch=record.branch, commit=record.commit, decoder=record.decoder,
+        meta=json.loads(record.meta),
     )  # fmt: skip
     return Arrival(
-        filing, bytes.fromhex(one.source), bytes.fromhex(one.room), one.recorded_at, one.salt, one.parts, one.meta
+        new_item,
+        bytes.fromhex(record.source),
+        bytes.fromhex(record.room),
+        record.recorded_at,
+        record.salt,
+        record.parts,
+        record.meta,
     )
 
 
-def prepare(came: Sequence[Item], guard: Guard, connection: Connection) -> Prepared:
+def prepare(came: Sequence[Item], guard: Guard, connection: Connection) -> ArrivalBatch:
     """Make items ready to be taken in; `connection` says which are here already. Needs no lock."""
-    arrivals = [arrival(one) for one in came]
-    return arriving.prepare(arrivals, guard, arriving.known(connection, arrivals))
+    arrivals = [arrival(record) for record in came]
+    return arriving.prepare(arrivals, guard, arriving.find_archived_uids(connection, arrivals))
 
 
-def merge_items(work: Work, came: Sequence[Item], prepared: Prepared | None) -> list[Item]:
+def merge_items(work: Work, came: Sequence[Item], arrival_batch: ArrivalBatch | None) -> list[Item]:
     """Merge items; return those whose source or room is not here. `prepared` are all of them, made ready before."""
     if work.authority == "other":
         accepted_items = foreign_records.accepted_items(work, came)
-        work.report.refused["item"] += len(came) - len(accepted_items)
-        prepared = prepared if len(accepted_items) == len(came) else None
+        work.report.refusals["item"] += len(came) - len(accepted_items)
+        arrival_batch = arrival_batch if len(accepted_items) == len(came) else None
         came = accepted_items
     missing: list[Item] = []
     sources: dict[bytes, int] = {}
@@ -62,19 +68,19 @@ def merge_items(work: Work, came: Sequence[Item], prepared: Prepared | None) -> 
             sources[bytes.fromhex(item.source)], rooms[bytes.fromhex(item.room)] = source, room
     missing_ids = {item.id for item in missing}
     merged_items = [item for item in came if item.id not in missing_ids]
-    if prepared is None or missing:
-        prepared = prepare(merged_items, work.guard, work.connection)
-    result = arriving.take_in(work.connection, prepared, sources, rooms, work.authority)
+    if arrival_batch is None or missing:
+        arrival_batch = prepare(merged_items, work.guard, work.connection)
+    result = arriving.take_in(work.connection, arrival_batch, sources, rooms, work.authority)
     _note_origin(work, merged_items, result)
     work.report.note("item", "added", len(result.added))
     work.report.note("item", "changed", len(result.changed))
     work.report.note("item", "same", result.same + len(result.variants))
     _follow_up(work.connection, result)
-    work.report.erased += len(result.covered) + len(result.bare)
+    work.report.erasure_count += len(result.erased_rows) + len(result.bare)
     return missing
 
 
-def _note_origin(work: Work, came: Sequence[Item], result: Taken) -> None:
+def _note_origin(work: Work, came: Sequence[Item], result: IntakeResult) -> None:
     """Record variants, and which items came from another person."""
     foreign_rows.note_variants(work.connection, result.variants, work.now)
     work.report.variants.update(uid.hex() for uid, _ in result.variants)
@@ -87,18 +93,18 @@ def _note_origin(work: Work, came: Sequence[Item], result: Taken) -> None:
             foreign_records.note_vouched(work, item)
 
 
-def _follow_up(connection: Connection, taken: Taken) -> None:
+def _follow_up(connection: Connection, result: IntakeResult) -> None:
     """Log what came, so that what is derived follows; what lost words here leaves nothing behind."""
-    changes.append(connection, "item", taken.added)
-    for row in taken.changed:
+    changes.append(connection, "item", result.added)
+    for row in result.changed:
         _lead(connection, row)
-    if taken.bare:
-        erasing.take_bodies(connection, taken.bare)
-        erasing.forget_traces(connection, taken.bare)
-    changes.append(connection, "erased", taken.changed)
-    if taken.moved:
+    if result.bare:
+        erasing.take_bodies(connection, result.bare)
+        erasing.forget_traces(connection, result.bare)
+    changes.append(connection, "erased", result.changed)
+    if result.former_places:
         follow(connection, Cutter())
-    for place in taken.moved:
+    for place in result.former_places:
         if place.kind == "message":
             _recut(connection, place.source, place.thread, place.ordinal)
 
@@ -123,34 +129,34 @@ def _recut(connection: Connection, source: int, thread: str, ordinal: int) -> No
     if from_segment(connection, source, thread, ordinal):
         recut_thread(connection, source, thread, ordinal)
         return
-    there = drawers.drawers_between(connection, source, thread, -1, None)
-    Comparison(connection, source, ActsOnItems([]), there).finish(0)
+    stored_drawers = drawers.drawers_between(connection, source, thread, -1, None)
+    Comparison(connection, source, ActsOnItems([]), stored_drawers).finish(0)
 
 
-def merge_repetition(work: Work, one: Repetition) -> Outcome:
+def merge_repetition(work: Work, record: Repetition) -> Outcome:
     """Merge that a source repeats an item at a place; the place where the item stands is no repetition."""
-    source, item = work.need("source", one.source), work.need("item", one.item)
+    source, item = work.need("source", record.source), work.need("item", record.item)
     rows = work.connection.execute(
         "SELECT 1 FROM item WHERE id = ?1 AND source = ?2 AND ordinal = ?3"
         " UNION ALL SELECT 1 FROM repetition WHERE source = ?2 AND ordinal = ?3 AND item = ?1",
-        (item, source, one.ordinal),
+        (item, source, record.ordinal),
     )
     if any(True for _ in rows):
         return "same"
-    items.insert_repetitions(work.connection, [(source, one.ordinal, item)])
+    items.insert_repetitions(work.connection, [(source, record.ordinal, item)])
     return "added"
 
 
-def merge_revision(work: Work, one: Revision) -> Outcome:
+def merge_revision(work: Work, record: Revision) -> Outcome:
     """Merge which version of a document was current from when on."""
-    source, item = work.need("source", one.source), work.need("item", one.item)
+    source, item = work.need("source", record.source), work.need("item", record.item)
     rows = work.connection.execute(
-        "SELECT 1 FROM revision WHERE source = ? AND at = ? AND item = ?", (source, one.at, item)
+        "SELECT 1 FROM revision WHERE source = ? AND at = ? AND item = ?", (source, record.at, item)
     )
     if any(True for _ in rows):
         return "same"
     created = work.connection.execute(
-        "INSERT INTO revision(source, item, at) VALUES(?,?,?) RETURNING id", (source, item, one.at)
+        "INSERT INTO revision(source, item, at) VALUES(?,?,?) RETURNING id", (source, item, record.at)
     )
     changes.append(work.connection, "revision", [int(next(created)[0])])
     work.documents.add(source)  # versions may end by it that are long over
@@ -160,24 +166,28 @@ def merge_revision(work: Work, one: Revision) -> Outcome:
 # --- chains ------------------------------------------------------------------------------------------------
 
 
-def merge_link(work: Work, one: Link) -> Outcome:
+def merge_link(work: Work, record: Link) -> Outcome:
     """Merge a link of a device's chain. What it says of its body is what is true here."""
-    device = work.need("device", one.device)
-    uid, absent = bytes.fromhex(one.item), _absent(work, one)
-    link = items.Link(one.seq, uid, one.digest, one.hash, absent)
-    before = links.link_at(work.connection, device, one.seq)
-    if before == link:
+    device = work.need("device", record.device)
+    uid, absent = bytes.fromhex(record.item), _absent(work, record)
+    link = items.Link(record.seq, uid, record.digest, record.hash, absent)
+    stored_link = links.link_at(work.connection, device, record.seq)
+    if stored_link == link:
         return "same"
-    if before is None and _joins(work, device, link):
+    if stored_link is None and _joins(work, device, link):
         items.insert_links(work.connection, device, [link])
         return "added"
-    if before is not None and before.hash == link.hash and (chain.is_blind(before) or chain.is_blind(link)):
+    if (
+        stored_link is not None
+        and stored_link.hash == link.hash
+        and (chain.is_blind(stored_link) or chain.is_blind(link))
+    ):
         if chain.is_blind(link) or not _joins(work, device, link):
             return "same"
         links.replace_link(work.connection, device, link)
         return "changed"
-    if before is None or before[1:4] != link[1:4]:
-        work.report.forked.add(one.device)
+    if stored_link is None or stored_link[1:4] != link[1:4]:
+        work.report.forks.add(record.device)
         return "same"
     links.replace_link(work.connection, device, link)
     return "changed"
@@ -185,22 +195,22 @@ def merge_link(work: Work, one: Link) -> Outcome:
 
 def _joins(work: Work, device: int, link: items.Link) -> bool:
     """Whether a link fits between those of its chain that are here. A copied palace's do not, from some place on."""
-    before = links.link_at(work.connection, device, link.seq - 1)
-    after = links.link_at(work.connection, device, link.seq + 1)
-    start = bytes(32) if link.seq == 1 else None if before is None else before.hash
+    previous_link = links.link_at(work.connection, device, link.seq - 1)
+    next_link = links.link_at(work.connection, device, link.seq + 1)
+    start = bytes(32) if link.seq == 1 else None if previous_link is None else previous_link.hash
     if device == chain.OWN_DEVICE and start is None:
         return False
-    return (start is None or chain.follows(start, link)) and (after is None or chain.follows(link.hash, after))
+    return (start is None or chain.follows(start, link)) and (next_link is None or chain.follows(link.hash, next_link))
 
 
-def _absent(work: Work, one: Link) -> str | None:
+def _absent(work: Work, record: Link) -> str | None:
     """Why the body of a link is not here as it says; None where it is."""
-    row = work.find("item", one.item)
+    row = work.find("item", record.item)
     if row is None:
-        return one.absent or "withheld"
+        return record.absent or "withheld"
     if items.is_bare(work.connection, row):
-        return tombstones.ERASED
-    return None if arriving.own_digest(work.connection, work.reader, row) == one.digest else "merged"
+        return tombstones.ERASED_BODY
+    return None if arriving.own_digest(work.connection, work.reader, row) == record.digest else "merged"
 
 
 def link_unlinked(connection: Connection) -> int:
@@ -218,24 +228,24 @@ def link_unlinked(connection: Connection) -> int:
 # --- erasures ----------------------------------------------------------------------------------------------
 
 
-def merge_erasure(work: Work, one: Erasure) -> Outcome:
+def merge_erasure(work: Work, record: Erasure) -> Outcome:
     """Merge an erasure: its items are known by the earliest erasure that took from them, and so are its words.
 
     Words that stand elsewhere here are looked for later (`exchange/erased_elsewhere`).
     """
-    row = work.find("erasure", one.id)
+    row = work.find("erasure", record.id)
     is_new = row is None
     if row is None:
-        row = tombstones.file_foreign(work.connection, bytes.fromhex(one.id), Micros(one.at))
+        row = tombstones.file_foreign(work.connection, bytes.fromhex(record.id), Micros(record.at))
         if work.authority == "other":  # it has no tombstones, so there is nothing to look for
             tombstones.note_sought(work.connection, row)
     (certificate,) = next(work.connection.execute("SELECT certificate FROM erasure WHERE id = ?", (row,)))
-    told = min(filter(None, (certificate, one.certificate)), default="")
-    if told != certificate:
-        tombstones.certify(work.connection, row, told)
-    claimed = sum(tombstones.claim_item(work.connection, row, bytes.fromhex(item)) for item in one.items)
-    words = [HashedWords(it.size, it.standing, it.head, it.tail, it.hash) for it in one.tombstones]  # type: ignore[arg-type]
-    known = sum(tombstones.claim_words(work.connection, row, it) for it in words)
-    if known:
+    least_certificate = min(filter(None, (certificate, record.certificate)), default="")
+    if least_certificate != certificate:
+        tombstones.certify(work.connection, row, least_certificate)
+    item_count = sum(tombstones.claim_item(work.connection, row, bytes.fromhex(item)) for item in record.items)
+    words = [HashedWords(it.size, it.standing, it.head, it.tail, it.hash) for it in record.tombstones]  # type: ignore[arg-type]
+    word_count = sum(tombstones.claim_words(work.connection, row, it) for it in words)
+    if word_count:
         work.guard = Guard.at(work.connection, work.guard.redacts)
-    return "added" if is_new else "changed" if claimed or known or told != certificate else "same"
+    return "added" if is_new else "changed" if item_count or word_count or least_certificate != certificate else "same"

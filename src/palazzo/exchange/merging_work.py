@@ -62,11 +62,11 @@ class Report:
     changed: Counter[str] = field(default_factory=Counter)
     same: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
     variants: set[str] = field(default_factory=set)
     conflicts: list[str] = field(default_factory=list)
-    erased: int = 0
-    forked: set[str] = field(default_factory=set)
+    erasure_count: int = 0
+    forks: set[str] = field(default_factory=set)
 
     def note(self, kind: str, outcome: Outcome, number: int = 1) -> None:
         """Count records of a kind."""
@@ -155,9 +155,9 @@ class Work:
         row = self._known_rows.get((table, uid))
         if row is not None:
             return row
-        for (found,) in self.connection.execute(f"SELECT id FROM {table} WHERE uid = ?", (bytes.fromhex(uid),)):
-            self._known_rows[table, uid] = int(found)
-            return int(found)
+        for (row_id,) in self.connection.execute(f"SELECT id FROM {table} WHERE uid = ?", (bytes.fromhex(uid),)):
+            self._known_rows[table, uid] = int(row_id)
+            return int(row_id)
         return None
 
     def lead(self, table: Table, uid: str, row: int) -> None:
@@ -184,7 +184,7 @@ class Work:
 
     def name(self, text: str) -> str:
         """Return a name as it is kept here: with marks for what was erased."""
-        return well_formed(tombstones.marked(self.guard.erased, text))
+        return well_formed(tombstones.mask_text(self.guard.tombstone_finder, text))
 
     def words(self, text: str) -> str:
         """Return a few words as they are kept here: without secrets and what was erased."""
@@ -195,20 +195,22 @@ class Work:
         if isinstance(value, str):
             return self.name(value)
         if isinstance(value, dict):
-            return {name: self.values(one) for name, one in value.items()}
-        return [self.values(one) for one in value] if isinstance(value, (list, tuple)) else value
+            return {name: self.values(element) for name, element in value.items()}
+        return [self.values(element) for element in value] if isinstance(value, (list, tuple)) else value
 
 
-def earliest(one: int | None, other: int | None) -> int | None:
+def earliest(first_time: int | None, second_time: int | None) -> int | None:
     """Return the earlier of two times of an end; None is none yet."""
-    return min((at for at in (one, other) if at is not None), default=None)
+    return min((at for at in (first_time, second_time) if at is not None), default=None)
 
 
-def restored(one: tuple[int | None, int | None], other: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+def merge_end_states(
+    first_state: tuple[int | None, int | None], second_state: tuple[int | None, int | None]
+) -> tuple[int | None, int | None]:
     """Return what counts of two (ended at, taken back at): of the later taking back, else the earlier end."""
-    if one[1] == other[1]:
-        return earliest(one[0], other[0]), one[1]
-    return max(one, other, key=lambda state: -1 if state[1] is None else state[1])
+    if first_state[1] == second_state[1]:
+        return earliest(first_state[0], second_state[0]), first_state[1]
+    return max(first_state, second_state, key=lambda state: -1 if state[1] is None else state[1])
 
 
 def retirements(versions: list[Version]) -> dict[int, int | None]:
@@ -217,41 +219,45 @@ def retirements(versions: list[Version]) -> dict[int, int | None]:
     Whatever became of the later one: so it does not matter which was heard of first. Of one moment the later is the one
     of the higher `nth`, then of the greater id. Where none is known, of two that both would count the greater id does.
     """
-    moments = sorted({one.recorded_at for one in versions})
-    following = dict(pairwise(moments))
-    last = {one.recorded_at: one for one in sorted(versions, key=_place)}
+    moments = sorted({version.recorded_at for version in versions})
+    next_moments = dict(pairwise(moments))
+    last = {version.recorded_at: version for version in sorted(versions, key=_place)}
     ends = {
-        one.row: one.recorded_at
-        if one.nth is not None and last[one.recorded_at] is not one
-        else earliest(one.retired_at, following.get(one.recorded_at))
-        for one in versions
+        version.row: version.recorded_at
+        if version.nth is not None and last[version.recorded_at] is not version
+        else earliest(version.retired_at, next_moments.get(version.recorded_at))
+        for version in versions
     }
-    counting = sorted((one.uid, one.row, one.recorded_at) for one in versions if ends[one.row] is None)
-    return ends | {row: at for _, row, at in counting[:-1]}
+    open_versions = sorted(
+        (version.uid, version.row, version.recorded_at) for version in versions if ends[version.row] is None
+    )
+    return ends | {row: at for _, row, at in open_versions[:-1]}
 
 
-def _place(one: Version) -> tuple[int, int, bytes]:
-    return one.recorded_at, one.nth or 0, one.uid
+def _place(version: Version) -> tuple[int, int, bytes]:
+    return version.recorded_at, version.nth or 0, version.uid
 
 
 def settle_versions(
     connection: Connection,
     table: str,
-    where: str,
+    condition: str,
     about: tuple[Value, ...],
-    told: dict[int, int | None],
+    stated_ends: dict[int, int | None],
     nth: str = "NULL",
 ) -> bool:
     """Let the versions of one thing end when they should; return whether any of those that were here changed.
 
     `told` are the ends of rows as their records say, where the table does not yet.
     """
-    rows = connection.execute(f"SELECT id, uid, recorded_at, retired_at, {nth} FROM {table} WHERE {where}", about)
-    stored = [Version(int(row), bytes(uid), int(at), ended, n) for row, uid, at, ended, n in rows]
-    versions = [one._replace(retired_at=told.get(one.row, one.retired_at)) for one in stored]
+    rows = connection.execute(f"SELECT id, uid, recorded_at, retired_at, {nth} FROM {table} WHERE {condition}", about)
+    current_versions = [Version(int(row), bytes(uid), int(at), retired_at, n) for row, uid, at, retired_at, n in rows]
+    versions = [
+        version._replace(retired_at=stated_ends.get(version.row, version.retired_at)) for version in current_versions
+    ]
     ends = retirements(versions)
-    before = {one.row: one.retired_at for one in stored}
-    changes = [(row, end) for row, end in ends.items() if before[row] != end]
+    stored_ends = {version.row: version.retired_at for version in current_versions}
+    changes = [(row, end) for row, end in ends.items() if stored_ends[row] != end]
     for row, end in sorted(changes, key=lambda change: change[1] is None):  # two would count for a moment else
         connection.execute(f"UPDATE {table} SET retired_at = ? WHERE id = ?", (end, row))
-    return any(row not in told for row, _ in changes)
+    return any(row not in stated_ends for row, _ in changes)

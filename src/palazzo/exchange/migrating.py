@@ -19,8 +19,8 @@ from typing import Self
 
 from palazzo.exchange.migrating_facts import FactFiler
 from palazzo.exchange.migrating_notes import NoteFiler
-from palazzo.exchange.migration import Change, Tally
-from palazzo.exchange.stores import Brought, Fact, StoreReader, Tunnel, Unplaced
+from palazzo.exchange.migration import Change, MigrationSummary
+from palazzo.exchange.stores import Fact, SkippedRecord, StoreReader, StoreRecord, Tunnel
 from palazzo.model import Micros
 from palazzo.store.database import Database
 
@@ -37,30 +37,30 @@ class Count:
     """How much of one sort came: what is `new` here; what was `there` already; what says something else by now, and was
     `changed`; and what was `merged` into something that says the same."""
 
-    what: str
+    kind: str
     new: int
-    there: int
+    existing: int
     changed: int
     merged: int
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Omission:
     """What had no place here, how often, why, and what a few of them are called in the store."""
 
-    what: str
+    kind: str
     reason: str
     count: int
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class NameChange:
     """A wing, a room or an agent that is called otherwise here."""
 
-    what: str
+    kind: str
     was: str
-    now: str
+    new_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class Migration:
     store: str
     title: str
     counts: tuple[Count, ...]
-    left: tuple[Left, ...]
-    renamed: tuple[Renamed, ...]
+    omissions: tuple[Omission, ...]
+    name_changes: tuple[NameChange, ...]
     change: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class MigrationOptions:
     """How a store is taken over: by whom, and in which wing if not in those that the store names."""
 
     actor: str = "user"
@@ -86,32 +86,32 @@ class Taking:
 
 
 def migrate(
-    database: Database, reader: StoreReader, path: Path, clock: Callable[[], Micros], taking: Taking
+    database: Database, reader: StoreReader, path: Path, clock: Callable[[], Micros], options: MigrationOptions
 ) -> Migration:
     """File what a store holds, and return what came of it. Raises SourceUnreadable before anything is written."""
-    with _Heard() as heard:
-        heard.listen(reader.read(path), taking.progress)
-        tally = Tally()
-        change = Change(reader, taking.actor, clock, tally)
-        notes = NoteFiler(database, change, taking.wing, heard.cited)
-        graph = FactFiler(database, change, taking.wing, notes.row_of)
-        done = 0
-        for batch in heard.batches():
-            if taking.dry_run:
+    with _StoreBuffer() as buffer:
+        buffer.listen(reader.read(path), options.progress)
+        summary = MigrationSummary()
+        change = Change(reader, options.actor, clock, summary)
+        notes = NoteFiler(database, change, options.wing, buffer.note_keys)
+        graph = FactFiler(database, change, options.wing, notes.row_of)
+        count = 0
+        for batch in buffer.batches():
+            if options.dry_run:
                 notes.look(batch)
                 graph.look(batch)
             else:
                 _file(database, notes, graph, batch)
-            for one in batch:
-                if isinstance(one, Unplaced):
-                    tally.leave(one.what, one.reason, one.key, one.count)
-            done += len(batch)
-            if taking.progress is not None:
-                taking.progress("taking over", done, heard.size)
-    return _told(reader, tally, change)
+            for thing in batch:
+                if isinstance(thing, SkippedRecord):
+                    summary.leave(thing.what, thing.reason, thing.key, thing.count)
+            count += len(batch)
+            if options.progress is not None:
+                options.progress("taking over", count, buffer.size)
+    return _build_migration(reader, summary, change)
 
 
-class _Heard:
+class _StoreBuffer:
     """What a store told, kept in memory, or in a file without a name where it is much."""
 
     def __init__(self) -> None:
@@ -126,24 +126,24 @@ class _Heard:
         self._file.close()
 
     @property
-    def cited(self) -> frozenset[str]:
+    def note_keys(self) -> frozenset[str]:
         """Which notes facts and tunnels cite, by their keys."""
         return frozenset(self._cited - {""})
 
-    def listen(self, things: Iterator[Brought], progress: Progress | None) -> None:
+    def listen(self, things: Iterator[StoreRecord], progress: Progress | None) -> None:
         """Hear all of it."""
         while batch := list(islice(things, AT_ONCE)):
             self.size += len(batch)
-            for one in batch:
-                if isinstance(one, Fact):
-                    self._cited.add(one.cites)
-                elif isinstance(one, Tunnel):
-                    self._cited.update((one.source_cites, one.target_cites))
+            for thing in batch:
+                if isinstance(thing, Fact):
+                    self._cited.add(thing.cites)
+                elif isinstance(thing, Tunnel):
+                    self._cited.update((thing.source_cites, thing.target_cites))
             pickle.dump(batch, self._file)
             if progress is not None:
                 progress("reading", self.size, 0)
 
-    def batches(self) -> Iterator[list[Brought]]:
+    def batches(self) -> Iterator[list[StoreRecord]]:
         """Yield it again, in order."""
         end = self._file.tell()
         self._file.seek(0)
@@ -151,7 +151,7 @@ class _Heard:
             yield pickle.load(self._file)  # noqa: S301 - what this process has just written, where nobody else can
 
 
-def _file(database: Database, notes: NoteFiler, graph: FactFiler, batch: Sequence[Brought]) -> None:
+def _file(database: Database, notes: NoteFiler, graph: FactFiler, batch: Sequence[StoreRecord]) -> None:
     """File a batch in two short transactions: facts and tunnels cite drawers, which the end of the first one cuts."""
     notes.file(batch)
     database.step()
@@ -159,18 +159,19 @@ def _file(database: Database, notes: NoteFiler, graph: FactFiler, batch: Sequenc
     database.step()
 
 
-def _told(reader: StoreReader, tally: Tally, change: Change) -> Migration:
-    left = Counter({(what, reason): size for (what, reason), (size, _) in tally.left.items()})
+def _build_migration(reader: StoreReader, summary: MigrationSummary, change: Change) -> Migration:
+    omissions = Counter({(kind, reason): size for (kind, reason), (size, _) in summary.left.items()})
     return Migration(
         reader.name,
         reader.title,
         tuple(
-            Count(what, *(tally.counts[what][how] for how in ("new", "there", "changed", "merged")))
-            for what in tally.counts
+            Count(kind, *(summary.counts[kind][outcome] for outcome in ("new", "there", "changed", "merged")))
+            for kind in summary.counts
         ),
         tuple(
-            Left(what, reason, size, tuple(tally.left[what, reason][1])) for (what, reason), size in left.most_common()
+            Omission(kind, reason, size, tuple(summary.left[kind, reason][1]))
+            for (kind, reason), size in omissions.most_common()
         ),
-        tuple(Renamed(*one) for one in tally.renamed),
+        tuple(NameChange(*names) for names in summary.renamed),
         change.uid,
     )

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from palazzo.archive.guarding import Guard
 from palazzo.errors import AmbiguousName, UsageError
-from palazzo.exchange.migration import Change, How, room_of, wing_of
-from palazzo.exchange.stores import Brought, Fact, Tunnel
+from palazzo.exchange.migration import Change, FilingOutcome, room_of, wing_of
+from palazzo.exchange.stores import Fact, StoreRecord, Tunnel
 from palazzo.graph import changing, naming, stating, tunnelling
 from palazzo.graph.beliefs import Beliefs
 from palazzo.graph.stating import Statement, Triple
@@ -37,124 +37,124 @@ class FactFiler:
         with database.snapshot() as connection:
             self._undone = groups.taken_back(connection, "tunnel+")
 
-    def look(self, batch: Sequence[Brought]) -> None:
+    def look(self, batch: Sequence[StoreRecord]) -> None:
         """Count what filing a batch would do, as far as that can be told before it is done."""
         guard = Guard.of(self._database)
         with self._database.snapshot() as connection:
-            for one in batch:
-                if isinstance(one, Fact):
-                    self._look_at_fact(connection, one, guard)
-                elif isinstance(one, Tunnel):
-                    self._look_at_tunnel(connection, one, guard)
+            for thing in batch:
+                if isinstance(thing, Fact):
+                    self._look_at_fact(connection, thing, guard)
+                elif isinstance(thing, Tunnel):
+                    self._look_at_tunnel(connection, thing, guard)
 
-    def file(self, batch: Sequence[Brought]) -> None:
+    def file(self, batch: Sequence[StoreRecord]) -> None:
         """State and dig what is in a batch, in one transaction."""
-        chosen = [one for one in batch if isinstance(one, Fact | Tunnel)]
-        if not chosen:
+        things = [thing for thing in batch if isinstance(thing, Fact | Tunnel)]
+        if not things:
             return
         guard = Guard.of(self._database)
         with self._database.transaction() as connection:
             change = self._change.begin(connection)
-            for one in chosen:
-                if isinstance(one, Fact):
-                    self._state(change, one, guard)
+            for thing in things:
+                if isinstance(thing, Fact):
+                    self._state(change, thing, guard)
                 else:
-                    self._dig(change, one, guard)
-            self._change.done(connection, change)
+                    self._dig(change, thing, guard)
+            self._change.adopt_group(connection, change)
 
     # --- facts ---------------------------------------------------------------------------------------------
 
-    def _look_at_fact(self, connection: Connection, one: Fact, guard: Guard) -> None:
+    def _look_at_fact(self, connection: Connection, fact: Fact, guard: Guard) -> None:
         try:
-            statement = self._statement(connection, one, guard)
-            known = _said(connection, statement.triple)
+            statement = self._statement(connection, fact, guard)
+            versions = _find_versions(connection, statement.triple)
         except UsageError as error:
-            self._change.tally.leave("facts", _why(error), one.key)
+            self._change.tally.leave("facts", _why(error), fact.key)
             return
-        is_same = any(version.valid_to == statement.valid_to for version in known)
-        how = _how_stated(connection, known, statement) or ("merged" if is_same else "new")
-        self._change.tally.count("facts", how)
+        is_same = any(version.valid_to == statement.valid_to for version in versions)
+        outcome = _judge_statement(connection, versions, statement) or ("merged" if is_same else "new")
+        self._change.tally.count("facts", outcome)
 
-    def _state(self, change: changing.Change, one: Fact, guard: Guard) -> None:
-        tally = self._change.tally
+    def _state(self, change: changing.Change, fact: Fact, guard: Guard) -> None:
+        summary = self._change.tally
         try:
-            statement = self._statement(change.connection, one, guard)
-            known = _said(change.connection, statement.triple)
-            how = _how_stated(change.connection, known, statement)
-            if how is not None:
-                tally.count("facts", how)
+            statement = self._statement(change.connection, fact, guard)
+            versions = _find_versions(change.connection, statement.triple)
+            outcome = _judge_statement(change.connection, versions, statement)
+            if outcome is not None:
+                summary.count("facts", outcome)
                 return
             added = stating.add(change, statement)
         except UsageError as error:
-            tally.leave("facts", _why(error), one.key)
+            summary.leave("facts", _why(error), fact.key)
             return
-        tally.count("facts", "new" if added.new else "merged")
+        summary.count("facts", "new" if added.new else "merged")
         change.count(1 if added.new or added.changed else 0)
 
-    def _statement(self, connection: Connection, one: Fact, guard: Guard) -> Statement:
+    def _statement(self, connection: Connection, fact: Fact, guard: Guard) -> Statement:
         """A fact as it is to be stated. Raises UsageError for one that cannot be."""
         words = (
-            naming.entity_name("subject", one.subject),
-            naming.predicate_name(one.predicate),
-            naming.entity_name("object", one.object),
+            naming.entity_name("subject", fact.subject),
+            naming.predicate_name(fact.predicate),
+            naming.entity_name("object", fact.object),
         )
-        start, end = one.valid_from, one.valid_to
+        start, end = fact.valid_from, fact.valid_to
         if start is not None and end is not None and start >= end:
             raise _EndsFirst
         wing = None
-        if one.wing:
-            named = wing_of(self._change.tally, one.wing, self._change.store, self._wing)
-            wing = places.leads_to(connection, Place(named, "")).wing
-        speaker = guard.words(tidy(one.stated_by))
+        if fact.wing:
+            wing_name = wing_of(self._change.tally, fact.wing, self._change.store, self._wing)
+            wing = places.leads_to(connection, Place(wing_name, "")).wing
+        speaker = guard.words(tidy(fact.stated_by))
         if not speaker or len(speaker) > _LONGEST_SPEAKER or not speaker.isprintable():
             speaker = self._change.title
-        row = self._row_of(one.cites) if one.cites else None
+        row = self._row_of(fact.cites) if fact.cites else None
         item = None if row is None else items.item_ids(connection, [row])[row]
-        sure = one.confidence if one.confidence is not None and 0 <= one.confidence <= 1 else None
-        triple = Triple(*naming.guarded(guard, *words), wing)
-        return Statement(triple, (Provenance(speaker, item, trust=one.trust),), start, end, sure)
+        sure = fact.confidence if fact.confidence is not None and 0 <= fact.confidence <= 1 else None
+        triple = Triple(*naming.redact_fact(guard, *words), wing)
+        return Statement(triple, (Provenance(speaker, item, trust=fact.trust),), start, end, sure)
 
     # --- tunnels -------------------------------------------------------------------------------------------
 
-    def _look_at_tunnel(self, connection: Connection, one: Tunnel, guard: Guard) -> None:
-        source, target = self._places(one)
+    def _look_at_tunnel(self, connection: Connection, tunnel: Tunnel, guard: Guard) -> None:
+        source, target = self._places(tunnel)
         if source == target:
-            self._change.tally.leave("tunnels", _LOOP, one.key)
+            self._change.tally.leave("tunnels", _LOOP, tunnel.key)
             return
         near, far = (_known_room(connection, end) for end in (source, target))
-        is_known = not (near is None or far is None) and self._was_dug(connection, near, far, _label(one, guard))
+        is_known = not (near is None or far is None) and self._was_dug(connection, near, far, _label(tunnel, guard))
         self._change.tally.count("tunnels", "there" if is_known else "new")
 
-    def _dig(self, change: changing.Change, one: Tunnel, guard: Guard) -> None:
-        tally, connection, label = self._change.tally, change.connection, _label(one, guard)
-        source, target = (self._room(connection, place) for place in self._places(one))
+    def _dig(self, change: changing.Change, tunnel: Tunnel, guard: Guard) -> None:
+        summary, connection, label = self._change.tally, change.connection, _label(tunnel, guard)
+        source, target = (self._room(connection, place) for place in self._places(tunnel))
         if self._was_dug(connection, source.row, target.row, label):
-            tally.count("tunnels", "there")
+            summary.count("tunnels", "there")
             return
-        cited = self._drawers(connection, one.source_cites), self._drawers(connection, one.target_cites)
+        drawer_uids = self._drawers(connection, tunnel.source_cites), self._drawers(connection, tunnel.target_cites)
         try:
-            tunnelling.dig(change, source, target, label, cited)
+            tunnelling.dig(change, source, target, label, drawer_uids)
         except UsageError:
-            tally.leave("tunnels", _LOOP, one.key)
+            summary.leave("tunnels", _LOOP, tunnel.key)
             return
-        tally.count("tunnels", "new")
+        summary.count("tunnels", "new")
         change.count(1)
 
     def _was_dug(self, connection: Connection, source: int, target: int, label: str) -> bool:
         """Whether there is such a tunnel, or was one until somebody removed it otherwise than by undoing."""
         return not self._undone.issuperset(tunnels.ever_dug(connection, source, target, label))
 
-    def _places(self, one: Tunnel) -> tuple[Place, Place]:
-        tally = self._change.tally
-        ends = ((one.source_wing, one.source_room), (one.target_wing, one.target_room))
+    def _places(self, tunnel: Tunnel) -> tuple[Place, Place]:
+        summary = self._change.tally
+        ends = ((tunnel.source_wing, tunnel.source_room), (tunnel.target_wing, tunnel.target_room))
         source, target = (
-            Place(wing_of(tally, wing, self._change.store, self._wing), room_of(tally, room, GENERAL))
+            Place(wing_of(summary, wing, self._change.store, self._wing), room_of(summary, room, GENERAL))
             for wing, room in ends
         )
         return source, target
 
-    def _room(self, connection: Connection, named: Place) -> Room:
-        row = places.room_id(connection, named)
+    def _room(self, connection: Connection, requested_place: Place) -> Room:
+        row = places.room_id(connection, requested_place)
         place = places.place_of(connection, row)
         return Room(row, places.wing_id(connection, place.wing), place)
 
@@ -164,27 +164,33 @@ class FactFiler:
         return drawers.uids_of(connection, live)
 
 
-def _said(connection: Connection, triple: Triple) -> list[Version]:
+def _find_versions(connection: Connection, triple: Triple) -> list[Version]:
     """What is believed of a triple in its wing. Raises UsageError where a name may mean several entities."""
     beliefs = Beliefs(connection)
     subject, thing = beliefs.find(triple.subject), beliefs.find(triple.object)
     predicate = predicates.find_predicate(connection, triple.predicate, fold(triple.predicate))
     if subject is None or thing is None or predicate is None:
         return []
-    said = beliefs.of_triple(subject.entity, predicate.row, thing.entity)
-    return [one for one in said if one.wing == triple.wing]
+    versions = beliefs.of_triple(subject.entity, predicate.row, thing.entity)
+    return [version for version in versions if version.wing == triple.wing]
 
 
-def _how_stated(connection: Connection, known: Sequence[Version], statement: Statement) -> How | None:
+def _judge_statement(connection: Connection, versions: Sequence[Version], statement: Statement) -> FilingOutcome | None:
     """Whether the same store has stated a fact before, which is believed still: that very one, or more of the same."""
-    (stated,) = statement.provenance
-    found: set[bool] = set()
-    for version in known:
-        before = [one for one in facts.versions_of(connection, version.fact) if _covers(one, statement)]
-        sources = facts.sources_of(connection, [one.row for one in before])
-        own = [one for one in before if any(who.stated_by == stated.stated_by for who in sources[one.row])]
-        found.update(one.valid_from == statement.valid_from for one in own)
-    return ("there" if True in found else "merged") if found else None
+    (provenance,) = statement.provenance
+    matches: set[bool] = set()
+    for version in versions:
+        covering_versions = [
+            candidate for candidate in facts.versions_of(connection, version.fact) if _covers(candidate, statement)
+        ]
+        sources = facts.sources_of(connection, [candidate.row for candidate in covering_versions])
+        own = [
+            candidate
+            for candidate in covering_versions
+            if any(source.stated_by == provenance.stated_by for source in sources[candidate.row])
+        ]
+        matches.update(candidate.valid_from == statement.valid_from for candidate in own)
+    return ("there" if True in matches else "merged") if matches else None
 
 
 def _covers(version: Version, statement: Statement) -> bool:
@@ -198,8 +204,8 @@ def _known_room(connection: Connection, place: Place) -> int | None:
     return None if wing is None else places.room_led_to(connection, wing, place.room)
 
 
-def _label(one: Tunnel, guard: Guard) -> str:
-    label = guard.words(tidy(one.label))[:_LONGEST_LABEL]
+def _label(tunnel: Tunnel, guard: Guard) -> str:
+    label = guard.words(tidy(tunnel.label))[:_LONGEST_LABEL]
     return label if label.isprintable() else ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from palazzo.archive import identity
-from palazzo.exchange.stores import Brought, DiaryEntry, Fact, Note, StoreReader, Task, Tunnel
+from palazzo.exchange.stores import DiaryEntry, Fact, Note, StoreReader, StoreRecord, Task, Tunnel
 from palazzo.graph import changing
 from palazzo.model import Micros
 from palazzo.scope.rooms import slug
@@ -15,40 +15,40 @@ from palazzo.store import groups
 from palazzo.store.database import Connection
 from palazzo.store.groups import MemberKind
 
-How = Literal["new", "there", "changed", "merged"]
+FilingOutcome = Literal["new", "there", "changed", "merged"]
 _KEYS_TOLD = 5
 """Of what had no place, how many are named."""
 _LONGEST_TOLD = 100
 """Characters of a store's own name that a report shows."""
 
 
-class Tally:
+class MigrationSummary:
     """What a migration counts, in the order in which it met it."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, Counter[How]] = {}
+        self.counts: dict[str, Counter[FilingOutcome]] = {}
         self.left: dict[tuple[str, str], tuple[int, list[str]]] = {}
         self.renamed: dict[tuple[str, str, str], None] = {}
 
-    def count(self, what: str, how: How) -> None:
+    def count(self, kind: str, outcome: FilingOutcome) -> None:
         """Count one thing."""
-        self.counts.setdefault(what, Counter())[how] += 1
+        self.counts.setdefault(kind, Counter())[outcome] += 1
 
-    def leave(self, what: str, reason: str, key: str = "", size: int = 1) -> None:
+    def leave(self, kind: str, reason: str, key: str = "", size: int = 1) -> None:
         """Count what has no place here."""
-        before, keys = self.left.get((what, reason), (0, []))
+        total, keys = self.left.get((kind, reason), (0, []))
         if key and len(keys) < _KEYS_TOLD:
-            keys.append(_shown(key))
-        self.left[what, reason] = before + size, keys
+            keys.append(_clean_name(key))
+        self.left[kind, reason] = total + size, keys
 
-    def called(self, what: str, was: str, now: str) -> str:
+    def record_name(self, kind: str, was: str, new_name: str) -> str:
         """Note that something is called otherwise here, if it is; return what it is called."""
-        if was and was != now:
-            self.renamed.setdefault((what, _shown(was), now))
-        return now
+        if was and was != new_name:
+            self.renamed.setdefault((kind, _clean_name(was), new_name))
+        return new_name
 
 
-def _shown(name: str) -> str:
+def _clean_name(name: str) -> str:
     """A store's own name for something as a report may say it: a store is not to be trusted with a terminal."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST_TOLD])
     return f"{plain}…" if len(name) > _LONGEST_TOLD else plain
@@ -57,9 +57,9 @@ def _shown(name: str) -> str:
 class Change:
     """One migration: whose store, who takes it over, when, and its change group, which begins with what is new."""
 
-    def __init__(self, reader: StoreReader, actor: str, clock: Callable[[], Micros], tally: Tally) -> None:
+    def __init__(self, reader: StoreReader, actor: str, clock: Callable[[], Micros], summary: MigrationSummary) -> None:
         self.store, self.title = reader.name, reader.title
-        self.actor, self.clock, self.tally = actor, clock, tally
+        self.actor, self.clock, self.tally = actor, clock, summary
         self._row: int | None = None
         self.uid: str | None = None
 
@@ -75,7 +75,7 @@ class Change:
         """Begin what is to be done to the graph in this transaction; `done` takes it into the change group."""
         return changing.Change(connection, self.actor, "import", self.clock(), self._row, self.title)
 
-    def done(self, connection: Connection, change: changing.Change) -> None:
+    def adopt_group(self, connection: Connection, change: changing.Change) -> None:
         """Take what was done to the graph into the change group, which that may have begun."""
         if self._row is None and change.group is not None:
             self._row, self.uid = change.group, groups.read(connection, change.group).uid
@@ -88,17 +88,17 @@ class Change:
             groups.count(connection, group, len(rows))
 
 
-def wing_of(tally: Tally, named: str, store: str, instead: str | None) -> str:
+def wing_of(summary: MigrationSummary, wing_name: str, store: str, instead: str | None) -> str:
     """Return the wing for what a store keeps in the one that it calls `named`; `instead` is where all is to go."""
-    return instead or tally.called("wing", named, slug(named, slug(store)))
+    return instead or summary.record_name("wing", wing_name, slug(wing_name, slug(store)))
 
 
-def room_of(tally: Tally, named: str, otherwise: str) -> str:
+def room_of(summary: MigrationSummary, room_name: str, default_room: str) -> str:
     """Return the room for what a store keeps in the one that it calls `named`."""
-    return tally.called("room", named, slug(named, otherwise))
+    return summary.record_name("room", room_name, slug(room_name, default_room))
 
 
-def what_of(thing: Brought) -> str:
+def what_of(thing: StoreRecord) -> str:
     """Return what sort of thing it is, as reports count it."""
     if isinstance(thing, Note):
         return "notes"

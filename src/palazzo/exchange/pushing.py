@@ -23,7 +23,7 @@ from palazzo.exchange.device_cards import Signer
 from palazzo.exchange.own_heads import PENDING, forged_head, last_head, own_head
 from palazzo.exchange.records import Absent, Erasure, Item, Link, Record
 from palazzo.exchange.remotes import Remote
-from palazzo.exchange.segments import Head, Sealing, Segment, Series
+from palazzo.exchange.segments import Cipher, Head, Segment, Series
 from palazzo.exchange.wire import KINDS, key_of, kind_of, to_line
 from palazzo.exchange.withholding import Sieve, Why
 from palazzo.model import Micros
@@ -32,7 +32,7 @@ from palazzo.store.database import Connection, Database
 from palazzo.store.items import Link as StoredLink
 from palazzo.store.items import last_link
 from palazzo.store.links import LOST_BODY
-from palazzo.store.syncing import RemoteRow, Seen
+from palazzo.store.syncing import LastSegment, RemoteRow
 
 _ITEMS_AT_ONCE = 200
 """Items that are read, and looked at by the guard, together."""
@@ -45,7 +45,7 @@ Place = tuple[bytes, int]
 
 
 @dataclass(slots=True)
-class Pushed:
+class PushReport:
     """What went to a remote, or would: records by kind, items that stay (by reason), segments and their bytes.
 
     `kept` are other records that stay, by kind. `anew` says that all was told anew, in epoch `epoch`.
@@ -61,13 +61,13 @@ class Pushed:
 
 
 @dataclass(slots=True)
-class _Bookkeeping:
+class _SyncNotes:
     """What is to be noted once it is there."""
 
-    sent: list[tuple[bytes, bytes]] = field(default_factory=list)
+    fingerprints: list[tuple[bytes, bytes]] = field(default_factory=list)
     chains: dict[bytes, int] = field(default_factory=dict)
     withheld: dict[Place, str] = field(default_factory=dict)
-    released: list[Place] = field(default_factory=list)
+    freed_places: list[Place] = field(default_factory=list)
     erasure: int = 0
     decisions: tuple[bytes, bytes] | None = None
 
@@ -84,79 +84,88 @@ def push(
     device: bytes,
     clock: Callable[[], Micros],
     *,
-    cipher: Sealing | None = None,
-    called: str = "",
+    cipher: Cipher | None = None,
+    device_name: str = "",
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
-) -> Pushed:
+) -> PushReport:
     """Bring to a remote what is not there. A `dry_run` says what that would be.
 
     Raises RemoteUnusable, RemoteRewritten, DeviceCopied. What is interrupted is brought by the next push.
     """
-    there = transport.look()
-    false_head = forged_head(database, remote, transport, device, there, cipher)
+    remote_state = transport.look()
+    false_head = forged_head(database, remote, transport, device, remote_state, cipher)
     own_place = (
-        own_head(database, remote, device, there, transport.address)
+        own_head(database, remote, device, remote_state, transport.address)
         if false_head is None
         else last_head(database, remote, device)
     )
-    done, notes = Pushed(), _Bookkeeping()
-    signer = None if dry_run else _signer(database, remote, device, called)
+    report, notes = PushReport(), _SyncNotes()
+    signer = None if dry_run else _signer(database, remote, device, device_name)
     with contextlib.closing(Database(database.path, "read")) as reader, reader.snapshot() as connection:
         notes.erasure = tombstones.newest_erasure(connection)
-        done.anew = false_head is not None or (own_place is not None and notes.erasure > remote.erasure)
+        report.anew = false_head is not None or (own_place is not None and notes.erasure > remote.erasure)
         devices = sync_devices.rows(connection)
         other_devices = frozenset(
-            uid for uid in map(bytes.fromhex, there.heads) if uid in devices and devices[uid].may in _TELL_THEIR_OWN
+            uid
+            for uid in map(bytes.fromhex, remote_state.heads)
+            if uid in devices and devices[uid].may in _TELL_THEIR_OWN
         ) - {device}
         notes.decisions = _hash_decisions(connection, device)
         is_decided = (
             notes.decisions is not None
-            and syncing.sent(connection, remote.row).get(notes.decisions[0]) != (notes.decisions[1])
+            and syncing.read_record_hashes(connection, remote.row).get(notes.decisions[0]) != (notes.decisions[1])
         )
-        batches = _filled(_Telling(connection, remote, other_devices, done, notes, progress).told())
+        batches = _fill_segments(
+            _DeltaReader(connection, remote, other_devices, report, notes, progress).read_batches()
+        )
         if dry_run:
             for _ in batches:
                 pass
-            return done
-        series = Series.after(palace, device.hex(), own_place, anew=done.anew)
+            return report
+        series = Series.continue_from(palace, device.hex(), own_place, is_new_epoch=report.anew)
         head = transport.push(
-            _segments(batches, series, clock, cipher, redaction.fingerprint_key(connection), done, signer, is_decided),
+            _segments(
+                batches, series, clock, cipher, redaction.fingerprint_key(connection), report, signer, is_decided
+            ),
             expected=own_place if false_head is None else false_head,
             ready=lambda head: _note_ready(database, remote, head),
-            called="" if cipher else called,
-            anew=done.anew,
+            device_name="" if cipher else device_name,
+            is_new_epoch=report.anew,
         )
-    _note_done(database, remote, device, head, notes, done, clock())
-    return done
+    _note_done(database, remote, device, head, notes, report, clock())
+    return report
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingCounts:
     """What the next push would bring: items, and other records; None for these where counting them takes long."""
 
     items: int
     others: int | None
 
 
-def waiting(connection: Connection, remote: RemoteRow, device: bytes) -> Waiting:
+def count_pending(connection: Connection, remote: RemoteRow, device: bytes) -> PendingCounts:
     """Count what a push would bring, as far as this palace knows what is there, and as far as that is soon done.
 
     What is too much to be looked at is counted by its links, so that items that will stay are among it.
     """
-    seen = syncing.seen(connection, remote.row)
-    done, notes = Pushed(), _Bookkeeping()
-    done.anew = device in seen and tombstones.newest_erasure(connection) > remote.erasure
+    heads_by_device = syncing.read_last_segments(connection, remote.row)
+    report, notes = PushReport(), _SyncNotes()
+    report.anew = device in heads_by_device and tombstones.newest_erasure(connection) > remote.erasure
     may = sync_devices.rows(connection)
-    other_devices = frozenset(uid for uid in seen if uid in may and may[uid].may in _TELL_THEIR_OWN) - {device, PENDING}
-    news = _Telling(connection, remote, other_devices, done, notes, lambda what, done, total: None)
+    other_devices = frozenset(uid for uid in heads_by_device if uid in may and may[uid].may in _TELL_THEIR_OWN) - {
+        device,
+        PENDING,
+    }
+    news = _DeltaReader(connection, remote, other_devices, report, notes, lambda what, done, total: None)
     links = news.links()
     if links > _LINKS_LOOKED_AT or reading.count_small(connection) > _OTHERS_LOOKED_AT:
-        return Waiting(links, None)
-    for _ in news.told():
+        return PendingCounts(links, None)
+    for _ in news.read_batches():
         pass
-    items = done.records["item"]
-    return Waiting(items, done.records.total() - 2 * items)  # each item comes with its link
+    items = report.records["item"]
+    return PendingCounts(items, report.records.total() - 2 * items)  # each item comes with its link
 
 
 def _signer(database: Database, remote: RemoteRow, device: bytes, device_name: str) -> Signer:
@@ -164,7 +173,7 @@ def _signer(database: Database, remote: RemoteRow, device: bytes, device_name: s
     with database.transaction() as connection:
         read_positions = {
             uid: (place.epoch, place.n)
-            for uid, place in syncing.seen(connection, remote.row).items()
+            for uid, place in syncing.read_last_segments(connection, remote.row).items()
             if uid not in (device, PENDING)
         }
         return device_register.signer(connection, device, device_name, read_positions)
@@ -182,31 +191,31 @@ def _segments(
     batches: Iterable[list[bytes]],
     series: Series,
     clock: Callable[[], Micros],
-    sealing: Sealing | None,
+    cipher: Cipher | None,
     key: bytes,
-    done: Pushed,
+    report: PushReport,
     signer: Signer | None,
     is_decided: bool,
 ) -> Iterator[Segment]:
     """Yield a segment for each batch, so that its records stay together; one also for new decisions about devices."""
     is_empty = True
     for lines in batches:
-        for segment in segments.write(lines, series, clock, sealing, key, signer):
+        for segment in segments.write(lines, series, clock, cipher, key, signer):
             series = Series(series.palace, series.device, segment.name, segment.header.epoch)
-            done.segments += 1
-            done.bytes += len(segment.content)
-            done.epoch = segment.header.epoch
+            report.segments += 1
+            report.bytes += len(segment.content)
+            report.epoch = segment.header.epoch
             is_empty = False
             yield segment
     if is_empty and (series.last is None or is_decided):  # an epoch without records needs a segment, too
-        for segment in segments.write((), series, clock, sealing, key, signer, at_least_one=True):
-            done.epoch = segment.header.epoch
+        for segment in segments.write((), series, clock, cipher, key, signer, at_least_one=True):
+            report.epoch = segment.header.epoch
             yield segment
 
 
 def _note_ready(database: Database, remote: RemoteRow, head: Head) -> None:
     with database.transaction() as connection:
-        syncing.note_seen(connection, remote.row, PENDING, Seen(head.epoch, head.n, head.hash, head.at))
+        syncing.note_seen(connection, remote.row, PENDING, LastSegment(head.epoch, head.n, head.hash, head.at))
 
 
 def _note_done(
@@ -214,22 +223,22 @@ def _note_done(
     remote: RemoteRow,
     device: bytes,
     head: Head | None,
-    notes: _Bookkeeping,
-    done: Pushed,
+    notes: _SyncNotes,
+    report: PushReport,
     now: Micros,
 ) -> None:
     with database.transaction() as connection:
-        if done.anew:
+        if report.anew:
             syncing.forget_sent(connection, remote.row)
         if head is not None:
-            syncing.note_seen(connection, remote.row, device, Seen(head.epoch, head.n, head.hash, head.at))
+            syncing.note_seen(connection, remote.row, device, LastSegment(head.epoch, head.n, head.hash, head.at))
             sync_devices.note_heard(connection, device, head.at)
             if notes.decisions is not None:
-                notes.sent.append(notes.decisions)
+                notes.fingerprints.append(notes.decisions)
         syncing.forget_device(connection, remote.row, PENDING)
-        syncing.note_sent(connection, remote.row, notes.sent)
+        syncing.note_sent(connection, remote.row, notes.fingerprints)
         syncing.note_chains(connection, remote.row, notes.chains)
-        syncing.forget_withheld(connection, remote.row, notes.released)
+        syncing.forget_withheld(connection, remote.row, notes.freed_places)
         syncing.note_withheld(connection, remote.row, notes.withheld)
         syncing.note_erasure(connection, remote.row, notes.erasure)
         syncing.note_pushed(connection, remote.row, now)
@@ -241,34 +250,34 @@ _FIRST = frozenset(["device", "wing", "room", "project", "source"])
 """Kinds that items refer to."""
 
 
-class _Telling:
+class _DeltaReader:
     """Puts together, from one snapshot, what a remote does not know."""
 
     def __init__(
         self,
         connection: Connection,
         remote: RemoteRow,
-        others: frozenset[bytes],
-        done: Pushed,
-        notes: _Bookkeeping,
+        other_devices: frozenset[bytes],
+        report: PushReport,
+        notes: _SyncNotes,
         progress: Progress,
     ) -> None:
-        self._connection, self._done, self._notes, self._progress = connection, done, notes, progress
+        self._connection, self._done, self._notes, self._progress = connection, report, notes, progress
         self._limits = withholding.limits(connection, remote.wings)
-        self._sieve = Sieve(self._limits, done.kept)
+        self._sieve = Sieve(self._limits, report.kept)
         chains = syncing.chains(connection, remote.row)
-        if done.anew:  # the others tell their own chains
-            chains = {device: seq for device, seq in chains.items() if device in others}
+        if report.anew:  # the others tell their own chains
+            chains = {device: seq for device, seq in chains.items() if device in other_devices}
         self._chains = chains
-        self._sent = {} if done.anew else syncing.sent(connection, remote.row)
-        self._before = {} if done.anew else syncing.withheld(connection, remote.row)
+        self._sent = {} if report.anew else syncing.read_record_hashes(connection, remote.row)
+        self._before = {} if report.anew else syncing.withheld(connection, remote.row)
 
     def links(self) -> int:
         """Return how many links are not there yet."""
-        known = syncing.devices(self._connection)
-        return sum(last_link(self._connection, row)[0] - self._chains.get(uid, 0) for row, uid, _ in known)
+        device_rows = syncing.devices(self._connection)
+        return sum(last_link(self._connection, row)[0] - self._chains.get(uid, 0) for row, uid, _ in device_rows)
 
-    def told(self) -> Iterator[list[bytes]]:
+    def read_batches(self) -> Iterator[list[bytes]]:
         """Yield lines that belong together: what items refer to, items with their links, all the rest."""
         yield from self._small(first=True)
         for row, device, _ in syncing.devices(self._connection):
@@ -298,11 +307,11 @@ class _Telling:
                 blind_lines.clear()
                 self._notes.chains[device] = max(link.seq, last_sent)
 
-    def _links(self, device: bytes, row: int, before: int, again: Sequence[int]) -> Iterator[Link]:
+    def _links(self, device: bytes, row: int, last_sent: int, withheld_seqs: Sequence[int]) -> Iterator[Link]:
         uid = device.hex()
-        for one in syncing.links_beyond(self._connection, row, before, again):
-            absent = cast(Absent | None, "withheld" if one.absent == LOST_BODY else one.absent)
-            yield Link(uid, one.seq, one.item_uid.hex(), one.digest, one.hash, absent)
+        for stored_link in syncing.links_beyond(self._connection, row, last_sent, withheld_seqs):
+            absent = cast(Absent | None, "withheld" if stored_link.absent == LOST_BODY else stored_link.absent)
+            yield Link(uid, stored_link.seq, stored_link.item_uid.hex(), stored_link.digest, stored_link.hash, absent)
 
     def _lines_of_links(
         self, device: bytes, links: Sequence[Link], last_sent: int
@@ -324,7 +333,7 @@ class _Telling:
                     yield replace(link, absent=_ABSENT[why]), None
                 continue
             if place in self._before:
-                self._notes.released.append(place)
+                self._notes.freed_places.append(place)
             lines = [to_line(link).rstrip()]
             if link.absent in _WITH_ITEM and link.item in item_lines:
                 self._done.records["item"] += 1
@@ -359,21 +368,21 @@ class _Telling:
 
     def _small(self, first: bool) -> Iterator[list[bytes]]:
         """Yield the lines of records that are not there in these bytes."""
-        found = [
+        record_lines = [
             (record, to_line(record).rstrip())
             for record in map(self._without_withheld, reading.small(self._connection))
             if (kind_of(record) in _FIRST) is first
         ]
         if first and self._limits:
-            hidden = withholding.hidden_sources(self._connection, self._limits)
-            self._sieve.stays.update(("source", uid) for uid in hidden)
+            source_ids = withholding.hidden_sources(self._connection, self._limits)
+            self._sieve.stays.update(("source", uid) for uid in source_ids)
         elif self._limits:  # of items that were sent before their wing became private, no link is read again
-            records = [record for record, _ in found]
+            records = [record for record, _ in record_lines]
             self._sieve.stays.update(withholding.hidden_references(self._connection, self._limits, records))
-        for record, line in self._sieve.sift(found):
+        for record, line in self._sieve.sift(record_lines):
             name, code = fingerprint(record, line)
             if self._sent.get(name) != code:
-                self._notes.sent.append((name, code))
+                self._notes.fingerprints.append((name, code))
                 self._done.records[kind_of(record)] += 1
                 yield [line]
 
@@ -400,35 +409,35 @@ def fingerprint(record: Record, line: bytes) -> tuple[bytes, bytes]:
 
 
 def _in_groups(links: Iterable[Link], most: int) -> Iterator[list[Link]]:
-    some: list[Link] = []
+    group: list[Link] = []
     for link in links:
-        some.append(link)
-        if len(some) == most:
-            yield some
-            some = []
-    if some:
-        yield some
+        group.append(link)
+        if len(group) == most:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
-def _filled(told: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
+def _fill_segments(batches: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
     """Yield what is told, a segment's worth at a time, in canonical order; what belongs together stays so.
 
     An item that is more than a segment stands behind its link, so that a reader never has one that no link tells of.
     """
-    some: list[bytes] = []
+    segment_lines: list[bytes] = []
     size = 0
-    for lines in told:
+    for lines in batches:
         weight = sum(map(len, lines)) + len(lines)
-        if some and size + weight > segments.FULL:
-            yield sorted(some, key=_rank)
-            some, size = [], 0
+        if segment_lines and size + weight > segments.FULL:
+            yield sorted(segment_lines, key=_rank)
+            segment_lines, size = [], 0
         if weight > segments.FULL:
             yield lines
             continue
-        some += lines
+        segment_lines += lines
         size += weight
-    if some:
-        yield sorted(some, key=_rank)
+    if segment_lines:
+        yield sorted(segment_lines, key=_rank)
 
 
 _BEGINS = len(b'{"kind":"')

@@ -35,7 +35,7 @@ from palazzo.exchange.records import (
     Task,
     Wing,
 )
-from palazzo.exchange.selecting import Selected
+from palazzo.exchange.selecting import Selection
 from palazzo.store import drawers, groups, links
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
@@ -52,7 +52,7 @@ class Scope:
     """What an export is limited to: the items of some drawers. `told` says it by option, for the header."""
 
     listing: Listing
-    told: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 def records(
@@ -63,14 +63,14 @@ def records(
     `tombstones` are what only a palace with the same key can use: hashes of erased words and of unwanted facts. Without
     `addresses` sources are told without where they were seen, which is another place on every device.
     """
-    selected = None if scope is None else selecting.select(connection, scope.listing, [*scope.told] == ["wing"])
-    told = None if scope is None or not scope.told else dict(scope.told)
-    yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}", told)
-    yield from _places(connection, selected, addresses)
-    yield from _items(connection, selected)
-    yield from _about_items(connection, selected)
-    yield from _links(connection, selected)
-    yield from _rest(connection, selected, tombstones)
+    selection = None if scope is None else selecting.select(connection, scope.listing, [*scope.options] == ["wing"])
+    scope_options = None if scope is None or not scope.options else dict(scope.options)
+    yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}", scope_options)
+    yield from _places(connection, selection, addresses)
+    yield from _items(connection, selection)
+    yield from _about_items(connection, selection)
+    yield from _links(connection, selection)
+    yield from _rest(connection, selection, tombstones)
 
 
 def small(connection: Connection) -> Iterator[Record]:
@@ -88,8 +88,8 @@ def items(connection: Connection, ids: Sequence[str]) -> Iterator[Item]:
             f"{_BY_ID} WHERE item.uid IN (SELECT unhex(value) FROM json_each(?)) ORDER BY +item.id",
             (json.dumps(ids[start : start + _AT_ONCE]),),
         )
-        for _, *told in rows:
-            yield _item(packs, *told)
+        for _, *columns in rows:
+            yield _item(packs, *columns)
 
 
 def count(connection: Connection) -> int:
@@ -109,39 +109,39 @@ def _rows(connection: Connection, *tables: str) -> int:
 # --- places and sources ------------------------------------------------------------------------------------
 
 
-def _places(connection: Connection, selected: Selected | None, addresses: bool) -> Iterator[Record]:
-    yield from _devices(connection, selected)
+def _places(connection: Connection, selection: Selection | None, addresses: bool) -> Iterator[Record]:
+    yield from _devices(connection, selection)
     for row, uid, name in connection.execute("SELECT id, uid, first_name FROM wing ORDER BY uid"):
-        if selected is None or row in selected.wings:
+        if selection is None or row in selection.wings:
             yield Wing(_hex(uid), name)
     for row, uid, wing, name in connection.execute(
         "SELECT room.id, room.uid, wing.uid, room.first_name FROM room JOIN wing ON wing.id = room.first_wing"
         " ORDER BY room.uid"
     ):
-        if selected is None or row in selected.rooms:
+        if selection is None or row in selection.rooms:
             yield Room(_hex(uid), _hex(wing), name)
     for row, identity, wing, changed in connection.execute(
         "SELECT project.id, identity, wing.uid, project.changed_at FROM project JOIN wing ON wing.id = project.wing"
         " ORDER BY identity"
     ):
-        if selected is None or row in selected.projects:
+        if selection is None or row in selection.projects:
             yield Project(identity, _hex(wing), changed)
     for row, uid, kind, key, uri, session, title, project, changed in connection.execute(
         "SELECT id, uid, kind, key, uri, session_id, title, project, changed_at FROM source ORDER BY uid"
     ):
-        if selected is None or row in selected.sources:
+        if selection is None or row in selection.sources:
             own = tuple(map(str, json.loads(key)))
-            told = uri if addresses or uri.startswith(_OWN) else ""
-            yield Source(_hex(uid), kind, own, told, session, title, project, changed)
+            visible_uri = uri if addresses or uri.startswith(_OWN) else ""
+            yield Source(_hex(uid), kind, own, visible_uri, session, title, project, changed)
 
 
-def _devices(connection: Connection, selected: Selected | None) -> Iterator[Device]:
+def _devices(connection: Connection, selection: Selection | None) -> Iterator[Device]:
     """Those that links are told of: another that is known here has said nothing yet."""
     for row, uid, name, created in connection.execute(
         "SELECT id, uid, name, created_at FROM device WHERE EXISTS (SELECT 1 FROM link WHERE device = device.id)"
         " ORDER BY uid"
     ):
-        if selected is None or row in selected.devices:
+        if selection is None or row in selection.devices:
             yield Device(_hex(uid), name or "", created or 0)
 
 
@@ -156,15 +156,15 @@ _BY_SOURCE = f"{_ITEM} source CROSS JOIN item ON item.source = source.id JOIN ro
 _BY_ID = f"{_ITEM} item CROSS JOIN source ON source.id = item.source JOIN room ON room.id = item.room"
 
 
-def _items(connection: Connection, selected: Selected | None) -> Iterator[Item]:
+def _items(connection: Connection, selection: Selection | None) -> Iterator[Item]:
     packs = PackReader(connection)
-    for row, *told in connection.execute(f"{_BY_SOURCE} ORDER BY source.uid, thread, ordinal, item.uid"):
-        if selected is None or row in selected.items:
-            yield _item(packs, *told)
+    for row, *columns in connection.execute(f"{_BY_SOURCE} ORDER BY source.uid, thread, ordinal, item.uid"):
+        if selection is None or row in selection.items:
+            yield _item(packs, *columns)
 
 
 def _item(packs: PackReader, *told: Any) -> Item:
-    uid, source, room, kind, role, recorded, trust, standing, author, thread, ordinal, created, branch = told[:13]
+    uid, source, room, kind, role, recorded_at, trust, status, author, thread, ordinal, created, branch = told[:13]
     commit, decoder, parts, meta, text, codec, pack, start, size, salt = told[13:]
     return Item(
         id=_hex(uid),
@@ -172,9 +172,9 @@ def _item(packs: PackReader, *told: Any) -> Item:
         room=_hex(room),
         type=kind,
         role=role,
-        recorded_at=recorded,
+        recorded_at=recorded_at,
         trust=trust,
-        standing=standing,
+        standing=status,
         author=author,
         thread=thread,
         ordinal=ordinal,
@@ -190,84 +190,84 @@ def _item(packs: PackReader, *told: Any) -> Item:
     )
 
 
-def _about_items(connection: Connection, selected: Selected | None) -> Iterator[Record]:
+def _about_items(connection: Connection, selection: Selection | None) -> Iterator[Record]:
     for source_row, item_row, source, ordinal, item in connection.execute(
         "SELECT source.id, item.id, source.uid, r.ordinal, item.uid FROM source"
         " CROSS JOIN repetition r ON r.source = source.id CROSS JOIN item ON item.id = r.item"
         " ORDER BY source.uid, r.ordinal, item.uid"
     ):
-        if selected is None or (source_row in selected.sources and item_row in selected.items):
+        if selection is None or (source_row in selection.sources and item_row in selection.items):
             yield Repetition(_hex(source), ordinal, _hex(item))
     for item_row, source, at, item in connection.execute(
         "SELECT DISTINCT item.id, source.uid, r.at, item.uid FROM revision r JOIN source ON source.id = r.source"
         " JOIN item ON item.id = r.item ORDER BY source.uid, r.at, item.uid"
     ):
-        if selected is None or item_row in selected.items:
+        if selection is None or item_row in selection.items:
             yield Revision(_hex(source), at, _hex(item))
 
 
-def _links(connection: Connection, selected: Selected | None) -> Iterator[Link]:
-    for device, seq, item, digest, chained, absent in connection.execute(
+def _links(connection: Connection, selection: Selection | None) -> Iterator[Link]:
+    for device, seq, item, digest, link_hash, absent in connection.execute(
         "SELECT device.uid, seq, item_uid, digest, hash, absent FROM device CROSS JOIN link"
         " ON link.device = device.id ORDER BY device.uid, seq"
     ):
         if absent == links.LOST_BODY and bytes(digest) == BLIND:
             continue  # nothing is known of it
-        if selected is None or bytes(item) in selected.item_ids:
+        if selection is None or bytes(item) in selection.item_ids:
             why: Absent | None = "withheld" if absent == links.LOST_BODY else absent
-            yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(chained), why)
+            yield Link(_hex(device), seq, _hex(item), bytes(digest), bytes(link_hash), why)
 
 
 # --- what was done, and what is known ----------------------------------------------------------------------
 
 
-def _rest(connection: Connection, selected: Selected | None, tombstones: bool) -> Iterator[Record]:
-    yield from _groups(connection, selected)
-    yield from _acts(connection, selected)
-    yield from _tasks(connection, selected)
-    yield from reading_graph.records(connection, selected, tombstones)
+def _rest(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Record]:
+    yield from _groups(connection, selection)
+    yield from _acts(connection, selection)
+    yield from _tasks(connection, selection)
+    yield from reading_graph.records(connection, selection, tombstones)
 
 
-def _groups(connection: Connection, selected: Selected | None) -> Iterator[Group]:
+def _groups(connection: Connection, selection: Selection | None) -> Iterator[Group]:
     for row, uid, actor, at, verb, size, summary, undoes in connection.execute(
         "SELECT g.id, g.uid, g.actor, g.at, g.verb, g.size, g.summary, u.uid FROM change_group g"
         f" LEFT JOIN change_group u ON u.id = g.undoes WHERE {groups.IS_SHARED} ORDER BY g.uid"
     ):
-        if selected is None or row in selected.groups:
+        if selection is None or row in selection.groups:
             yield Group(_hex(uid), actor, at, verb, size, summary, _hex_or_none(undoes))
 
 
-def _acts(connection: Connection, selected: Selected | None) -> Iterator[Act]:
+def _acts(connection: Connection, selection: Selection | None) -> Iterator[Act]:
     rooms = {str(row): _hex(uid) for row, uid in connection.execute("SELECT id, uid FROM room")}
     for row, uid, kind, actor, at, detail, group in connection.execute(
         "SELECT act.id, act.uid, act.kind, act.actor, act.at, act.detail, g.uid FROM act"
         " LEFT JOIN change_group g ON g.id = act.grp ORDER BY act.uid"
     ):
-        if selected is not None and row not in selected.acts:
+        if selection is not None and row not in selection.acts:
             continue
-        told = json.loads(detail)
-        room = rooms.get(str(told.pop("row", None)))
+        act_detail = json.loads(detail)
+        room = rooms.get(str(act_detail.pop("row", None)))
         spans = tuple(
             Span(_hex(item), start, end, _hex(drawer))
             for item, start, end, drawer in connection.execute(
                 "SELECT item_uid, start, end, drawer_uid FROM act_span WHERE act = ? ORDER BY n", (row,)
             )
         )
-        yield Act(_hex(uid), kind, actor, at, told, room, _hex_or_none(group), spans)
+        yield Act(_hex(uid), kind, actor, at, act_detail, room, _hex_or_none(group), spans)
 
 
-def _tasks(connection: Connection, selected: Selected | None) -> Iterator[Record]:
+def _tasks(connection: Connection, selection: Selection | None) -> Iterator[Record]:
     for item_row, item, kind, due in connection.execute(
         "SELECT item.id, item.uid, task.kind, task.due_at FROM task JOIN item ON item.id = task.item ORDER BY item.uid"
     ):
-        if selected is None or item_row in selected.items:
+        if selection is None or item_row in selection.items:
             yield Task(_hex(item), kind, due)
-    for item_row, uid, item, state, recorded, retired in connection.execute(
+    for item_row, uid, item, state, recorded_at, retired_at in connection.execute(
         "SELECT item.id, s.uid, item.uid, s.state, s.recorded_at, s.retired_at FROM task_state s"
         " JOIN task ON task.id = s.task JOIN item ON item.id = task.item ORDER BY s.uid"
     ):
-        if selected is None or item_row in selected.items:
-            yield State(_hex(uid), _hex(item), state, recorded, retired)
+        if selection is None or item_row in selection.items:
+            yield State(_hex(uid), _hex(item), state, recorded_at, retired_at)
 
 
 def _hex(uid: bytes) -> str:

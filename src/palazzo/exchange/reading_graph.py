@@ -11,13 +11,13 @@ from typing import Any
 
 from palazzo.exchange.records import (
     Arrangement,
-    Cited,
     Conflict,
     Entity,
     EntityLink,
     Erasure,
     Fact,
     FactVersion,
+    FileCitation,
     Member,
     PredicateRule,
     Record,
@@ -27,110 +27,121 @@ from palazzo.exchange.records import (
     Tunnel,
     UnwantedFact,
 )
-from palazzo.exchange.selecting import Selected
+from palazzo.exchange.selecting import Selection
 from palazzo.store import facts, groups
 from palazzo.store.database import Connection
 
 _AT_ONCE = 500
 
 
-def records(connection: Connection, selected: Selected | None, tombstones: bool) -> Iterator[Record]:
+def records(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Record]:
     """Yield these in canonical order, from entities on."""
-    yield from _names(connection, selected)
-    yield from _facts(connection, selected)
-    yield from _conflicts(connection, selected)
-    yield from _arrangement(connection, selected)
-    yield from _tunnels(connection, selected)
-    yield from _erasures(connection, selected, tombstones)
+    yield from _names(connection, selection)
+    yield from _facts(connection, selection)
+    yield from _conflicts(connection, selection)
+    yield from _arrangement(connection, selection)
+    yield from _tunnels(connection, selection)
+    yield from _erasures(connection, selection, tombstones)
     if tombstones:
-        for uid, at, retired in connection.execute(
+        for uid, at, retired_at in connection.execute(
             "SELECT uid, at, retired_at FROM unwanted_fact ORDER BY uid, at, id"
         ):
-            yield UnwantedFact(_hex(uid), at, retired)
-    yield from _members(connection, selected, tombstones)
+            yield UnwantedFact(_hex(uid), at, retired_at)
+    yield from _members(connection, selection, tombstones)
 
 
-def _names(connection: Connection, selected: Selected | None) -> Iterator[Record]:
-    for row, uid, name, recorded in connection.execute("SELECT id, uid, name, recorded_at FROM entity ORDER BY uid"):
-        if selected is None or row in selected.entities:
-            yield Entity(_hex(uid), name, recorded)
-    for row, uid, kind, entity, name, other, recorded, retired in connection.execute(
+def _names(connection: Connection, selection: Selection | None) -> Iterator[Record]:
+    for row, uid, name, recorded_at in connection.execute("SELECT id, uid, name, recorded_at FROM entity ORDER BY uid"):
+        if selection is None or row in selection.entities:
+            yield Entity(_hex(uid), name, recorded_at)
+    for row, uid, kind, entity, name, merged_entity, recorded_at, retired_at in connection.execute(
         "SELECT l.id, l.uid, l.kind, e.uid, l.name, o.uid, l.recorded_at, l.retired_at FROM entity_link l"
         " JOIN entity e ON e.id = l.entity LEFT JOIN entity o ON o.id = l.other ORDER BY l.uid"
     ):
-        if selected is None or row in selected.entity_links:
-            yield EntityLink(_hex(uid), kind, _hex(entity), recorded, name, _hex_or_none(other), retired)
-    for row, uid, predicate, functional, recorded, retired in connection.execute(
+        if selection is None or row in selection.entity_links:
+            yield EntityLink(_hex(uid), kind, _hex(entity), recorded_at, name, _hex_or_none(merged_entity), retired_at)
+    for row, uid, predicate, functional, recorded_at, retired_at in connection.execute(
         "SELECT r.id, r.uid, p.name, r.functional, r.recorded_at, r.retired_at FROM predicate_rule r"
         " JOIN predicate p ON p.id = r.predicate ORDER BY r.uid"
     ):
-        if selected is None or row in selected.rules:
-            yield PredicateRule(_hex(uid), predicate, bool(functional), recorded, retired)
+        if selection is None or row in selection.rules:
+            yield PredicateRule(_hex(uid), predicate, bool(functional), recorded_at, retired_at)
 
 
-def _facts(connection: Connection, selected: Selected | None) -> Iterator[Record]:
+def _facts(connection: Connection, selection: Selection | None) -> Iterator[Record]:
     for row, uid, subject, predicate, thing, wing in connection.execute(
         "SELECT f.id, f.uid, s.uid, p.name, o.uid, w.uid FROM fact f JOIN entity s ON s.id = f.subject"
         " JOIN predicate p ON p.id = f.predicate JOIN entity o ON o.id = f.object LEFT JOIN wing w ON w.id = f.wing"
         " ORDER BY f.uid"
     ):
-        if selected is None or row in selected.facts:
+        if selection is None or row in selection.facts:
             yield Fact(_hex(uid), _hex(subject), predicate, _hex(thing), _hex_or_none(wing))
     rows = connection.execute(
         "SELECT v.id, f.id, v.uid, f.uid, v.confidence, v.recorded_at, v.valid_from, v.valid_to, s.uid, v.retired_at,"
         " v.nth FROM fact_version v JOIN fact f ON f.id = v.fact LEFT JOIN fact s ON s.id = v.superseded_by"
         " ORDER BY v.uid"
     )
-    while some := list(islice(rows, _AT_ONCE)):
-        wanted = [one for one in some if selected is None or one[1] in selected.facts]
-        said = facts.sources_of(connection, [int(one[0]) for one in wanted])
-        for row, _, uid, fact, confidence, recorded, start, end, successor, retired, nth in wanted:
-            sources = tuple(_statement(one) for one in said[row])
+    while batch := list(islice(rows, _AT_ONCE)):
+        version_rows = [entry for entry in batch if selection is None or entry[1] in selection.facts]
+        sources_by_row = facts.sources_of(connection, [int(entry[0]) for entry in version_rows])
+        for row, _, uid, fact, confidence, recorded_at, start, end, successor, retired_at, nth in version_rows:
+            sources = tuple(_statement(entry) for entry in sources_by_row[row])
             by = _hex_or_none(successor)
-            yield FactVersion(_hex(uid), _hex(fact), confidence, recorded, start, end, by, retired, sources, nth)
+            yield FactVersion(_hex(uid), _hex(fact), confidence, recorded_at, start, end, by, retired_at, sources, nth)
 
 
-def _statement(one: facts.Provenance) -> Statement:
-    cited = tuple(Cited(at.path, at.first, at.last, at.digest, at.lines, bytes.fromhex(at.blob)) for at in one.anchors)
+def _statement(provenance: facts.Provenance) -> Statement:
+    citations = tuple(
+        FileCitation(at.path, at.first, at.last, at.digest, at.lines, bytes.fromhex(at.blob))
+        for at in provenance.anchors
+    )
     return Statement(
-        one.stated_by, one.item, one.start, one.end, one.trust, one.tainted_by, one.branch, one.commit, cited
+        provenance.stated_by,
+        provenance.item,
+        provenance.start,
+        provenance.end,
+        provenance.trust,
+        provenance.tainted_by,
+        provenance.branch,
+        provenance.commit,
+        citations,
     )
 
 
-def _conflicts(connection: Connection, selected: Selected | None) -> Iterator[Conflict]:
+def _conflicts(connection: Connection, selection: Selection | None) -> Iterator[Conflict]:
     """Those of which somebody said that both may stand, or took that back. The others are found anew from the facts."""
-    for row, uid, kind, found, dismissed, restored, *sides in connection.execute(
+    for row, uid, kind, found_at, dismissed_at, restored_at, *sides in connection.execute(
         "SELECT c.id, c.uid, c.kind, c.found_at, c.dismissed_at, c.restored_at, a.uid, c.earlier_item, c.earlier_start,"
         " c.earlier_end, b.uid, c.later_item, c.later_start, c.later_end FROM conflict c"
         " LEFT JOIN fact a ON a.id = c.earlier_fact LEFT JOIN fact b ON b.id = c.later_fact"
         " WHERE c.dismissed_at IS NOT NULL OR c.restored_at IS NOT NULL ORDER BY c.uid"
     ):
-        if selected is None or row in selected.conflicts:
-            yield Conflict(_hex(uid), kind, _side(*sides[:4]), _side(*sides[4:]), found, dismissed, restored)
+        if selection is None or row in selection.conflicts:
+            yield Conflict(_hex(uid), kind, _side(*sides[:4]), _side(*sides[4:]), found_at, dismissed_at, restored_at)
 
 
 def _side(fact: bytes | None, item: bytes | None, start: int | None, end: int | None) -> Side:
     return Side(_hex_or_none(fact), _hex_or_none(item), start, end)
 
 
-def _arrangement(connection: Connection, selected: Selected | None) -> Iterator[Arrangement]:
-    for row, uid, kind, wing, room, name, target, recorded, retired in connection.execute(
+def _arrangement(connection: Connection, selection: Selection | None) -> Iterator[Arrangement]:
+    for row, uid, kind, wing, room, name, target, recorded_at, retired_at in connection.execute(
         "SELECT a.id, a.uid, a.kind, w.uid, r.uid, a.name, CASE WHEN a.kind = 'merge' AND a.room IS NOT NULL"
         " THEN (SELECT uid FROM room WHERE id = a.target) ELSE (SELECT uid FROM wing WHERE id = a.target) END,"
         " a.recorded_at, a.retired_at FROM arrangement a LEFT JOIN wing w ON w.id = a.wing"
         " LEFT JOIN room r ON r.id = a.room ORDER BY a.uid"
     ):
-        if selected is None or row in selected.arrangements:
+        if selection is None or row in selection.arrangements:
             of_wing, of_room, to = _hex_or_none(wing), _hex_or_none(room), _hex_or_none(target)
-            yield Arrangement(_hex(uid), kind, recorded, of_wing, of_room, name, to, retired)
+            yield Arrangement(_hex(uid), kind, recorded_at, of_wing, of_room, name, to, retired_at)
 
 
-def _tunnels(connection: Connection, selected: Selected | None) -> Iterator[Tunnel]:
-    for row, uid, source, target, label, actor, recorded, retired, restored in connection.execute(
+def _tunnels(connection: Connection, selection: Selection | None) -> Iterator[Tunnel]:
+    for row, uid, source, target, label, actor, recorded_at, retired_at, restored_at in connection.execute(
         "SELECT t.id, t.uid, a.uid, b.uid, t.label, t.actor, t.recorded_at, t.retired_at, t.restored_at FROM tunnel t"
         " JOIN room a ON a.id = t.source JOIN room b ON b.id = t.target ORDER BY t.uid"
     ):
-        if selected is not None and row not in selected.tunnels:
+        if selection is not None and row not in selection.tunnels:
             continue
         drawers: dict[str, list[str]] = {"source": [], "target": []}
         for side, drawer in connection.execute(
@@ -138,30 +149,32 @@ def _tunnels(connection: Connection, selected: Selected | None) -> Iterator[Tunn
         ):
             drawers[side].append(_hex(drawer))
         ends = tuple(drawers["source"]), tuple(drawers["target"])
-        yield Tunnel(_hex(uid), _hex(source), _hex(target), label, actor, recorded, retired, restored, *ends)
+        yield Tunnel(_hex(uid), _hex(source), _hex(target), label, actor, recorded_at, retired_at, restored_at, *ends)
 
 
-def _erasures(connection: Connection, selected: Selected | None, tombstones: bool) -> Iterator[Erasure]:
+def _erasures(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Erasure]:
     """Erasures with what they took. One of which an export has a part tells of that part, and has no certificate."""
     for row, uid, at, certificate in connection.execute("SELECT id, uid, at, certificate FROM erasure ORDER BY uid"):
-        gone = [
+        erased_ids = [
             bytes(item)
             for (item,) in connection.execute(
                 "SELECT item_uid FROM erased_item WHERE erasure = ? ORDER BY item_uid", (row,)
             )
         ]
-        told = gone if selected is None else [item for item in gone if item in selected.item_ids]
-        if selected is not None and not told:
+        item_ids = erased_ids if selection is None else [item for item in erased_ids if item in selection.item_ids]
+        if selection is not None and not item_ids:
             continue
         words = _tombstones(connection, row) if tombstones else ()
-        yield Erasure(_hex(uid), at, certificate if selected is None else "", tuple(item.hex() for item in told), words)
+        yield Erasure(
+            _hex(uid), at, certificate if selection is None else "", tuple(item.hex() for item in item_ids), words
+        )
 
 
 def _tombstones(connection: Connection, erasure: int) -> tuple[Tombstone, ...]:
     rows = connection.execute(
         "SELECT size, standing, head, tail, hash FROM tombstone WHERE erasure = ? ORDER BY hash, standing", (erasure,)
     )
-    return tuple(Tombstone(size, standing, head, tail, bytes(digest)) for size, standing, head, tail, digest in rows)
+    return tuple(Tombstone(size, mode, head, tail, bytes(digest)) for size, mode, head, tail, digest in rows)
 
 
 _REFS = {
@@ -183,14 +196,14 @@ _REFS = {
 _CASES = " ".join(f"WHEN '{kind}' THEN (SELECT uid FROM {table} WHERE id = m.ref)" for kind, table in _REFS.items())
 
 
-def _members(connection: Connection, selected: Selected | None, tombstones: bool) -> Iterator[Member]:
+def _members(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Member]:
     rows: Iterator[Any] = connection.execute(
         f"SELECT g.id, m.ref, g.uid, m.n, m.kind, CASE m.kind {_CASES} END,"
         " CASE m.kind WHEN 'unwanted' THEN (SELECT at FROM unwanted_fact WHERE id = m.ref) END"
         f" FROM change_group g CROSS JOIN group_member m ON m.grp = g.id WHERE {groups.IS_SHARED} ORDER BY g.uid, m.n"
     )
     for row, ref, group, n, kind, uid, at in rows:
-        if selected is not None and (row not in selected.groups or not selected.has(kind, ref)):
+        if selection is not None and (row not in selection.groups or not selection.has(kind, ref)):
             continue
         if kind == "undone":
             yield Member(_hex(group), n, kind, None, ref)

@@ -30,7 +30,7 @@ from palazzo.exchange.forms import (
     Time,
     Whole,
 )
-from palazzo.model import ItemKind, Role, Standing, Trust
+from palazzo.model import ContentKind, ItemKind, Role, Trust
 from palazzo.store.acts import ActKind
 from palazzo.store.arrangement import ArrangementKind
 from palazzo.store.entities import LinkKind
@@ -113,7 +113,7 @@ class Item:
     role: Role
     recorded_at: Time
     trust: Trust
-    standing: Standing = "said"
+    standing: ContentKind = "said"
     author: Name = ""
     thread: Name = ""
     ordinal: Whole = 0
@@ -260,7 +260,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class FileCitation:
     """A file that is cited by who states a fact: lines, the digest of their words, git's id of the file."""
 
     path: Name
@@ -283,7 +283,7 @@ class Statement:
     tainted_by: tuple[Id, ...] = ()
     branch: Name = ""
     commit: Name = ""
-    anchors: tuple[Cited, ...] = ()
+    anchors: tuple[FileCitation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,28 +38,28 @@ def parts_of(record: Record) -> Iterator[Name]:
         case Repetition() | Revision():
             yield from (("source", record.source), ("item", record.item))
         case Act():
-            yield from given(("room", record.room))
+            yield from drop_missing(("room", record.room))
         case Task():
             yield "item", record.item
         case State():
             yield "task", record.task
         case EntityLink():
-            yield from given(("entity", record.entity), ("entity", record.other))
+            yield from drop_missing(("entity", record.entity), ("entity", record.other))
         case Fact():
-            yield from given(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
+            yield from drop_missing(("entity", record.subject), ("entity", record.object), ("wing", record.wing))
         case FactVersion():
-            yield from given(("fact", record.fact), ("fact", record.superseded_by))
+            yield from drop_missing(("fact", record.fact), ("fact", record.superseded_by))
         case Conflict():
-            yield from given(("fact", record.earlier.fact), ("fact", record.later.fact))
+            yield from drop_missing(("fact", record.earlier.fact), ("fact", record.later.fact))
         case Arrangement():
-            within = "wing" if record.room is None or record.type != "merge" else "room"
-            yield from given(("wing", record.wing), ("room", record.room), (within, record.target))
+            target_kind = "wing" if record.room is None or record.type != "merge" else "room"
+            yield from drop_missing(("wing", record.wing), ("room", record.room), (target_kind, record.target))
         case Tunnel():
             yield from (("room", record.source), ("room", record.target))
         case Member():
             yield "group", record.group
 
 
-def given(*found: tuple[str, str | None]) -> Iterator[Name]:
+def drop_missing(*found: tuple[str, str | None]) -> Iterator[Name]:
     """Yield those that there are."""
     return ((kind, uid) for kind, uid in found if uid is not None)

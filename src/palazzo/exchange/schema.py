@@ -31,10 +31,10 @@ def schema() -> dict[str, Any]:
 
 
 def _record(kind: str, cls: type) -> dict[str, Any]:
-    told: dict[str, Any] = schema_of(fields_of(cls))
+    record_schema: dict[str, Any] = schema_of(fields_of(cls))
     return {
         "description": " ".join((inspect.getdoc(cls) or "").split()),
-        **told,
-        "properties": {"kind": {"const": kind}, **told["properties"]},
-        "required": ["kind", *told["required"]],
+        **record_schema,
+        "properties": {"kind": {"const": kind}, **record_schema["properties"]},
+        "required": ["kind", *record_schema["required"]],
     }

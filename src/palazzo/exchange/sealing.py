@@ -54,14 +54,14 @@ class Key:
 
     def seal(self, content: bytes) -> bytes:
         """Return `content` closed for this key."""
-        sealed: bytes = _pyrage().encrypt(content, [self._identity.to_public()])
-        return sealed
+        ciphertext: bytes = _pyrage().encrypt(content, [self._identity.to_public()])
+        return ciphertext
 
-    def open(self, sealed: bytes) -> bytes:
+    def open(self, ciphertext: bytes) -> bytes:
         """Return what was sealed for this key; WrongKey where it was for another, or is not sealed, or damaged."""
         pyrage = _pyrage()
         try:
-            content: bytes = pyrage.decrypt(sealed, [self._identity])
+            content: bytes = pyrage.decrypt(ciphertext, [self._identity])
         except pyrage.DecryptError:
             raise WrongKey(
                 "What is on the remote does not open with this palace's key: it was sealed with another one, or is "
@@ -74,15 +74,15 @@ def close_with(passphrase: str, key: Key) -> str:
     """Return the key closed by a passphrase, as armoured age text; UsageError for a passphrase that is too short."""
     if len(passphrase) < SHORTEST_PASSPHRASE:
         raise UsageError(f"The passphrase is too short: give at least {SHORTEST_PASSPHRASE} characters.")
-    closed: bytes = _pyrage().passphrase.encrypt(key.text.encode(), passphrase, armored=True)
-    return closed.decode("ascii")
+    armored_key: bytes = _pyrage().passphrase.encrypt(key.text.encode(), passphrase, armored=True)
+    return armored_key.decode("ascii")
 
 
-def open_with(passphrase: str, closed: str) -> Key:
+def open_with(passphrase: str, armored_key: str) -> Key:
     """Return the key that `close_with` closed; WrongKey where it does not open with this passphrase."""
     pyrage = _pyrage()
     try:
-        text = pyrage.passphrase.decrypt(closed.encode("utf-8", "replace"), passphrase).decode("ascii", "replace")
+        text = pyrage.passphrase.decrypt(armored_key.encode("utf-8", "replace"), passphrase).decode("ascii", "replace")
     except pyrage.DecryptError:
         raise WrongKey(
             "The passphrase does not open this remote's key: give the one that the first device was given."
@@ -117,13 +117,13 @@ def load(path: Path) -> Key:
     except OSError as error:
         raise UsageError(f"The key file {path} cannot be read ({error.strerror}); name the right one.") from None
     lines = content.decode("utf-8", "replace").split("\n") if len(content) <= LARGEST_KEY_FILE else []
-    found = [line.strip() for line in lines if line.strip().startswith(_SECRET)]
-    if len(found) != 1:
+    key_lines = [line.strip() for line in lines if line.strip().startswith(_SECRET)]
+    if len(key_lines) != 1:
         raise WrongKey(
             f"{path} is no key file: one has a line that begins with {_SECRET}. 'palazzo sync init --save-key FILE' "
             "writes it on the first device."
         )
-    return Key.parse(found[0])
+    return Key.parse(key_lines[0])
 
 
 def _pyrage() -> ModuleType:

@@ -51,14 +51,14 @@ Fetch = Callable[["SegmentName"], bytes]
 """Gives a segment's bytes."""
 
 
-class Sealing(Protocol):
+class Cipher(Protocol):
     """Closes bytes for those who have the key. `open` raises WrongKey."""
 
     def seal(self, content: bytes) -> bytes:
         """Return `content`, sealed."""
         ...
 
-    def open(self, sealed: bytes) -> bytes:
+    def open(self, ciphertext: bytes) -> bytes:
         """Return what was sealed."""
         ...
 
@@ -77,8 +77,8 @@ class SegmentName:
     @classmethod
     def parse(cls, name: str) -> Self | None:
         """Read a file's name; None for any other file, such as a half-written one or a copy made in a conflict."""
-        found = _NAME.fullmatch(name)
-        return cls(int(found[1]), int(found[2]), found[3]) if found else None
+        match = _NAME.fullmatch(name)
+        return cls(int(match[1]), int(match[2]), match[3]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class SegmentContent:
     """A segment that was read: lines without their newline.
 
     `card` is the device's card, proven by the signature of the key in it; None if the segment is not signed.
@@ -119,7 +119,7 @@ class Opened:
 class Judge(Protocol):
     """Decides whether segments come from a device that may write."""
 
-    def is_proven(self, segment: Opened) -> bool:
+    def is_proven(self, segment: SegmentContent) -> bool:
         """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
         ...
 
@@ -145,11 +145,11 @@ class Head:
         return SegmentName(self.epoch, self.n, self.hash)
 
     @classmethod
-    def of(cls, segment: Segment, called: str = "") -> Self:
+    def of(cls, segment: Segment, device_name: str = "") -> Self:
         """Return the head of a device whose last segment this is."""
         header = segment.header
-        shown = "".join(letter for letter in called if letter.isprintable())[:100]
-        return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, shown)
+        display_name = "".join(letter for letter in device_name if letter.isprintable())[:100]
+        return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, display_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +162,11 @@ class Series:
     epoch: int = 1
 
     @classmethod
-    def after(cls, palace: str, device: str, head: Head | None, *, anew: bool = False) -> Self:
+    def continue_from(cls, palace: str, device: str, head: Head | None, *, is_new_epoch: bool = False) -> Self:
         """Return where a device goes on that has come to `head`; `anew` begins the next epoch."""
         if head is None:
             return cls(palace, device, None)
-        return cls(palace, device, None, head.epoch + 1) if anew else cls(palace, device, head.name, head.epoch)
+        return cls(palace, device, None, head.epoch + 1) if is_new_epoch else cls(palace, device, head.name, head.epoch)
 
 
 def digest(content: bytes) -> str:
@@ -183,7 +183,7 @@ def write(
     lines: Iterable[bytes],
     series: Series,
     clock: Callable[[], Micros],
-    cipher: Sealing | None = None,
+    cipher: Cipher | None = None,
     key: bytes = b"",
     signer: Signer | None = None,
     at_least_one: bool = False,
@@ -195,7 +195,7 @@ def write(
     """
     last = series.last
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    for batch in _filled(lines, at_least_one=at_least_one or last is None):
+    for batch in _fill_segments(lines, at_least_one=at_least_one or last is None):
         epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
         header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
         content = packer.compress(b"\n".join([_dump(header), *batch]) + b"\n")
@@ -214,9 +214,9 @@ def read(
     name: SegmentName,
     device: str,
     palace: str,
-    cipher: Sealing | None = None,
+    cipher: Cipher | None = None,
     key: bytes = b"",
-) -> Opened:
+) -> SegmentContent:
     """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed.
 
     With the palace's `key`, SegmentUnreadable also where it has no valid proof that a device of the palace wrote it.
@@ -234,7 +234,7 @@ def read(
             "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
         )
     card = segment_frames.read_card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
-    header_line, *lines = _unpacked(frames, name, device).removesuffix(b"\n").split(b"\n")
+    header_line, *lines = _decompress_segment(frames, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
         raise SegmentUnreadable(
@@ -246,42 +246,44 @@ def read(
             f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, and this is {palace[:8]}); "
             "use a remote of its own for each palace."
         )
-    return Opened(header, name, tuple(lines), card)
+    return SegmentContent(header, name, tuple(lines), card)
 
 
-def unread(names: Iterable[SegmentName], head: Head, seen: SegmentName | None) -> list[SegmentName | None]:
+def unread(names: Iterable[SegmentName], head: Head, last_read: SegmentName | None) -> list[SegmentName | None]:
     """Return which of a device's segments are new to who has read as far as `seen`, in order.
 
     None stands for one that is not there, or of which several claim to be it: `follow` then asks the one behind it.
     Raises RemoteRewritten where what was seen is no longer behind the head.
     """
     first = 1
-    if seen is not None:
-        if (head.epoch, head.n) < (seen.epoch, seen.n):
+    if last_read is not None:
+        if (head.epoch, head.n) < (last_read.epoch, last_read.n):
             raise RemoteRewritten(_rewritten(head.device, "went back"))
-        if (head.epoch, head.n) == (seen.epoch, seen.n) and head.hash != seen.hash:
+        if (head.epoch, head.n) == (last_read.epoch, last_read.n) and head.hash != last_read.hash:
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
-        if head.epoch == seen.epoch:
-            first = seen.n + 1
+        if head.epoch == last_read.epoch:
+            first = last_read.n + 1
     claims: dict[int, list[SegmentName]] = {}
     for name in names:
         if name.epoch == head.epoch and first <= name.n < head.n:
             claims.setdefault(name.n, []).append(name)
     between = [claims.get(n, []) for n in range(first, head.n)]
-    found: list[SegmentName | None] = [one[0] if len(one) == 1 else None for one in between]
-    return [*found, head.name] if head.n >= first else found
+    segment_names: list[SegmentName | None] = [
+        candidates[0] if len(candidates) == 1 else None for candidates in between
+    ]
+    return [*segment_names, head.name] if head.n >= first else segment_names
 
 
 def follow(
     fetch: Fetch,
     names: Sequence[SegmentName],
     head: Head,
-    seen: SegmentName | None,
+    last_read: SegmentName | None,
     palace: str,
-    cipher: Sealing | None = None,
+    cipher: Cipher | None = None,
     key: bytes = b"",
     judge: Judge | None = None,
-) -> Iterator[Opened]:
+) -> Iterator[SegmentContent]:
     """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
 
     The `judge` says of each whether its device wrote it. One without a signature is proven by a later one with it,
@@ -290,35 +292,37 @@ def follow(
     `fetch` gives the bytes of one, `names` are those that are there. What is yielded holds whatever comes later.
     Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
     """
-    wanted = unread(names, head, seen)
-    for at in range(len(wanted) - 2, -1, -1):  # of those that claim one number it is the one that the next names
-        behind = wanted[at + 1]
-        if wanted[at] is None and behind is not None:
-            previous = read(fetch(behind), behind, head.device, palace, cipher, key).header.previous
-            named = SegmentName(behind.epoch, behind.n - 1, previous)
-            wanted[at] = named if named in names else None
-    before = seen if seen is not None and seen.epoch == head.epoch else None
+    unread_names = unread(names, head, last_read)
+    for at in range(len(unread_names) - 2, -1, -1):  # of those that claim one number it is the one that the next names
+        next_name = unread_names[at + 1]
+        if unread_names[at] is None and next_name is not None:
+            previous = read(fetch(next_name), next_name, head.device, palace, cipher, key).header.previous
+            claimed_name = SegmentName(next_name.epoch, next_name.n - 1, previous)
+            unread_names[at] = claimed_name if claimed_name in names else None
+    previous_name = last_read if last_read is not None and last_read.epoch == head.epoch else None
 
-    def open_segment(name: SegmentName) -> Opened:
+    def open_segment(name: SegmentName) -> SegmentContent:
         return read(fetch(name), name, head.device, palace, cipher, key)
 
     proven_to = 0
-    for number, name in enumerate(wanted, head.n - len(wanted) + 1):
+    for number, name in enumerate(unread_names, head.n - len(unread_names) + 1):
         if name is None:
             raise SegmentUnreadable(
                 f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
                 f"wait until it is copied and pull again. {_STAYS_SO}"
             )
         segment = open_segment(name)
-        if segment.header.previous != (before.hash if before else ""):
+        if segment.header.previous != (previous_name.hash if previous_name else ""):
             raise RemoteRewritten(_rewritten(head.device, "tells another past"))
         if judge is not None and not judge.is_proven(segment) and number > proven_to:
-            proven_to = _proven_to(wanted[number - 1 - (head.n - len(wanted)) :], open_segment, judge)
+            proven_to = _proven_to(unread_names[number - 1 - (head.n - len(unread_names)) :], open_segment, judge)
         yield segment
-        before = name
+        previous_name = name
 
 
-def _proven_to(names: Sequence[SegmentName | None], open_segment: Callable[[SegmentName], Opened], judge: Judge) -> int:
+def _proven_to(
+    names: Sequence[SegmentName | None], open_segment: Callable[[SegmentName], SegmentContent], judge: Judge
+) -> int:
     """Return the number of the first signed segment that leads back to the first of these; SegmentRefused if none."""
     first = names[0]
     assert first is not None  # noqa: S101 - it was read
@@ -345,12 +349,12 @@ def dump_head(head: Head) -> bytes:
 
 def load_head(content: bytes, device: str) -> Head:
     """Read the file `head` in the directory of `device`; SegmentUnreadable for what is none."""
-    what = f"the head of device {device[:8]}"
+    label = f"the head of device {device[:8]}"
     if len(content) > LARGEST_HEAD:
-        raise SegmentUnreadable(f"{what.capitalize()} is damaged: it is too long. That device's next push mends it.")
-    head = _load(content, Head, what)
+        raise SegmentUnreadable(f"{label.capitalize()} is damaged: it is too long. That device's next push mends it.")
+    head = _load(content, Head, label)
     if head.device != device:
-        raise SegmentUnreadable(f"{what.capitalize()} is of another device ({head.device[:8]}); it was left alone.")
+        raise SegmentUnreadable(f"{label.capitalize()} is of another device ({head.device[:8]}); it was left alone.")
     return head
 
 
@@ -359,72 +363,72 @@ def is_device(name: str) -> bool:
     return _DEVICE.fullmatch(name) is not None
 
 
-def _rewritten(device: str, how: str) -> str:
+def _rewritten(device: str, reason: str) -> str:
     return (
-        f"The remote was rewritten: what device {device[:8]} told there {how}, so nothing more of it is taken in; "
+        f"The remote was rewritten: what device {device[:8]} told there {reason}, so nothing more of it is taken in; "
         "if somebody restored it on purpose, 'palazzo sync init ADDRESS --again' reads it anew."
     )
 
 
-def _filled(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[list[bytes]]:
-    some: list[bytes] = []
+def _fill_segments(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     size = 0
     for line in lines:
         if not fits(line):
             raise ValueError("a line of a segment is too long, or is more than one")
-        if some and size + len(line) > FULL:
-            yield some
-            some, size, at_least_one = [], 0, False
-        some.append(line)
+        if batch and size + len(line) > FULL:
+            yield batch
+            batch, size, at_least_one = [], 0, False
+        batch.append(line)
         size += len(line) + 1
-    if some or at_least_one:
-        yield some
+    if batch or at_least_one:
+        yield batch
 
 
-def _unpacked(packed: bytes, name: SegmentName, device: str) -> bytes:
+def _decompress_segment(payload: bytes, name: SegmentName, device: str) -> bytes:
     try:
-        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed) as reader:
-            found = reader.read(LARGEST + 1)
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(payload) as reader:
+            content = reader.read(LARGEST + 1)
     except (zstandard.ZstdError, MemoryError):
-        found = b""
-    if len(found) > LARGEST:
+        content = b""
+    if len(content) > LARGEST:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is larger than any that Palazzo writes "
             f"({LARGEST // 1024 // 1024} MiB); nothing of it was taken in."
         )
-    if not found.endswith(b"\n"):
+    if not content.endswith(b"\n"):
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is no segment that can be read; if it is sealed, "
             "'palazzo sync init' takes the passphrase or the key."
         )
-    return found
+    return content
 
 
-Told = TypeVar("Told", Header, Head)
+HeaderOrHead = TypeVar("HeaderOrHead", Header, Head)
 
 
-def _dump(told: Header | Head) -> bytes:
-    content = {"palazzo": "segment" if isinstance(told, Header) else "head", **asdict(told)}
+def _dump(record: Header | Head) -> bytes:
+    content = {"palazzo": "segment" if isinstance(record, Header) else "head", **asdict(record)}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _load(line: bytes, kind: type[Told], what: str) -> Told:
+def _load(line: bytes, kind: type[HeaderOrHead], label: str) -> HeaderOrHead:
     """Read a header or a head strictly; SegmentUnreadable names `what` for all else."""
-    damaged = SegmentUnreadable(
-        f"{what[0].upper()}{what[1:]} is damaged; that device's next push of something new may mend it."
+    error = SegmentUnreadable(
+        f"{label[0].upper()}{label[1:]} is damaged; that device's next push of something new may mend it."
     )
     try:
         content = json.loads(line) if len(line) <= LARGEST_HEAD else None
     except (ValueError, RecursionError):
-        raise damaged from None
+        raise error from None
     word = "segment" if kind is Header else "head"
     if not isinstance(content, dict) or content.pop("palazzo", None) != word:
-        raise damaged
+        raise error
     version = content.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise SegmentUnreadable(f"{what[0].upper()}{what[1:]} was written by a newer Palazzo; update this one.")
-    if set(content) != {one.name for one in fields(kind)} or not _fits(content):
-        raise damaged
+        raise SegmentUnreadable(f"{label[0].upper()}{label[1:]} was written by a newer Palazzo; update this one.")
+    if set(content) != {field.name for field in fields(kind)} or not _fits(content):
+        raise error
     return kind(**content)
 
 

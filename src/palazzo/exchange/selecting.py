@@ -19,7 +19,7 @@ _Rows = set[int]
 
 
 @dataclass(slots=True)
-class Selected:
+class Selection:
     """Row ids by table; `item_ids` are the chosen items' ids."""
 
     items: _Rows = field(default_factory=set)
@@ -60,31 +60,31 @@ class Selected:
         return kind == "undone" or ref in tables.get(kind, ())
 
 
-def select(connection: Connection, listing: Listing, whole_wing: bool) -> Selected:
+def select(connection: Connection, listing: Listing, whole_wing: bool) -> Selection:
     """Return what an export of these drawers holds. Of a `whole_wing` facts count too that are written nowhere."""
-    drawers = [one.row for one in listings.shelved(connection, listing)]
-    found = Selected()
-    found.items, found.item_ids = _items(connection, drawers)
-    _sources(connection, found)
-    _acts(connection, found)
+    drawers = [drawer.row for drawer in listings.list_drawers(connection, listing)]
+    selection = Selection()
+    selection.items, selection.item_ids = _items(connection, drawers)
+    _sources(connection, selection)
+    _acts(connection, selection)
     wings = _wings_of(connection, listing.rooms or ()) if whole_wing else set()
-    _facts(connection, found, wings)
-    _places(connection, found)
-    _conflicts(connection, found)
-    found.tunnels = _rows(
+    _facts(connection, selection, wings)
+    _places(connection, selection)
+    _conflicts(connection, selection)
+    selection.tunnels = _rows(
         (
             row
             for row, source, target in connection.execute("SELECT id, source, target FROM tunnel")
-            if source in found.rooms and target in found.rooms
+            if source in selection.rooms and target in selection.rooms
         )
     )
-    found.states = _rows(
+    selection.states = _rows(
         row
         for row, item in connection.execute("SELECT s.id, task.item FROM task_state s JOIN task ON task.id = s.task")
-        if item in found.items
+        if item in selection.items
     )
-    _groups(connection, found)
-    return found
+    _groups(connection, selection)
+    return selection
 
 
 def _rows(rows: Iterable[Any]) -> _Rows:
@@ -97,114 +97,120 @@ def _items(connection: Connection, drawers: list[int]) -> tuple[_Rows, set[bytes
         " ON s.drawer = asked.value CROSS JOIN item ON item.id = s.item",
         (json.dumps(drawers),),
     )
-    found = {int(row): bytes(uid) for row, uid in rows}
-    return set(found), set(found.values())
+    uids_by_row = {int(row): bytes(uid) for row, uid in rows}
+    return set(uids_by_row), set(uids_by_row.values())
 
 
-def _sources(connection: Connection, found: Selected) -> None:
+def _sources(connection: Connection, selection: Selection) -> None:
     for row, source, room in connection.execute("SELECT id, source, room FROM item"):
-        if row in found.items:
-            found.sources.add(source)
-            found.rooms.add(room)
+        if row in selection.items:
+            selection.sources.add(source)
+            selection.rooms.add(room)
     for device, item in connection.execute("SELECT device, item_uid FROM link"):
-        if bytes(item) in found.item_ids:
-            found.devices.add(device)
-    named = {name for row, name in connection.execute("SELECT id, project FROM source") if row in found.sources}
+        if bytes(item) in selection.item_ids:
+            selection.devices.add(device)
+    identities = {
+        name for row, name in connection.execute("SELECT id, project FROM source") if row in selection.sources
+    }
     for row, identity, wing in connection.execute("SELECT id, identity, wing FROM project"):
-        if identity in named:
-            found.projects.add(row)
-            found.wings.add(wing)
+        if identity in identities:
+            selection.projects.add(row)
+            selection.wings.add(wing)
 
 
-def _acts(connection: Connection, found: Selected) -> None:
-    touching: _Rows = set()
-    beyond: _Rows = set()
+def _acts(connection: Connection, selection: Selection) -> None:
+    matching_acts: _Rows = set()
+    outside_acts: _Rows = set()
     for act, item in connection.execute("SELECT act, item_uid FROM act_span"):
-        (touching if bytes(item) in found.item_ids else beyond).add(act)
-    found.acts = touching - beyond
+        (matching_acts if bytes(item) in selection.item_ids else outside_acts).add(act)
+    selection.acts = matching_acts - outside_acts
     for row, group, detail in connection.execute("SELECT id, grp, detail FROM act"):
-        if row in found.acts:
+        if row in selection.acts:
             if group is not None:
-                found.groups.add(group)
+                selection.groups.add(group)
             room = json.loads(detail).get("row")
             if room is not None:
-                found.rooms.add(int(room))
+                selection.rooms.add(int(room))
 
 
 def _wings_of(connection: Connection, rooms: Iterable[int]) -> _Rows:
-    wanted = set(rooms)
-    return {int(wing) for room, wing in connection.execute("SELECT id, wing FROM room") if room in wanted}
+    room_rows = set(rooms)
+    return {int(wing) for room, wing in connection.execute("SELECT id, wing FROM room") if room in room_rows}
 
 
-def _facts(connection: Connection, found: Selected, wings: _Rows) -> None:
-    written: _Rows = set()
-    beyond: _Rows = set()
+def _facts(connection: Connection, selection: Selection, wings: _Rows) -> None:
+    matching_facts: _Rows = set()
+    outside_facts: _Rows = set()
     for fact, item in connection.execute(
         "SELECT DISTINCT v.fact, s.item_uid FROM fact_source s JOIN fact_version v ON v.id = s.version"
         " WHERE s.item_uid IS NOT NULL"
     ):
-        (written if bytes(item) in found.item_ids else beyond).add(fact)
+        (matching_facts if bytes(item) in selection.item_ids else outside_facts).add(fact)
     ends = {
         int(row): (wing, subject, thing, predicate)
         for row, wing, subject, thing, predicate in connection.execute(
             "SELECT id, wing, subject, object, predicate FROM fact"
         )
     }
-    found.facts = {row for row, (wing, *_) in ends.items() if row in written or wing in wings} - beyond
-    followed = list(connection.execute("SELECT fact, superseded_by FROM fact_version WHERE superseded_by IS NOT NULL"))
-    while lost := {fact for fact, by in followed if fact in found.facts and by not in found.facts}:
-        found.facts -= lost
+    selection.facts = {
+        row for row, (wing, *_) in ends.items() if row in matching_facts or wing in wings
+    } - outside_facts
+    successions = list(
+        connection.execute("SELECT fact, superseded_by FROM fact_version WHERE superseded_by IS NOT NULL")
+    )
+    while orphans := {fact for fact, by in successions if fact in selection.facts and by not in selection.facts}:
+        selection.facts -= orphans
     predicates: _Rows = set()
-    for row in found.facts:
+    for row in selection.facts:
         wing, subject, thing, predicate = ends[row]
-        found.entities.update((subject, thing))
+        selection.entities.update((subject, thing))
         predicates.add(predicate)
         if wing is not None:
-            found.wings.add(wing)
-    for row, entity, other in connection.execute("SELECT id, entity, other FROM entity_link"):
-        if entity in found.entities and (other is None or other in found.entities):
-            found.entity_links.add(row)
+            selection.wings.add(wing)
+    for row, entity, merged_entity in connection.execute("SELECT id, entity, other FROM entity_link"):
+        if entity in selection.entities and (merged_entity is None or merged_entity in selection.entities):
+            selection.entity_links.add(row)
     for row, predicate in connection.execute("SELECT id, predicate FROM predicate_rule"):
         if predicate in predicates:
-            found.rules.add(row)
+            selection.rules.add(row)
     for row, fact in connection.execute("SELECT id, fact FROM fact_version"):
-        if fact in found.facts:
-            found.versions.add(row)
+        if fact in selection.facts:
+            selection.versions.add(row)
 
 
-def _places(connection: Connection, found: Selected) -> None:
+def _places(connection: Connection, selection: Selection) -> None:
     """Add the wings that rooms stand or stood in, and what they were merged into, with what was arranged of them."""
     firsts = {int(row): int(wing) for row, wing in connection.execute("SELECT id, first_wing FROM room")}
-    arranged = list(connection.execute("SELECT id, kind, wing, room, target FROM arrangement"))
+    arrangements = list(connection.execute("SELECT id, kind, wing, room, target FROM arrangement"))
     while True:
-        before = len(found.wings), len(found.rooms)
-        found.wings.update(firsts[room] for room in found.rooms)
-        for row, kind, wing, room, target in arranged:
-            if wing in found.wings or room in found.rooms:
-                found.arrangements.add(row)
+        sizes = len(selection.wings), len(selection.rooms)
+        selection.wings.update(firsts[room] for room in selection.rooms)
+        for row, kind, wing, room, target in arrangements:
+            if wing in selection.wings or room in selection.rooms:
+                selection.arrangements.add(row)
                 if target is not None:
-                    (found.rooms if kind == "merge" and room is not None else found.wings).add(target)
-        if (len(found.wings), len(found.rooms)) == before:
+                    (selection.rooms if kind == "merge" and room is not None else selection.wings).add(target)
+        if (len(selection.wings), len(selection.rooms)) == sizes:
             return
 
 
-def _conflicts(connection: Connection, found: Selected) -> None:
+def _conflicts(connection: Connection, selection: Selection) -> None:
     for row, *sides in connection.execute(
         "SELECT id, earlier_fact, earlier_item, later_fact, later_item FROM conflict"
     ):
-        if all(_is_side(found, *side) for side in (sides[:2], sides[2:])):
-            found.conflicts.add(row)
+        if all(_is_side(selection, *side) for side in (sides[:2], sides[2:])):
+            selection.conflicts.add(row)
 
 
-def _is_side(found: Selected, fact: int | None, item: bytes | None) -> bool:
-    return (fact is None or fact in found.facts) and (item is None or bytes(item) in found.item_ids)
+def _is_side(selection: Selection, fact: int | None, item: bytes | None) -> bool:
+    return (fact is None or fact in selection.facts) and (item is None or bytes(item) in selection.item_ids)
 
 
-def _groups(connection: Connection, found: Selected) -> None:
+def _groups(connection: Connection, selection: Selection) -> None:
     """Add the groups that did something of what is told, and what took them back or was taken back by them."""
     for group, kind, ref in connection.execute("SELECT grp, kind, ref FROM group_member WHERE kind <> 'undone'"):
-        if found.has(kind, ref):
-            found.groups.add(group)
+        if selection.has(kind, ref):
+            selection.groups.add(group)
     undoings = list(connection.execute("SELECT id, undoes FROM change_group WHERE undoes IS NOT NULL"))
-    found.groups.update(undone for row, undone in undoings if row in found.groups)
-    found.groups.update(row for row, undone in undoings if undone in found.groups)
+    selection.groups.update(undone for row, undone in undoings if row in selection.groups)
+    selection.groups.update(row for row, undone in undoings if undone in selection.groups)

@@ -27,7 +27,7 @@ from palazzo.exchange.records import (
     Tombstone,
 )
 
-_CHAINED = 32
+_HASH_BYTES = 32
 """Bytes of what a link holds."""
 _STANDINGS = range(3)
 _ENDS = 2
@@ -43,7 +43,7 @@ def check(record: Record) -> None:
         case Item(type="message"):  # a note stands at its time, which may be before 1970
             _must(record.ordinal >= 0, "'ordinal' of a message counts from 0")
         case Link():
-            _must(len(record.digest) == len(record.hash) == _CHAINED, "'digest' and 'hash' have 32 bytes")
+            _must(len(record.digest) == len(record.hash) == _HASH_BYTES, "'digest' and 'hash' have 32 bytes")
             _must(record.seq > 0, "'seq' counts from 1")
         case Act():
             _act(record)
@@ -58,8 +58,8 @@ def check(record: Record) -> None:
             _arrangement(record)
         case Erasure():
             _certificate(record.certificate)
-            for one in record.tombstones:
-                _tombstone(one)
+            for tombstone in record.tombstones:
+                _tombstone(tombstone)
         case Member():
             _must((record.number if record.type == "undone" else record.ref) is not None, "says not of what")
         case _:
@@ -71,58 +71,67 @@ def _must(holds: bool, why: str) -> None:
         raise BadRecord(why)
 
 
-def _act(one: Act) -> None:
-    missing = next((name for name in _NEEDS.get(one.type, ()) if not isinstance(one.detail.get(name), str)), None)
+def _act(act: Act) -> None:
+    missing = next((name for name in _NEEDS.get(act.type, ()) if not isinstance(act.detail.get(name), str)), None)
     _must(missing is None, f"'detail' lacks '{missing}'")
-    _must("row" not in one.detail, "'detail' tells a row of another palace")
-    _must(all(isinstance(value, str) for value in one.detail.values()), "'detail' must be of texts")
-    for span in one.spans:
+    _must("row" not in act.detail, "'detail' tells a row of another palace")
+    _must(all(isinstance(value, str) for value in act.detail.values()), "'detail' must be of texts")
+    for span in act.spans:
         _stretch(span)
 
 
-def _stretch(one: Span) -> None:
-    _must(0 <= one.start <= one.end, "a stretch ends before it begins")
+def _stretch(span: Span) -> None:
+    _must(0 <= span.start <= span.end, "a stretch ends before it begins")
 
 
-def _version(one: FactVersion) -> None:
-    _must(one.valid_from is None or one.valid_to is None or one.valid_from < one.valid_to, "ends before it begins")
-    for source in one.sources:
+def _version(version: FactVersion) -> None:
+    _must(
+        version.valid_from is None or version.valid_to is None or version.valid_from < version.valid_to,
+        "ends before it begins",
+    )
+    for source in version.sources:
         _statement(source)
 
 
-def _statement(one: Statement) -> None:
-    _must((one.start is None) == (one.end is None), "a stretch has a start and an end, or neither")
-    _must(one.start is None or one.end is None or 0 <= one.start <= one.end, "a stretch ends before it begins")
+def _statement(statement: Statement) -> None:
+    _must((statement.start is None) == (statement.end is None), "a stretch has a start and an end, or neither")
+    _must(
+        statement.start is None or statement.end is None or 0 <= statement.start <= statement.end,
+        "a stretch ends before it begins",
+    )
 
 
-def _side(one: Side) -> None:
-    _must((one.fact is None) != (one.item is None), "each side is a fact, or words of an item")
-    words = one.start is not None and one.end is not None and 0 <= one.start <= one.end
-    _must(one.fact is not None or words, "words of an item are a stretch of it")
+def _side(side: Side) -> None:
+    _must((side.fact is None) != (side.item is None), "each side is a fact, or words of an item")
+    words = side.start is not None and side.end is not None and 0 <= side.start <= side.end
+    _must(side.fact is not None or words, "words of an item are a stretch of it")
 
 
-def _arrangement(one: Arrangement) -> None:
-    _must((one.wing is None) != (one.room is None), "is of a wing or of a room")
-    match one.type:
+def _arrangement(arrangement: Arrangement) -> None:
+    _must((arrangement.wing is None) != (arrangement.room is None), "is of a wing or of a room")
+    match arrangement.type:
         case "name":
-            _must(bool(one.name), "lacks 'name'")
-            _must(one.room is None or one.target is not None, "lacks 'target'")
+            _must(bool(arrangement.name), "lacks 'name'")
+            _must(arrangement.room is None or arrangement.target is not None, "lacks 'target'")
         case "move":
-            _must(one.room is not None and one.target is not None and bool(one.name), "moves no room to a wing")
+            _must(
+                arrangement.room is not None and arrangement.target is not None and bool(arrangement.name),
+                "moves no room to a wing",
+            )
         case "merge":
-            _must(one.target is not None, "lacks 'target'")
+            _must(arrangement.target is not None, "lacks 'target'")
         case _:
-            assert_never(one.type)
+            assert_never(arrangement.type)
 
 
-def _certificate(stored: str) -> None:
+def _certificate(text: str) -> None:
     """What replicas show of an erasure that another carried out: '' where an export holds a part of it."""
-    if not stored:
+    if not text:
         return
     from palazzo.archive import certificates  # nothing else here needs what erases
 
     try:
-        proof = certificates.load(stored)
+        proof = certificates.load(text)
         spans = [span for item in proof.items for span in item.spans]
         numbers = [proof.at, proof.packs, proof.left, proof.chain_seq, *proof.names.values(), *proof.looked.values()]
         numbers += [*proof.unreadable, *(end for span in spans for end in span)]
@@ -130,12 +139,12 @@ def _certificate(stored: str) -> None:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadRecord("'certificate' is none") from None
     _must(
-        all(type(one) is int for one in numbers)
-        and all(type(one) is str for one in words)
+        all(type(value) is int for value in numbers)
+        and all(type(value) is str for value in words)
         and all(len(span) == _ENDS for span in spans),
         "'certificate' is none",
     )
 
 
-def _tombstone(one: Tombstone) -> None:
-    _must(one.size > 0 and one.standing in _STANDINGS and bool(one.hash), "is no tombstone")
+def _tombstone(tombstone: Tombstone) -> None:
+    _must(tombstone.size > 0 and tombstone.standing in _STANDINGS and bool(tombstone.hash), "is no tombstone")

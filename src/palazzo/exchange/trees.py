@@ -36,24 +36,24 @@ _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9Â
 _LARGEST_MANIFEST = 64 << 20
 
 
-def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+def safe_names(names: Iterable[str], reserved_names: Iterable[str] = ()) -> dict[str, str]:
     """Return for each name one that every file system can have, and no two of which any of them takes for one.
 
     A name that is safe as it is stays. Another gets the beginning of its hash behind it, so that it is called the same
     in each export. Of names that differ in case alone the one without capitals stays.
     """
     plain = {name: _plain(name) for name in set(names)}
-    alike = Counter(folded(name) for name, safe in plain.items() if safe == name)
-    other = {folded(one) for one in taken}
+    alike = Counter(fold_name(name) for name, safe in plain.items() if safe == name)
+    reserved_keys = {fold_name(reserved_name) for reserved_name in reserved_names}
 
     def stays(name: str) -> bool:
-        same = folded(name)
-        return plain[name] == name and same not in other and (alike[same] == 1 or name == same)
+        same = fold_name(name)
+        return plain[name] == name and same not in reserved_keys and (alike[same] == 1 or name == same)
 
     return {name: name if stays(name) else f"{safe[: _LONGEST_NAME - 9]}~{_hash(name)}" for name, safe in plain.items()}
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return what names are compared by where a file system sees no difference of case or of composition."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
@@ -98,42 +98,44 @@ class Tree:
 
 
 @contextmanager
-def growing(top: Path) -> Iterator[Tree]:
+def open_tree(top: Path) -> Iterator[Tree]:
     """Give a tree to write pages into, and put it in place at the end.
 
     Raises UsageError where `top` is something else than a directory of ours or an empty one (a repository that was just
     made is one), PalazzoError where it
     cannot be written.
     """
-    before = _pages_before(top)
+    old_pages = _pages_before(top)
     try:
-        made = Path(tempfile.mkdtemp(dir=top if top.is_dir() else top.parent, prefix=".palazzo-"))  # 0700
+        staging_dir = Path(tempfile.mkdtemp(dir=top if top.is_dir() else top.parent, prefix=".palazzo-"))  # 0700
     except OSError as error:
         raise _unwritable(top, error) from error
     try:
-        tree = Tree(made)
+        tree = Tree(staging_dir)
         yield tree
         if top.is_dir():
-            _put(made, top, tree.pages, before)
+            _put(staging_dir, top, tree.pages, old_pages)
         else:
-            _write_manifest(made, tree.pages)
-            made.replace(top)
+            _write_manifest(staging_dir, tree.pages)
+            staging_dir.replace(top)
     except OSError as error:
         raise _unwritable(top, error) from error
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(staging_dir, ignore_errors=True)
 
 
-def _put(made: Path, top: Path, pages: list[str], before: list[str]) -> None:
-    _write_manifest(top, sorted({*before, *pages}))  # so that the next export knows all, wherever this one is stopped
+def _put(staging_dir: Path, top: Path, pages: list[str], old_pages: list[str]) -> None:
+    _write_manifest(
+        top, sorted({*old_pages, *pages})
+    )  # so that the next export knows all, wherever this one is stopped
     for name in pages:
         _check_way(top, name)
-        new, old = made / name, top / name
+        new, old = staging_dir / name, top / name
         if old.is_file() and not old.is_symlink() and old.read_bytes() == new.read_bytes():
             continue
         old.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new.replace(old)
-    for name in sorted({*before} - {*pages}):
+    for name in sorted({*old_pages} - {*pages}):
         _check_way(top, name)
         (top / name).unlink(missing_ok=True)
         _remove_empty(top, (top / name).parent)
@@ -154,11 +156,11 @@ def _check_way(top: Path, name: str) -> None:
 
 
 def _write_manifest(top: Path, pages: list[str]) -> None:
-    told = json.dumps({"format": FORMAT, "version": VERSION, "pages": sorted(pages)}, indent=1, ensure_ascii=False)
-    handle, made = tempfile.mkstemp(dir=top, prefix=".palazzo-")
+    manifest = json.dumps({"format": FORMAT, "version": VERSION, "pages": sorted(pages)}, indent=1, ensure_ascii=False)
+    handle, temporary_path = tempfile.mkstemp(dir=top, prefix=".palazzo-")
     with os.fdopen(handle, "wb") as file:
-        file.write(told.encode("utf-8", "backslashreplace") + b"\n")
-    Path(made).replace(top / MANIFEST)
+        file.write(manifest.encode("utf-8", "backslashreplace") + b"\n")
+    Path(temporary_path).replace(top / MANIFEST)
 
 
 def is_tree(path: Path) -> bool:
@@ -173,28 +175,28 @@ def _pages_before(top: Path) -> list[str]:
     if not top.is_dir():
         raise UsageError(f"{top} is there and no directory. Markdown is a tree of pages: name a directory.")
     if not is_tree(top):
-        if any(one.name != ".git" for one in top.iterdir()):  # a repository that nothing is in yet
+        if any(entry.name != ".git" for entry in top.iterdir()):  # a repository that nothing is in yet
             raise UsageError(
                 f"{top} holds something else than an export, and is not written into. Name a new directory."
             )
         return []
     try:
-        told = _read_manifest(top / MANIFEST)
+        pages = _read_manifest(top / MANIFEST)
     except (OSError, ValueError, RecursionError) as error:
         raise SourceUnreadable(
             f"{top / MANIFEST} is not as an export has it. Move {top} away, or name another directory."
         ) from error
-    return told
+    return pages
 
 
 def _read_manifest(path: Path) -> list[str]:
     """The pages that a manifest names. It may be anybody's: a name that leads out of the tree is none."""
     if path.stat().st_size > _LARGEST_MANIFEST:
         raise ValueError("too large")
-    told: Any = json.loads(path.read_bytes())
-    if not isinstance(told, dict) or told.get("format") != FORMAT or told.get("version") != VERSION:
+    manifest: Any = json.loads(path.read_bytes())
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
         raise ValueError("another format")
-    pages = told.get("pages")
+    pages = manifest.get("pages")
     if not isinstance(pages, list) or not all(isinstance(name, str) and _is_page(name) for name in pages):
         raise ValueError("another format")
     return pages

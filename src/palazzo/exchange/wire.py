@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from palazzo.exchange import soundness
-from palazzo.exchange.forms import BadRecord, Field, compact, fields_of, read, written
+from palazzo.exchange.forms import BadRecord, Field, compact, encode_fields, fields_of, read
 from palazzo.exchange.records import (
     FORMAT,
     VERSION,
@@ -90,7 +90,7 @@ LARGEST_LINE = 256 * 1024 * 1024
 """Bytes of a line that is read: an item of 64 MiB stands in it twice, as text and as bytes, with escapes."""
 MOST_VALUES = 1_000_000
 """Values that one line may hold."""
-_SHOWN = 40
+_EXCERPT_LENGTH = 40
 _LOOKED_AT = 1024 * 1024
 """Bytes from which a line is looked at before it is read: what is shorter cannot hold much."""
 _IN_QUOTES = re.compile(rb'"[^"]*"?')
@@ -117,7 +117,7 @@ def to_line(record: Record) -> bytes:
     It is UTF-8; only where half a character stands in it, which UTF-8 cannot hold, all of it is ASCII with escapes.
     """
     cls = type(record)
-    return line_of(NAMES[cls], written(FIELDS[cls], record))
+    return line_of(NAMES[cls], encode_fields(FIELDS[cls], record))
 
 
 def line_of(kind: str, fields: Mapping[str, object]) -> bytes:
@@ -136,10 +136,10 @@ def from_line(line: bytes) -> Record:
     records of its kind are. Nothing is read beyond what the line says: whether what it refers to is there is for the
     reader of all lines to see.
     """
-    kind, value = parsed(line)
+    kind, value = parse_record(line)
     cls = KINDS.get(kind)
     if cls is None:
-        raise BadRecord(f"is of a kind '{kind[:_SHOWN]}' that this version does not know")
+        raise BadRecord(f"is of a kind '{kind[:_EXCERPT_LENGTH]}' that this version does not know")
     if cls is Header:
         _check_version(value)
     try:
@@ -150,7 +150,7 @@ def from_line(line: bytes) -> Record:
         raise BadRecord(f"{kind}: {error}") from None
 
 
-def parsed(line: bytes) -> tuple[str, dict[str, object]]:
+def parse_record(line: bytes) -> tuple[str, dict[str, object]]:
     """Return the kind of a line and its other members, of which nothing is checked yet; BadRecord for what has none."""
     if len(line) > LARGEST_LINE:
         raise BadRecord(f"is longer than {LARGEST_LINE // (1024 * 1024)} MiB")

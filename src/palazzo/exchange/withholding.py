@@ -32,7 +32,7 @@ from palazzo.exchange.records import (
     Record,
     UnwantedFact,
 )
-from palazzo.exchange.references import Name, given, parts_of
+from palazzo.exchange.references import Name, drop_missing, parts_of
 from palazzo.exchange.wire import key_of, kind_of
 from palazzo.graph import suggesting
 from palazzo.guard.suspicion import suspects
@@ -59,7 +59,7 @@ _MEMBERS = {
     "undone": "group",
 }
 """What members of groups are, as records."""
-_ELSEWHERE = ("item", "unwanted_fact")
+_EXEMPT_KINDS = ("item", "unwanted_fact")
 """Kinds that are sifted by others, or not at all."""
 
 
@@ -75,17 +75,17 @@ class Limits:
 
     wings: dict[str, Why] = field(default_factory=dict)
     rooms: dict[str, Why] = field(default_factory=dict)
-    moved: dict[str, Why] = field(default_factory=dict)
-    only: bool = False
+    items: dict[str, Why] = field(default_factory=dict)
+    is_selective: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.wings or self.rooms or self.only)
+        return bool(self.wings or self.rooms or self.is_selective)
 
     def of_items(self, connection: Connection, items: Sequence[str]) -> dict[str, Why]:
         """Return which of the items stay, and why."""
         if not self:
             return {}
-        found = {item: self.moved[item] for item in items if item in self.moved}
+        reasons = {item: self.items[item] for item in items if item in self.items}
         rows = connection.execute(
             "SELECT item.uid, room.uid FROM item JOIN room ON room.id = item.room"
             " WHERE item.uid IN (SELECT unhex(value) FROM json_each(?))",
@@ -94,38 +94,38 @@ class Limits:
         for item, room in rows:
             why = self.rooms.get(bytes(room).hex())
             if why is not None:
-                found.setdefault(bytes(item).hex(), why)
-        return found
+                reasons.setdefault(bytes(item).hex(), why)
+        return reasons
 
 
 def limits(connection: Connection, wings: Sequence[str]) -> Limits:
     """Return what stays of what is for a remote of these wings; of all where none is named."""
     private = syncing.private_wings(connection)
-    found = Limits(only=bool(wings))
+    result = Limits(is_selective=bool(wings))
     if not private and not wings:
-        return found
+        return result
     own = syncing.private_rooms(connection)
-    called = {int(row): (bytes(uid).hex(), str(name)) for row, uid, name in connection.execute(_WINGS)}
-    hidden = {called[row][1] for row in private if row in called}
-    for row, (uid, name) in called.items():
-        if row in private or name in hidden:
-            found.wings[uid] = "private"
+    wings_by_row = {int(row): (bytes(uid).hex(), str(name)) for row, uid, name in connection.execute(_WINGS)}
+    private_names = {wings_by_row[row][1] for row in private if row in wings_by_row}
+    for row, (uid, name) in wings_by_row.items():
+        if row in private or name in private_names:
+            result.wings[uid] = "private"
         elif wings and name not in wings:
-            found.wings[uid] = "filtered"
+            result.wings[uid] = "filtered"
     for row, uid, wing in connection.execute("SELECT id, uid, wing FROM room"):
         if int(row) in own:
-            found.rooms[bytes(uid).hex()] = "private"
-        elif wings and called[int(wing)][1] not in wings:
-            found.rooms[bytes(uid).hex()] = "filtered"
-    _moved(connection, found, own)
+            result.rooms[bytes(uid).hex()] = "private"
+        elif wings and wings_by_row[int(wing)][1] not in wings:
+            result.rooms[bytes(uid).hex()] = "filtered"
+    _add_moves(connection, result, own)
     first = connection.execute("SELECT uid, first_wing FROM room")
     for uid, wing in first:  # a room that goes takes the wing that it was created in with it
-        if bytes(uid).hex() not in found.rooms and found.wings.get(called[int(wing)][0]) == "filtered":
-            del found.wings[called[int(wing)][0]]
-    return found
+        if bytes(uid).hex() not in result.rooms and result.wings.get(wings_by_row[int(wing)][0]) == "filtered":
+            del result.wings[wings_by_row[int(wing)][0]]
+    return result
 
 
-def _moved(connection: Connection, found: Limits, private: set[int]) -> None:
+def _add_moves(connection: Connection, result: Limits, private: set[int]) -> None:
     """Items that an act moved into a room that stays, ever, where it is private."""
     rows = connection.execute(
         "SELECT item_uid, json_extract(detail, '$.row') FROM act JOIN act_span ON act_span.act = act.id"
@@ -133,26 +133,26 @@ def _moved(connection: Connection, found: Limits, private: set[int]) -> None:
     )
     for uid, room in rows:
         if room is not None and int(room) in private:
-            found.moved[bytes(uid).hex()] = "private"
+            result.items[bytes(uid).hex()] = "private"
 
 
 def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
     """Return the sources of which items stay, and none goes: their titles would tell of what stays."""
     rooms = {int(row): bytes(uid).hex() for row, uid in connection.execute("SELECT id, uid FROM room")}
     uids = {int(row): bytes(uid).hex() for row, uid in connection.execute("SELECT id, uid FROM source")}
-    left: Counter[str] = Counter()
-    staying: set[str] = set()
+    shared_counts: Counter[str] = Counter()
+    private_sources: set[str] = set()
     for source, room, count in connection.execute("SELECT source, room, count(*) FROM item GROUP BY source, room"):
         if rooms[int(room)] in limits.rooms:
-            staying.add(uids[int(source)])
+            private_sources.add(uids[int(source)])
         else:
-            left[uids[int(source)]] += int(count)
-    for item in limits.moved:
-        found = connection.execute("SELECT source, room FROM item WHERE uid = ?", (bytes.fromhex(item),))
-        for source, room in found:
-            staying.add(uids[int(source)])
-            left[uids[int(source)]] -= rooms[int(room)] not in limits.rooms
-    return {uid for uid in staying if left[uid] <= 0}
+            shared_counts[uids[int(source)]] += int(count)
+    for item in limits.items:
+        rows = connection.execute("SELECT source, room FROM item WHERE uid = ?", (bytes.fromhex(item),))
+        for source, room in rows:
+            private_sources.add(uids[int(source)])
+            shared_counts[uids[int(source)]] -= rooms[int(room)] not in limits.rooms
+    return {uid for uid in private_sources if shared_counts[uid] <= 0}
 
 
 def hidden_references(connection: Connection, limits: Limits, records: Sequence[Record]) -> set[Name]:
@@ -182,13 +182,14 @@ def only_with_secrets(items: Iterable[Item]) -> Iterator[Item]:
     suspected of holding one.
     """
     came = list(items)
-    texts = [one.text.encode("utf-8", "surrogatepass") for one in came]
-    told = [
-        text if one.raw is None or one.type == "document" else one.raw for one, text in zip(came, texts, strict=True)
+    texts = [item.text.encode("utf-8", "surrogatepass") for item in came]
+    contents = [
+        text if item.raw is None or item.type == "document" else item.raw
+        for item, text in zip(came, texts, strict=True)
     ]
-    beside = ["\n".join((one.meta, one.author, one.branch)).encode("utf-8", "surrogatepass") for one in came]
-    for n in sorted({n % len(came) for n in suspects([*told, *beside])}):
-        if any(_holds_secret(words) for words in (texts[n], told[n], beside[n])):
+    metadata = ["\n".join((item.meta, item.author, item.branch)).encode("utf-8", "surrogatepass") for item in came]
+    for n in sorted({n % len(came) for n in suspects([*contents, *metadata])}):
+        if any(_holds_secret(words) for words in (texts[n], contents[n], metadata[n])):
             yield came[n]
 
 
@@ -209,56 +210,60 @@ class Sieve:
     """Lets through, of the records of a palace that are no items, what goes."""
 
     limits: Limits
-    kept: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     """How many records of each kind stay."""
     stays: set[Name] = field(default_factory=set)
     """What stays, as far as that is known: what refers to it does, too."""
 
-    def sift(self, found: Sequence[tuple[Record, bytes]]) -> Iterator[tuple[Record, bytes]]:
+    def sift(self, record_lines: Sequence[tuple[Record, bytes]]) -> Iterator[tuple[Record, bytes]]:
         """Yield what goes of (record, line), in order; what they refer to was sifted before, or is among them."""
-        secret = lines_with_secrets([line for _, line in found])
-        secret |= {n for n, (_, line) in enumerate(found) if not segments.fits(line)}
-        self.stays.update(name_of(found[n][0]) for n in secret)
+        secret = lines_with_secrets([line for _, line in record_lines])
+        secret |= {n for n, (_, line) in enumerate(record_lines) if not segments.fits(line)}
+        self.stays.update(name_of(record_lines[n][0]) for n in secret)
         self.stays.update(("wing", wing) for wing in self.limits.wings)
         self.stays.update(("room", room) for room in self.limits.rooms)
-        if self.limits.only:
-            self.stays.update(name_of(one) for one, _ in found if isinstance(one, Fact) and one.wing is None)
+        if self.limits.is_selective:
+            self.stays.update(name_of(fact) for fact, _ in record_lines if isinstance(fact, Fact) and fact.wing is None)
         if not self.stays:
-            yield from found
+            yield from record_lines
             return
-        going = self._going({name_of(record): record for record, _ in found})
-        for record, line in found:
-            if name_of(record) in going:
+        records_by_name = self._select_records({name_of(record): record for record, _ in record_lines})
+        for record, line in record_lines:
+            if name_of(record) in records_by_name:
                 yield record, line
             else:
-                self.kept[kind_of(record)] += 1
+                self.counts[kind_of(record)] += 1
 
-    def _going(self, found: dict[Name, Record]) -> dict[Name, Record]:
+    def _select_records(self, records_by_name: dict[Name, Record]) -> dict[Name, Record]:
         """Nothing goes that is a part of what stays; and of what serves others, what serves something."""
         for name in self.stays:
-            found.pop(name, None)
-        while lost := self._lost(found):
-            for name in lost:
-                del found[name]
-            self.stays.update(lost)
-        return _serving(found) if self.limits else found
+            records_by_name.pop(name, None)
+        while dropped_names := self._find_dependents(records_by_name):
+            for name in dropped_names:
+                del records_by_name[name]
+            self.stays.update(dropped_names)
+        return _drop_orphans(records_by_name) if self.limits else records_by_name
 
-    def _lost(self, found: dict[Name, Record]) -> list[Name]:
+    def _find_dependents(self, records_by_name: dict[Name, Record]) -> list[Name]:
         """What tells of what stays; and facts of which no version goes: whoever states them is among what stays."""
-        lost = [name for name, one in found.items() if not self.stays.isdisjoint(_told_by(one))]
-        if lost:
-            return lost
-        told = {one.fact for one in found.values() if isinstance(one, FactVersion)}
-        return [name for name, one in found.items() if isinstance(one, Fact) and one.id not in told]
+        dropped_names = [
+            name for name, record in records_by_name.items() if not self.stays.isdisjoint(_told_by(record))
+        ]
+        if dropped_names:
+            return dropped_names
+        fact_ids = {record.fact for record in records_by_name.values() if isinstance(record, FactVersion)}
+        return [
+            name for name, record in records_by_name.items() if isinstance(record, Fact) and record.id not in fact_ids
+        ]
 
 
-def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
+def _drop_orphans(records_by_name: dict[Name, Record]) -> dict[Name, Record]:
     """Leave out entities and predicates of which no fact goes, and groups of which nothing does."""
-    fact_names = {name for record in found.values() if isinstance(record, Fact) for name in _of_fact(record)}
+    fact_names = {name for record in records_by_name.values() if isinstance(record, Fact) for name in _of_fact(record)}
     linked_names: set[Name] = set()
-    for record in found.values():
+    for record in records_by_name.values():
         if isinstance(record, EntityLink):
-            ends = set(given(("entity", record.entity), ("entity", record.other)))
+            ends = set(drop_missing(("entity", record.entity), ("entity", record.other)))
             if not fact_names.isdisjoint(ends):
                 linked_names |= ends
 
@@ -272,11 +277,12 @@ def _serving(found: dict[Name, Record]) -> dict[Name, Record]:
                 return ("predicate", record.predicate) in fact_names
         return True
 
-    records = {name: record for name, record in found.items() if serves(name, record)}
+    records = {name: record for name, record in records_by_name.items() if serves(name, record)}
     records = {
         name: record
         for name, record in records.items()
-        if not isinstance(record, Member) or all(part in records or part[0] in _ELSEWHERE for part in _told_by(record))
+        if not isinstance(record, Member)
+        or all(part in records or part[0] in _EXEMPT_KINDS for part in _told_by(record))
     }
     groups = _groups(records)
     return {
@@ -307,7 +313,7 @@ def _of_group(record: Record) -> Iterator[Name]:
     """Yield the group whose act or member a record is."""
     match record:
         case Act():
-            yield from given(("group", record.group))
+            yield from drop_missing(("group", record.group))
         case Member() if record.type != "undone":
             yield "group", record.group
 
@@ -326,13 +332,13 @@ def _told_by(record: Record) -> Iterator[Name]:
             yield from (("item", span.item) for span in record.spans)
         case FactVersion():
             for statement in record.sources:
-                yield from given(("item", statement.item), *(("item", uid) for uid in statement.tainted_by))
+                yield from drop_missing(("item", statement.item), *(("item", uid) for uid in statement.tainted_by))
         case Conflict():
-            yield from given(("item", record.earlier.item), ("item", record.later.item))
+            yield from drop_missing(("item", record.earlier.item), ("item", record.later.item))
         case Member():
-            yield from given((_MEMBERS[record.type], record.ref))
+            yield from drop_missing((_MEMBERS[record.type], record.ref))
 
 
-def counted(reasons: Iterable[Why]) -> dict[str, int]:
+def count_reasons(reasons: Iterable[Why]) -> dict[str, int]:
     """Return how many stay for each reason."""
     return dict(sorted(Counter(reasons).items()))

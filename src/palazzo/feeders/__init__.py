@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from palazzo.model import ItemKind, Micros, Part, Role, Standing
+from palazzo.model import ContentKind, ItemKind, Micros, Part, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Message:
     text: str
     role: Role
     kind: ItemKind = "message"
-    standing: Standing = "said"
+    standing: ContentKind = "said"
     author: str = ""
     parts: tuple[Part, ...] = ()
     uuid: str = ""

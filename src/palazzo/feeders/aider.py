@@ -29,9 +29,9 @@ from palazzo.model import Micros, Part
 
 KIND = "aider"
 LARGEST = 512 * 1024 * 1024
-_STARTED = re.compile(rb"^# aider chat started at (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})[ \t]*\r?$", re.MULTILINE)
-_ASKED = re.compile(rb"####(?: (.*?))?  \r?\n?$", re.DOTALL)
-_PRINTED = re.compile(rb">(?: (.*?))?  \r?\n?$", re.DOTALL)
+_START_LINE = re.compile(rb"^# aider chat started at (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})[ \t]*\r?$", re.MULTILINE)
+_PROMPT_LINE = re.compile(rb"####(?: (.*?))?  \r?\n?$", re.DOTALL)
+_OUTPUT_LINE = re.compile(rb">(?: (.*?))?  \r?\n?$", re.DOTALL)
 
 Speaker = Literal["person", "aider", "model"]
 
@@ -52,33 +52,33 @@ class Aider:
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether the file begins as aider begins one, under whatever name it was kept."""
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:80].split(b"\n")[0]
-        return bool(_STARTED.match(first))
+        return bool(_START_LINE.match(first))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield one session per start of aider."""
         data = read_file(path, LARGEST)
-        starts = [found.start() for found in _STARTED.finditer(data)]
+        starts = [match.start() for match in _START_LINE.finditer(data)]
         if not starts:
             raise SourceUnreadable(f"{path} has no line that says when a chat with aider started.")
         starts[0] = 0
-        seen: dict[str, int] = {}
+        start_counts: dict[str, int] = {}
         for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
-            yield _session(path, data[start:end], seen)
+            yield _session(path, data[start:end], start_counts)
 
 
-def _session(path: Path, data: bytes, seen: dict[str, int]) -> Session:
-    found = _STARTED.search(data)
-    started = found.group(1).decode() if found else ""
-    seen[started] = seen.get(started, 0) + 1
-    session = started if seen[started] == 1 else f"{started} #{seen[started]}"
+def _session(path: Path, data: bytes, start_counts: dict[str, int]) -> Session:
+    match = _START_LINE.search(data)
+    start_text = match.group(1).decode() if match else ""
+    start_counts[start_text] = start_counts.get(start_text, 0) + 1
+    session = start_text if start_counts[start_text] == 1 else f"{start_text} #{start_counts[start_text]}"
     folder = path.parent.name
     identity = Identity((KIND, folder, session), f"{folder}/{session}")
-    return Session(identity, stamp_of(data), partial(_rows, data, moment(started)), cwd=str(path.parent))
+    return Session(identity, stamp_of(data), partial(_rows, data, moment(start_text)), cwd=str(path.parent))
 
 
-def _rows(data: bytes, started: Micros | None) -> Iterator[Row]:
+def _rows(data: bytes, start_time: Micros | None) -> Iterator[Row]:
     for position, turn in enumerate(_turns(data)):
-        yield Row(position, turn.raw, _content(turn, started))
+        yield Row(position, turn.raw, _content(turn, start_time))
 
 
 def _turns(data: bytes) -> Iterator[_Turn]:
@@ -88,37 +88,37 @@ def _turns(data: bytes) -> Iterator[_Turn]:
     words: list[bytes] = []
     for line in data.splitlines(keepends=True):
         is_blank = not line.strip()
-        by, said = (speaker, line if speaker == "model" else b"") if is_blank else _line(line)
-        asked_again = by == "person" and not is_blank and raw and not raw[-1].strip()
-        if raw and (by != speaker or asked_again):
+        by, content = (speaker, line if speaker == "model" else b"") if is_blank else _line(line)
+        is_new_prompt = by == "person" and not is_blank and raw and not raw[-1].strip()
+        if raw and (by != speaker or is_new_prompt):
             yield _Turn(speaker, b"".join(raw), b"".join(words))
             raw, words = [], []
         speaker = by
         raw.append(line)
-        words.append(said)
+        words.append(content)
     if raw:
         yield _Turn(speaker, b"".join(raw), b"".join(words))
 
 
 def _line(line: bytes) -> tuple[Speaker, bytes]:
     """Who wrote a line, and its words."""
-    if _STARTED.match(line):
+    if _START_LINE.match(line):
         return "aider", b""
-    asked = _ASKED.match(line)
-    if asked:
-        return "person", (asked.group(1) or b"") + b"\n"
-    printed = _PRINTED.match(line)
-    if printed:
-        return "aider", (printed.group(1) or b"") + b"\n"
+    prompt_match = _PROMPT_LINE.match(line)
+    if prompt_match:
+        return "person", (prompt_match.group(1) or b"") + b"\n"
+    output_match = _OUTPUT_LINE.match(line)
+    if output_match:
+        return "aider", (output_match.group(1) or b"") + b"\n"
     return "model", line
 
 
-def _content(turn: _Turn, started: Micros | None) -> Content:
+def _content(turn: _Turn, start_time: Micros | None) -> Content:
     text = turn.words.decode("utf-8", "surrogateescape").strip("\r\n")
     if not text.strip():
-        return Noise("aider chat started" if _STARTED.match(turn.raw.lstrip()) else "blank")
+        return Noise("aider chat started" if _START_LINE.match(turn.raw.lstrip()) else "blank")
     if turn.speaker == "aider":
         parts = (Part("tool_result", 0, len(text), name="aider", trust="tool"),)
-        return Message(text, "tool", parts=parts, created_at=started)
+        return Message(text, "tool", parts=parts, created_at=start_time)
     role: Literal["user", "assistant"] = "user" if turn.speaker == "person" else "assistant"
-    return Message(text, role, parts=(Part("text", 0, len(text)),), created_at=started)
+    return Message(text, role, parts=(Part("text", 0, len(text)),), created_at=start_time)

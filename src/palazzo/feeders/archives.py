@@ -33,14 +33,14 @@ _SMALL_ENTRY = 32 * 1024 * 1024
 _MOST_ENTRIES = 1_000_000
 _BRIEF = 120
 _UTF8_NAME = 0x800
-_ENCRYPTED = 0x1
+_ENCRYPTION_FLAG = 0x1
 
 
 class Export(Protocol):
     """The files of one export by their names, which use `/`."""
 
     @property
-    def refused(self) -> Mapping[str, str]:
+    def refusals(self) -> Mapping[str, str]:
         """Why some files are not read, by name."""
         ...
 
@@ -66,10 +66,10 @@ def open_export(path: Path) -> Export:
     return DirectoryExport(path) if path.is_dir() else ZipExport(path)
 
 
-def refuse_rest(export: Export, path: Path, wanted: Callable[[str], object]) -> None:
+def refuse_rest(export: Export, path: Path, predicate: Callable[[str], object]) -> None:
     """Raise SourceUnreadable if some file that is `wanted` was refused; called when the others have been read."""
-    for name, why in sorted(export.refused.items()):
-        if wanted(name):
+    for name, why in sorted(export.refusals.items()):
+        if predicate(name):
             raise SourceUnreadable(f"{_brief(name)} in {path} was not read ({why}); everything else was.")
 
 
@@ -89,13 +89,13 @@ class ZipExport:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._left = LARGEST_TOTAL
-        self.refused: dict[str, str] = {}
+        self.refusals: dict[str, str] = {}
         self._entries: dict[str, zipfile.ZipInfo] = {}
         self._archive = _zip_file(path)
-        listed = self._archive.infolist()
-        if len(listed) > _MOST_ENTRIES:
-            raise SourceUnreadable(f"{path} lists {len(listed):,} files, too many for an export.")
-        for info in listed:
+        entries = self._archive.infolist()
+        if len(entries) > _MOST_ENTRIES:
+            raise SourceUnreadable(f"{path} lists {len(entries):,} files, too many for an export.")
+        for info in entries:
             if not info.filename.endswith("/"):  # `is_dir` fails on an empty name
                 self._admit(info)
 
@@ -133,12 +133,12 @@ class ZipExport:
         name = _entry_name(info)
         reason = _refusal(info, name) or ("a second file of that name" if name in self._entries else "")
         if reason:
-            self.refused[name] = reason
+            self.refusals[name] = reason
         else:
             self._entries[name] = info
 
     def _because(self, name: str) -> str:
-        return f" that may be read ({self.refused[name]})" if name in self.refused else ""
+        return f" that may be read ({self.refusals[name]})" if name in self.refusals else ""
 
 
 class DirectoryExport:
@@ -147,7 +147,7 @@ class DirectoryExport:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._names: list[str] | None = None
-        self.refused: dict[str, str] = {}
+        self.refusals: dict[str, str] = {}
 
     def names(self) -> list[str]:
         """Return the names of all files that may be read, sorted."""
@@ -184,11 +184,11 @@ class DirectoryExport:
     def _status(self, name: str) -> os.stat_result:
         status = (self._path / name).lstat()
         if name not in self.names() or not stat.S_ISREG(status.st_mode):
-            raise ValueError(self.refused.get(name, "not a file of this export"))
+            raise ValueError(self.refusals.get(name, "not a file of this export"))
         return status
 
     def _walk(self, root: Path) -> list[str]:
-        found = []
+        file_names = []
         for directory, _, files in os.walk(root):
             for file in files:
                 path = Path(directory, file)
@@ -198,10 +198,10 @@ class DirectoryExport:
                 except OSError:
                     continue
                 if regular:
-                    found.append(name)
+                    file_names.append(name)
                 else:
-                    self.refused[name] = "a link, or no file"
-        return found
+                    self.refusals[name] = "a link, or no file"
+        return file_names
 
 
 def _brief(text: str) -> str:
@@ -234,7 +234,7 @@ def _refusal(info: zipfile.ZipInfo, name: str) -> str:
     mode = info.external_attr >> 16
     if mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
         return "a link, or no file"
-    if info.flag_bits & _ENCRYPTED:
+    if info.flag_bits & _ENCRYPTION_FLAG:
         return "encrypted"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return "compressed in a way that exports are not"

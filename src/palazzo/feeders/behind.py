@@ -32,7 +32,7 @@ class Calls:
         self._known: dict[str, tuple[str, Trust]] = {}
         self._failed: set[str] = set()
 
-    def made(self, call: str, name: str, trust: Trust) -> None:
+    def record_call(self, call: str, name: str, trust: Trust) -> None:
         """Remember a call and the trust of what it will print."""
         if call:
             self._known[call] = (name, trust)

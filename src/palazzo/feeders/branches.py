@@ -27,75 +27,75 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class BranchNode:
     """A node in its order, and the branch it lies on: "" is the conversation itself."""
 
     node: Node
     thread: str
 
 
-def place(nodes: Sequence[Node], leaf: str) -> list[Placed]:
+def place(nodes: Sequence[Node], leaf: str) -> list[BranchNode]:
     """Order the nodes, and name the branch of each; `leaf` is the last message that is shown.
 
     Without a known leaf the latest message is taken. Parents that do not exist, and circles, end a line.
     """
-    known = {node.id: node for node in nodes}
-    ordered = _in_order(list(known.values()), known)
-    if leaf not in known and ordered:
-        leaf = ordered[-1].id
-    shown = set(_line(leaf, known))
+    nodes_by_id = {node.id: node for node in nodes}
+    sequence = _in_order(list(nodes_by_id.values()), nodes_by_id)
+    if leaf not in nodes_by_id and sequence:
+        leaf = sequence[-1].id
+    visible_ids = set(_line(leaf, nodes_by_id))
     threads: dict[str, str] = {}
-    continued: set[str] = set()
-    placed = []
-    for node in ordered:
-        if node.id in shown:
+    parent_ids: set[str] = set()
+    branch_nodes = []
+    for node in sequence:
+        if node.id in visible_ids:
             threads[node.id] = ""
-        elif threads.get(node.parent, "") and node.parent not in continued:
+        elif threads.get(node.parent, "") and node.parent not in parent_ids:
             threads[node.id] = threads[node.parent]
-            continued.add(node.parent)
+            parent_ids.add(node.parent)
         else:
             threads[node.id] = node.id
-        placed.append(Placed(node, threads[node.id]))
-    return placed
+        branch_nodes.append(BranchNode(node, threads[node.id]))
+    return branch_nodes
 
 
-def _line(leaf: str, known: Mapping[str, Node]) -> list[str]:
+def _line(leaf: str, nodes_by_id: Mapping[str, Node]) -> list[str]:
     line: list[str] = []
-    seen: set[str] = set()
-    while leaf in known and leaf not in seen:
-        seen.add(leaf)
+    visited_ids: set[str] = set()
+    while leaf in nodes_by_id and leaf not in visited_ids:
+        visited_ids.add(leaf)
         line.append(leaf)
-        leaf = known[leaf].parent
+        leaf = nodes_by_id[leaf].parent
     return line
 
 
-def _in_order(nodes: Sequence[Node], known: Mapping[str, Node]) -> list[Node]:
+def _in_order(nodes: Sequence[Node], nodes_by_id: Mapping[str, Node]) -> list[Node]:
     """Order by time, parents first. A node without a time takes its parent's; equal times keep the export's order."""
     children: dict[str, list[int]] = {}
     roots: list[int] = []
     for n, node in enumerate(nodes):
-        if node.parent in known and node.parent != node.id:
+        if node.parent in nodes_by_id and node.parent != node.id:
             children.setdefault(node.parent, []).append(n)
         else:
             roots.append(n)
-    ordered: list[Node] = []
-    done: set[int] = set()
+    sequence: list[Node] = []
+    visited_indexes: set[int] = set()
 
     def follow(starts: Sequence[int]) -> None:
         heap = [(nodes[n].created_at or 0, n) for n in starts]
         heapq.heapify(heap)
         while heap:
             at, n = heapq.heappop(heap)
-            if n in done:
+            if n in visited_indexes:
                 continue
-            done.add(n)
-            ordered.append(nodes[n])
+            visited_indexes.add(n)
+            sequence.append(nodes[n])
             for child in children.get(nodes[n].id, ()):
-                stated = nodes[child].created_at
-                heapq.heappush(heap, (at if stated is None else max(at, stated), child))
+                created_at = nodes[child].created_at
+                heapq.heappush(heap, (at if created_at is None else max(at, created_at), child))
 
     follow(roots)
     for n in range(len(nodes)):  # what no root leads to hangs on a circle, and is taken as it comes
-        if n not in done:
+        if n not in visited_indexes:
             follow([n])
-    return ordered
+    return sequence

@@ -25,7 +25,7 @@ from palazzo.feeders import Content, Identity, Message, Noise, Row, Session, Unr
 from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, parse_line, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.records import canonical, decode_json_text, objects_in, parse, stamp_of, without
+from palazzo.feeders.records import canonical, decode_json_text, drop_keys, objects_in, parse, stamp_of
 from palazzo.feeders.rendering import JOINT, Composer, block_text, call_text, function_calls, media_text
 from palazzo.feeders.whole_files import read_file
 from palazzo.guard.trust import trust_of_tool
@@ -109,7 +109,7 @@ def _conversation_in(record: JsonObject) -> _Conversation | None:
     for key in _LISTS:
         messages = record.get(key)
         if isinstance(messages, list):
-            return _Conversation(messages, without(record, key))
+            return _Conversation(messages, drop_keys(record, key))
     return None
 
 

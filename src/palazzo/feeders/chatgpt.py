@@ -21,11 +21,11 @@ from palazzo.feeders.chatgpt_content import ROLES, compose
 from palazzo.feeders.conversation_exports import Rows, conversations, export_at, key_of_messages
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.records import Element, stamp_of, without
-from palazzo.model import Role, Standing
+from palazzo.feeders.records import Element, drop_keys, stamp_of
+from palazzo.model import ContentKind, Role
 
 KIND = "chatgpt"
-_CHANGING = ("mapping", "update_time", "current_node")
+_VOLATILE_KEYS = ("mapping", "update_time", "current_node")
 """Fields of a conversation that change whenever it goes on; its own row is the rest."""
 
 
@@ -57,11 +57,15 @@ def _rows(element: Element) -> Iterator[Row]:
     if not isinstance(conversation, dict):
         return
     rows = Rows()
-    yield rows.row(without(conversation, *_CHANGING), Noise("conversation"), string(conversation, "title").strip())
+    yield rows.row(
+        drop_keys(conversation, *_VOLATILE_KEYS), Noise("conversation"), string(conversation, "title").strip()
+    )
     mapping = conversation.get("mapping")
     nodes = mapping if isinstance(mapping, dict) else {}
-    for placed in place([_node(key, value) for key, value in nodes.items()], string(conversation, "current_node")):
-        yield rows.row(nodes[placed.node.id], _content(placed.node, nodes[placed.node.id], placed.thread))
+    for branch_node in place([_node(key, value) for key, value in nodes.items()], string(conversation, "current_node")):
+        yield rows.row(
+            nodes[branch_node.node.id], _content(branch_node.node, nodes[branch_node.node.id], branch_node.thread)
+        )
 
 
 def _node(key: str, value: object) -> Node:
@@ -96,7 +100,7 @@ def _content(node: Node, record: object, thread: str) -> Content:
     return Message(
         composer.text,
         role,
-        standing=_standing(message, metadata, role),
+        standing=_classify_message(message, metadata, role),
         author=model if role == "assistant" else "",
         parts=composer.parts,
         uuid=string(message, "id") or node.id,
@@ -107,11 +111,13 @@ def _content(node: Node, record: object, thread: str) -> Content:
     )
 
 
-def _standing(message: JsonObject, metadata: JsonObject, role: Role) -> Standing:
+def _classify_message(message: JsonObject, metadata: JsonObject, role: Role) -> ContentKind:
     """What the person never saw is `meta`: system messages, hidden ones, and their own standing instructions."""
     content = message.get("content")
     kind = string(content, "content_type") if isinstance(content, dict) else ""
-    hidden = metadata.get("is_visually_hidden_from_conversation") is True
+    is_invisible = metadata.get("is_visually_hidden_from_conversation") is True
     return (
-        "meta" if hidden or role == "system" or kind in ("user_editable_context", "model_editable_context") else "said"
+        "meta"
+        if is_invisible or role == "system" or kind in ("user_editable_context", "model_editable_context")
+        else "said"
     )

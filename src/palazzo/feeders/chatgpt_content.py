@@ -65,7 +65,7 @@ def compose(message: JsonObject, role: Role) -> Composer | None:
 def _blocks(content: JsonObject) -> list[Block] | None:
     kind = string(content, "content_type")
     if kind == "thoughts":
-        return [("thinking", text) for thought in objects_in(content.get("thoughts")) if (text := _thought(thought))]
+        return [("thinking", text) for entry in objects_in(content.get("thoughts")) if (text := _render_thought(entry))]
     if kind in _FIELDS:
         words = "\n".join(text for field in _FIELDS[kind] if (text := string(content, field)))
         return [("thinking" if kind == "reasoning_recap" else "text", words)]
@@ -95,26 +95,26 @@ def _part(part: JsonObject) -> Block:
 def _picture(part: JsonObject) -> str:
     """Name an image by where it lies, its size, and the words it was drawn from."""
     sides = [side for key in ("width", "height") if isinstance(side := part.get(key), int)]
-    named = ", ".join(
+    description = ", ".join(
         filter(None, (string(part, "asset_pointer"), "×".join(map(str, sides)) if len(sides) == 2 else ""))
     )
     metadata = part.get("metadata")
-    drawn = metadata.get("dalle") if isinstance(metadata, dict) else None
-    prompt = string(drawn, "prompt") if isinstance(drawn, dict) else ""
-    return "\n".join(filter(None, (f"[image, {named}]" if named else "[image]", prompt)))
+    dalle = metadata.get("dalle") if isinstance(metadata, dict) else None
+    prompt = string(dalle, "prompt") if isinstance(dalle, dict) else ""
+    return "\n".join(filter(None, (f"[image, {description}]" if description else "[image]", prompt)))
 
 
-def _thought(thought: JsonObject) -> str:
-    return JOINT.join(filter(None, (string(thought, "summary"), string(thought, "content"))))
+def _render_thought(entry: JsonObject) -> str:
+    return JOINT.join(filter(None, (string(entry, "summary"), string(entry, "content"))))
 
 
 def _attachments(message: JsonObject) -> Iterator[str]:
     metadata = message.get("metadata")
     if isinstance(metadata, dict):
         for file in objects_in(metadata.get("attachments")):
-            named = [text for key in ("name", "mime_type", "mimeType") if (text := string(file, key))]
-            if named:
-                yield f"[{', '.join(named)}]"
+            labels = [text for key in ("name", "mime_type", "mimeType") if (text := string(file, key))]
+            if labels:
+                yield f"[{', '.join(labels)}]"
 
 
 def _trust(tool: str) -> Trust:

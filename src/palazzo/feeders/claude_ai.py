@@ -27,7 +27,7 @@ from palazzo.feeders.claude_blocks import ToolCalls, compose
 from palazzo.feeders.conversation_exports import Rows, conversations, export_at, key_of_messages
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.records import Element, objects_in, parse, stamp_of, without
+from palazzo.feeders.records import Element, drop_keys, objects_in, parse, stamp_of
 from palazzo.feeders.rendering import Composer
 from palazzo.model import Part, Role
 
@@ -35,7 +35,7 @@ KIND = "claude-ai"
 _ROLES: Mapping[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 _NOT_SAID = frozenset({"token_budget", "flag"})
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".svg", ".bmp"})
-_CHANGING = ("chat_messages", "updated_at", "current_leaf_message_uuid")
+_VOLATILE_KEYS = ("chat_messages", "updated_at", "current_leaf_message_uuid")
 """Fields of a conversation that change whenever it goes on; its own row is the rest."""
 
 
@@ -75,7 +75,9 @@ def _rows(names: Mapping[str, str], element: Element) -> Iterator[Row]:
     if not isinstance(conversation, dict):
         return
     rows = Rows()
-    yield rows.row(without(conversation, *_CHANGING), Noise("conversation"), string(conversation, "name").strip())
+    yield rows.row(
+        drop_keys(conversation, *_VOLATILE_KEYS), Noise("conversation"), string(conversation, "name").strip()
+    )
     account = conversation.get("account")
     human = names.get(string(account, "uuid"), "") if isinstance(account, dict) else ""
     calls = ToolCalls(BytesIO(), 0)
@@ -85,17 +87,18 @@ def _rows(names: Mapping[str, str], element: Element) -> Iterator[Row]:
 
 def _in_order(conversation: JsonObject) -> list[tuple[object, str]]:
     """The messages with the branch of each, in order; as they are listed where they do not form a tree."""
-    listed = conversation.get("chat_messages")
-    messages: list[object] = listed if isinstance(listed, list) else []
-    by_uuid = {string(one, "uuid"): one for one in messages if isinstance(one, dict)}
-    parents = {string(one, "parent_message_uuid") for one in by_uuid.values()}
+    entries = conversation.get("chat_messages")
+    messages: list[object] = entries if isinstance(entries, list) else []
+    by_uuid = {string(message, "uuid"): message for message in messages if isinstance(message, dict)}
+    parents = {string(message, "parent_message_uuid") for message in by_uuid.values()}
     if len(by_uuid) < len(messages) or "" in by_uuid or not parents & set(by_uuid):
-        return [(one, "") for one in messages]
+        return [(message, "") for message in messages]
     nodes = [
-        Node(uuid, string(one, "parent_message_uuid"), moment(one.get("created_at"))) for uuid, one in by_uuid.items()
+        Node(uuid, string(message, "parent_message_uuid"), moment(message.get("created_at")))
+        for uuid, message in by_uuid.items()
     ]
     leaf = string(conversation, "current_leaf_message_uuid") or nodes[-1].id
-    return [(by_uuid[placed.node.id], placed.thread) for placed in place(nodes, leaf)]
+    return [(by_uuid[branch_node.node.id], branch_node.thread) for branch_node in place(nodes, leaf)]
 
 
 def _content(record: object, thread: str, human: str, calls: ToolCalls) -> Content:
@@ -125,7 +128,7 @@ def _content(record: object, thread: str, human: str, calls: ToolCalls) -> Conte
 
 def _compose(record: JsonObject, calls: ToolCalls) -> Composer:
     content = record.get("content")
-    blocks = [one for one in content if not _is_bookkeeping(one)] if isinstance(content, list) else []
+    blocks = [element for element in content if not _is_bookkeeping(element)] if isinstance(content, list) else []
     for block in blocks:
         _name_tool(block, calls)
     composer, _ = compose(blocks, calls)
@@ -151,7 +154,7 @@ def _name_tool(block: object, calls: ToolCalls) -> None:
     if isinstance(block, dict) and string(block, "type").endswith("tool_result") and string(block, "name"):
         call = string(block, "tool_use_id")
         if call and not calls.tool_of(call)[0]:
-            calls.made(call, string(block, "name"), None)
+            calls.record_call(call, string(block, "name"), None)
 
 
 def _names(export: Export | None) -> dict[str, str]:
@@ -169,10 +172,10 @@ def _names(export: Export | None) -> dict[str, str]:
 def _projects(export: Export) -> Iterator[JsonObject]:
     for name in export.names():
         path = PurePosixPath(name)
-        listed = path.name == "projects.json" and len(path.parts) <= 2
-        if listed or (path.suffix == ".json" and path.parent.name == "projects"):
-            found = parse(export.read(name), name)
-            yield from [found] if isinstance(found, dict) else objects_in(found)
+        is_listing = path.name == "projects.json" and len(path.parts) <= 2
+        if is_listing or (path.suffix == ".json" and path.parent.name == "projects"):
+            document = parse(export.read(name), name)
+            yield from [document] if isinstance(document, dict) else objects_in(document)
 
 
 def _project_session(project: JsonObject) -> Session:
@@ -185,8 +188,8 @@ def _project_rows(project: JsonObject) -> Iterator[Row]:
     """The project, its instructions, and each of its documents."""
     rows = Rows()
     name = string(project, "name").strip()
-    stated = without(project, "docs", "prompt_template", "updated_at")
-    yield rows.row(stated, _note(string(project, "description"), "description", project), name)
+    header = drop_keys(project, "docs", "prompt_template", "updated_at")
+    yield rows.row(header, _note(string(project, "description"), "description", project), name)
     yield rows.row({"prompt_template": project.get("prompt_template")}, _instructions(project))
     for document in objects_in(project.get("docs")):
         file = string(document, "filename") or "document"

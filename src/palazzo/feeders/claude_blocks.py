@@ -31,7 +31,7 @@ class ToolCalls:
         self._known: dict[str, tuple[str, Trust]] = {}
         self._behind = start if start and stream.seekable() and stream.tell() == start else 0
 
-    def made(self, call: str, name: str, arguments: object) -> None:
+    def record_call(self, call: str, name: str, arguments: object) -> None:
         """Remember a call."""
         self._known[call] = (name, trust_of_tool(name, arguments))
 
@@ -42,15 +42,15 @@ class ToolCalls:
         return self._known.get(call) or ("", trust_of_tool(""))
 
     def _look_back(self) -> None:
-        here, until, self._behind = self._stream.tell(), self._behind, 0
+        resume_offset, until, self._behind = self._stream.tell(), self._behind, 0
         position = self._stream.seek(max(0, until - LOOK_BACK))
         earlier: dict[str, tuple[str, Trust]] = {}
         while position < until and (raw := self._stream.readline(until - position)):
             position += len(raw)
             row = parse_line(raw) if b"tool_use" in raw else None
             if isinstance(row, dict):
-                earlier |= {call: (name, trust_of_tool(name, given)) for call, name, given in _calls_in(row)}
-        self._stream.seek(here)
+                earlier |= {call: (name, trust_of_tool(name, arguments)) for call, name, arguments in _calls_in(row)}
+        self._stream.seek(resume_offset)
         self._known = earlier | self._known
 
 
@@ -74,7 +74,7 @@ def _add(composer: Composer, block: object, calls: ToolCalls) -> str:
         composer.add("thinking", string(block, "thinking"))
     elif _is_call(kind):
         name, call = string(block, "name"), string(block, "id")
-        calls.made(call, name, block.get("input"))
+        calls.record_call(call, name, block.get("input"))
         composer.add("tool_call", call_text(name or "tool", block.get("input")), name=name, call=call)
     elif kind == "tool_result" or kind.endswith("_tool_result"):
         call = string(block, "tool_use_id")

@@ -33,7 +33,7 @@ from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, strin
 from palazzo.feeders.moments import moment
 from palazzo.feeders.rendering import Composer
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import Role, Standing
+from palazzo.model import ContentKind, Role
 
 KIND = "claude-code"
 
@@ -79,12 +79,12 @@ class ClaudeCode:
         more.
         """
         objects, _ = objects_in_head(head)
-        stated = next((found for row in objects if (found := string(row, "sessionId"))), "")
+        session_id = next((value for row in objects if (value := string(row, "sessionId"))), "")
         if _is_subagent(path, objects):
-            parent = stated or path.parent.parent.name
+            parent = session_id or path.parent.parent.name
             session = f"{parent}/{path.stem}"
             return Identity((KIND, session), session, parent, led_by_agent=True)
-        session = path.stem if _UUID.fullmatch(path.stem) else stated or path.stem
+        session = path.stem if _UUID.fullmatch(path.stem) else session_id or path.stem
         return Identity((KIND, session), session)
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
@@ -124,8 +124,8 @@ def _content(row: JsonObject, calls: ToolCalls) -> Content:
         return Unreadable("row without a type")
     try:
         if kind in ("user", "assistant"):
-            return _spoken(row, kind, calls)
-        return _queued(row, calls) or _file(row) or _informed(row) or Noise(_reason(row, kind))
+            return _parse_message(row, kind, calls)
+        return _parse_prompt_attachment(row, calls) or _file(row) or _parse_notice(row) or Noise(_reason(row, kind))
     except RecursionError:
         return Unreadable("nested too deeply")
 
@@ -136,7 +136,7 @@ def _reason(row: JsonObject, kind: str) -> str:
     return f"{kind}/{subtype}" if subtype else kind
 
 
-def _spoken(row: JsonObject, kind: str, calls: ToolCalls) -> Content:
+def _parse_message(row: JsonObject, kind: str, calls: ToolCalls) -> Content:
     message = row.get("message")
     if not isinstance(message, dict):
         return Unreadable(f"{kind} row without a message")
@@ -148,10 +148,10 @@ def _spoken(row: JsonObject, kind: str, calls: ToolCalls) -> Content:
     text, parts = composer.text, composer.parts
     if role == "user" and row.get("isSidechain") is True:  # another agent wrote the task
         parts = tuple(replace(part, trust="agent") if part.kind == "text" else part for part in parts)
-    return Message(text, role, standing=_standing(row, role, text), author=author, parts=parts, **_origin(row))
+    return Message(text, role, standing=_classify_message(row, role, text), author=author, parts=parts, **_origin(row))
 
 
-def _queued(row: JsonObject, calls: ToolCalls) -> Message | None:
+def _parse_prompt_attachment(row: JsonObject, calls: ToolCalls) -> Message | None:
     """The message, where an attachment is what a person typed while the agent was at work."""
     attachment = row.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command" or not string(row, "uuid"):
@@ -164,7 +164,7 @@ def _queued(row: JsonObject, calls: ToolCalls) -> Message | None:
     text = composer.text
     if not text:
         return None
-    return Message(text, "user", standing=_standing(row, "user", text), parts=composer.parts, **_origin(row))
+    return Message(text, "user", standing=_classify_message(row, "user", text), parts=composer.parts, **_origin(row))
 
 
 def _file(row: JsonObject) -> Message | None:
@@ -180,13 +180,13 @@ def _file(row: JsonObject) -> Message | None:
     composer = Composer()
     path = string(attachment, "filename")
     composer.add("tool_result", words, name="Read", trust=trust_of_tool("Read", {"file_path": path}))
-    named = {"file": string(attachment, "displayPath") or path}
+    file_meta = {"file": string(attachment, "displayPath") or path}
     origin = _origin(row)
-    origin["meta"] = {**origin["meta"], **named}
+    origin["meta"] = {**origin["meta"], **file_meta}
     return Message(words, "tool", standing="meta", parts=composer.parts, **origin)
 
 
-def _informed(row: JsonObject) -> Message | None:
+def _parse_notice(row: JsonObject) -> Message | None:
     """The message, where the host tells the person something: that a hook refused a prompt, with its words."""
     text = string(row, "content")
     if string(row, "type") != "system" or string(row, "subtype") != "informational" or not text:
@@ -196,7 +196,7 @@ def _informed(row: JsonObject) -> Message | None:
     return Message(text, "system", standing="meta", parts=composer.parts, **_origin(row))
 
 
-def _standing(row: JsonObject, role: Role, text: str) -> Standing:
+def _classify_message(row: JsonObject, role: Role, text: str) -> ContentKind:
     if row.get("isCompactSummary") is True or row.get("isVisibleInTranscriptOnly") is True:
         return "summary"
     if row.get("isMeta") is True:
@@ -215,13 +215,13 @@ def _is_of_the_host(text: str) -> bool:
 
 
 def _only_reminders(text: str) -> bool:
-    before, *reminders = text.split("<system-reminder>")
-    return bool(reminders) and not before.strip() and all(_closes(piece) for piece in reminders)
+    prefix, *reminders = text.split("<system-reminder>")
+    return bool(reminders) and not prefix.strip() and all(_closes(piece) for piece in reminders)
 
 
 def _closes(reminder: str) -> bool:
-    _, end, after = reminder.rpartition("</system-reminder>")
-    return bool(end) and not after.strip()
+    _, end, suffix = reminder.rpartition("</system-reminder>")
+    return bool(end) and not suffix.strip()
 
 
 def _is_synthetic(row: JsonObject) -> bool:
@@ -257,11 +257,11 @@ def _origin(row: JsonObject) -> dict[str, Any]:
 def _meta(row: JsonObject) -> dict[str, object]:
     message = row.get("message")
     message = message if isinstance(message, dict) else {}
-    stated = {
+    fields = {
         "session_id": string(row, "sessionId"),
         "message_id": string(message, "id"),
         "model": _model(message),
         "version": string(row, "version"),
         "permission": string(row, "permissionMode"),
     }
-    return {key: value for key, value in stated.items() if value}
+    return {key: value for key, value in fields.items() if value}

@@ -29,12 +29,12 @@ from typing import BinaryIO
 
 from palazzo.feeders import Content, Identity, Message, Noise, Row, Unreadable
 from palazzo.feeders.behind import Calls, rows_before
-from palazzo.feeders.codex_items import Spoken, call_in, failed_call, inner, read_item, running_process, written_to
+from palazzo.feeders.codex_items import Utterance, call_in, failed_call, inner, read_item, running_process, written_to
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import stamp_of
 from palazzo.feeders.rendering import Composer
-from palazzo.model import Role, Standing, Trust
+from palazzo.model import ContentKind, Role, Trust
 
 KIND = "codex"
 
@@ -78,19 +78,19 @@ class Codex:
         A fork begins with its own row and goes on with a copy of the other's, so only the first row counts.
         """
         objects, _ = objects_in_head(head)
-        named = _NAME.match(path.stem)
+        match = _NAME.match(path.stem)
         meta = _payload(objects[0]) if objects else {}
-        session = named[1] if named else string(meta, "id") or path.stem
+        session = match[1] if match else string(meta, "id") or path.stem
         first_line = head.partition(b"\n")[0]
-        parent = next((found[1].decode() for key in _PARENTS if (found := key.search(first_line))), "")
-        led = parent != session and _PARENTS[0].search(first_line) is not None
-        return Identity((KIND, session), session, parent if parent != session else "", led_by_agent=led)
+        parent = next((parent_match[1].decode() for key in _PARENTS if (parent_match := key.search(first_line))), "")
+        is_subagent = parent != session and _PARENTS[0].search(first_line) is not None
+        return Identity((KIND, session), session, parent if parent != session else "", led_by_agent=is_subagent)
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`."""
         thread = _Thread()
-        for behind in rows_before(stream, start):
-            thread.see(behind)
+        for earlier_row in rows_before(stream, start):
+            thread.see(earlier_row)
         for position, raw, value in json_lines(stream, start):
             if isinstance(value, dict):
                 thread.see(value)
@@ -128,10 +128,10 @@ class _Thread:
 
     def _see_item(self, item: JsonObject) -> None:
         """Take in a call, or a process left running: what it prints later is worth what its command is."""
-        made, process = call_in(item), running_process(item)
-        if made:
-            call, name, trust = made
-            self.calls.made(call, name, self._processes.get(written_to(item), trust))
+        call_info, process = call_in(item), running_process(item)
+        if call_info:
+            call, name, trust = call_info
+            self.calls.record_call(call, name, self._processes.get(written_to(item), trust))
         if process:
             _, self._processes[process] = self.calls.tool_of(string(item, "call_id"))
 
@@ -172,7 +172,7 @@ def _content(row: JsonObject, thread: _Thread) -> Content:
         return Unreadable(f"{kind} row without a payload") if kind in _ROWS else Noise(kind)
     try:
         if kind == "response_item":
-            return _said(row, payload, read_item(payload, row, thread.calls), thread)
+            return _build_message(row, payload, read_item(payload, row, thread.calls), thread)
         if kind == "event_msg":
             return _event(row, payload, thread)
         if kind == "compacted":
@@ -192,43 +192,45 @@ def _event(row: JsonObject, payload: JsonObject, thread: _Thread) -> Content:
     return Noise(reason)
 
 
-def _plain(row: JsonObject, reason: str, text: str, role: Role, standing: Standing, thread: _Thread) -> Content:
+def _plain(row: JsonObject, reason: str, text: str, role: Role, status: ContentKind, thread: _Thread) -> Content:
     composer = Composer()
     composer.add("text", text)
-    return _said(row, _payload(row), Spoken(role, composer, standing, string(_payload(row), "author")), thread, reason)
+    return _build_message(
+        row, _payload(row), Utterance(role, composer, status, string(_payload(row), "author")), thread, reason
+    )
 
 
-def _said(
-    row: JsonObject, payload: JsonObject, spoken: Spoken | Noise, thread: _Thread, reason: str = ""
+def _build_message(
+    row: JsonObject, payload: JsonObject, utterance: Utterance | Noise, thread: _Thread, reason: str = ""
 ) -> Message | Noise:
-    if isinstance(spoken, Noise):
-        return spoken
-    if not spoken.composer.text:
+    if isinstance(utterance, Noise):
+        return utterance
+    if not utterance.composer.text:
         return Noise(reason or f"response_item/{string(payload, 'type')}/empty")
-    author = spoken.author or (thread.model if spoken.role == "assistant" else "")
-    parts = spoken.composer.parts
-    if thread.is_subagent and spoken.role == "user":
+    author = utterance.author or (thread.model if utterance.role == "assistant" else "")
+    parts = utterance.composer.parts
+    if thread.is_subagent and utterance.role == "user":
         parts = tuple(replace(part, trust="agent") for part in parts)  # another agent wrote the task
-    stated = {
+    fields = {
         "session_id": string(thread.meta, "id"),
         "item_id": string(payload, "id"),
         "turn_id": string(inner(payload, "internal_chat_message_metadata_passthrough"), "turn_id"),
         "phase": string(payload, "phase"),
         "version": string(thread.meta, "cli_version"),
     }
-    text = spoken.composer.text
-    is_known = bool(stated["item_id"] and stated["turn_id"])
+    text = utterance.composer.text
+    is_known = bool(fields["item_id"] and fields["turn_id"])
     return Message(
         text,
-        spoken.role,
-        standing=spoken.standing,
+        utterance.role,
+        standing=utterance.standing,
         author=author,
         parts=parts,
-        uuid=f"{stated['item_id']}/{stamp_of(text)}" if is_known else "",
-        namespace=stated["turn_id"] if is_known else "",
+        uuid=f"{fields['item_id']}/{stamp_of(text)}" if is_known else "",
+        namespace=fields["turn_id"] if is_known else "",
         created_at=moment(row.get("timestamp")),
         cwd=thread.cwd,
         branch=thread.branch,
         commit=thread.commit,
-        meta={key: value for key, value in stated.items() if value},
+        meta={key: value for key, value in fields.items() if value},
     )

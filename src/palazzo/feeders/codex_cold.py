@@ -51,10 +51,10 @@ class CodexCold:
             return
         try:
             status = path.stat()
-            with _unpacked(path) as stream:
+            with _open_rollout(path) as stream:
                 head = stream.read(_HEAD)
         except (OSError, zstandard.ZstdError) as error:
-            raise _damaged(path, error) from None
+            raise _report_damage(path, error) from None
         codex = Codex()
         if not codex.recognises(plain, head):
             raise SourceUnreadable(f"{path} is compressed, but holds no rollout of Codex.")
@@ -64,21 +64,21 @@ class CodexCold:
 
 def _rows(path: Path) -> Iterator[Row]:
     try:
-        with _unpacked(path) as stream:
+        with _open_rollout(path) as stream:
             yield from Codex().rows(stream)
     except (OSError, zstandard.ZstdError) as error:
-        raise _damaged(path, error) from None
+        raise _report_damage(path, error) from None
 
 
-def _unpacked(path: Path) -> BinaryIO:
-    return io.BufferedReader(_Unpacked(path, path.open("rb")))
+def _open_rollout(path: Path) -> BinaryIO:
+    return io.BufferedReader(_RolloutStream(path, path.open("rb")))
 
 
-def _damaged(path: Path, error: Exception) -> SourceUnreadable:
+def _report_damage(path: Path, error: Exception) -> SourceUnreadable:
     return SourceUnreadable(f"{path} is damaged or cut off ({error}); what stands before was read.")
 
 
-class _Unpacked(io.RawIOBase):
+class _RolloutStream(io.RawIOBase):
     """The bytes of a compressed file; fails beyond `LARGEST` of them, and where the packed ones end too early."""
 
     def __init__(self, path: Path, stream: BinaryIO) -> None:
@@ -105,18 +105,18 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
     def _unpack_more(self) -> bool:
-        packed = self._frame.unused_data if self._frame.eof else b""
+        chunk = self._frame.unused_data if self._frame.eof else b""
         if self._frame.eof:
             self._frame, self._is_within = self._new_frame(), False
-        packed = packed or self._packed.read(_AT_ONCE)
-        if not packed and self._is_within:
+        chunk = chunk or self._packed.read(_AT_ONCE)
+        if not chunk and self._is_within:
             raise zstandard.ZstdError("the last frame does not end")
-        if packed:
-            self._ready, self._is_within = self._frame.decompress(packed), True
+        if chunk:
+            self._ready, self._is_within = self._frame.decompress(chunk), True
         self._given += len(self._ready)
         if self._given > LARGEST:
             raise SourceUnreadable(f"{self._path} unpacks to more than {LARGEST:,} bytes; a rollout has fewer.")
-        return bool(packed)
+        return bool(chunk)
 
     @staticmethod
     def _new_frame() -> zstandard.ZstdDecompressionObj:

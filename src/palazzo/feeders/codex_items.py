@@ -20,7 +20,7 @@ from palazzo.feeders.behind import Calls, trust_of_call
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.rendering import Composer, block_text, call_text, media_text
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import Role, Standing, Trust
+from palazzo.model import ContentKind, Role, Trust
 
 _SUMMARY = "Another language model started to solve this problem and produced a summary"
 _SHELL = "<user_shell_command>"
@@ -48,19 +48,19 @@ _CALLS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Utterance:
     """What an item says, and who says it; `author` only where the item itself names one."""
 
     role: Role
     composer: Composer
-    standing: Standing = "said"
+    standing: ContentKind = "said"
     author: str = ""
 
 
 def inner(value: JsonObject, key: str) -> JsonObject:
     """Return the object at `key`, or an empty one."""
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
+    member = value.get(key)
+    return member if isinstance(member, dict) else {}
 
 
 def call_in(item: JsonObject) -> tuple[str, str, Trust] | None:
@@ -68,20 +68,20 @@ def call_in(item: JsonObject) -> tuple[str, str, Trust] | None:
     if string(item, "type") not in _CALLS:
         return None
     name = _tool(item)
-    return string(item, "call_id") or string(item, "id"), name, _trust(name, _given(item))
+    return string(item, "call_id") or string(item, "id"), name, _trust(name, _read_arguments(item))
 
 
 def running_process(item: JsonObject) -> str:
     """Return the id of the process that an output says is still running, or ""."""
     output = item.get("output")
-    found = _RUNNING.search(output[:400]) if isinstance(output, str) else None
-    return found[1] if found else ""
+    match = _RUNNING.search(output[:400]) if isinstance(output, str) else None
+    return match[1] if match else ""
 
 
 def written_to(item: JsonObject) -> str:
     """Return the id of the process that a call of `write_stdin` goes on with, or ""."""
-    given = _given(item) if string(item, "name") == "write_stdin" else None
-    return str(given.get("session_id", "")) if isinstance(given, dict) else ""
+    arguments = _read_arguments(item) if string(item, "name") == "write_stdin" else None
+    return str(arguments.get("session_id", "")) if isinstance(arguments, dict) else ""
 
 
 def failed_call(event: JsonObject) -> str:
@@ -97,7 +97,7 @@ def failed_call(event: JsonObject) -> str:
     return ""
 
 
-def read_item(item: JsonObject, row: JsonObject, calls: Calls) -> Spoken | Noise:
+def read_item(item: JsonObject, row: JsonObject, calls: Calls) -> Utterance | Noise:
     """Render an item. Of an empty one the composer is empty; a kind that says nothing to anybody is noise."""
     kind = string(item, "type")
     composer = Composer()
@@ -107,54 +107,54 @@ def read_item(item: JsonObject, row: JsonObject, calls: Calls) -> Spoken | Noise
     if kind == "agent_message":
         for block in _blocks(item.get("content")):
             _add_block(composer, block)
-        return Spoken("assistant", composer, author=string(item, "author"))
+        return Utterance("assistant", composer, author=string(item, "author"))
     if kind == "reasoning":
         for block in (*_blocks(item.get("summary")), *_blocks(item.get("content"))):
             composer.add("thinking", string(block, "text"))
-        return Spoken("assistant", composer)
+        return Utterance("assistant", composer)
     if kind in _CALLS:
         name, call = _tool(item), string(item, "call_id") or string(item, "id")
-        composer.add("tool_call", call_text(name, _given(item)), name=name, call=call)
-        return Spoken("assistant", composer)
+        composer.add("tool_call", call_text(name, _read_arguments(item)), name=name, call=call)
+        return Utterance("assistant", composer)
     if kind != "tool_search_output" and kind.endswith("_output"):
         _add_output(composer, item, calls)
-        return Spoken("tool", composer)
+        return Utterance("tool", composer)
     return Noise(f"response_item/{kind}" if kind else "response_item")
 
 
-def _message(item: JsonObject, composer: Composer, summary: bool) -> Spoken:
+def _message(item: JsonObject, composer: Composer, summary: bool) -> Utterance:
     role = string(item, "role")
     blocks = _blocks(item.get("content"))
     if role == "assistant":
         for block in blocks:
             _add_block(composer, block)
-        return Spoken("assistant", composer, "summary" if summary else "said")
+        return Utterance("assistant", composer, "summary" if summary else "said")
     if role != "user":
         for block in blocks:
             _add_block(composer, block)
-        return Spoken("system", composer, "meta")
+        return Utterance("system", composer, "meta")
     if len(blocks) == 1 and string(blocks[0], "text").lstrip().startswith(_SHELL):
         return _own_command(string(blocks[0], "text"), composer)
     kinds = inner(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
     kinds = kinds if isinstance(kinds, list) and len(kinds) == len(blocks) else [None] * len(blocks)
     by_host = [_is_hosts(block, kind) for block, kind in zip(blocks, kinds, strict=True)]
-    mixed = not all(by_host)
+    has_user_blocks = not all(by_host)
     for block, hosts in zip(blocks, by_host, strict=True):
-        _add_block(composer, block, aside=mixed and hosts)
-    if mixed or not blocks:
-        return Spoken("user", composer)
+        _add_block(composer, block, aside=has_user_blocks and hosts)
+    if has_user_blocks or not blocks:
+        return Utterance("user", composer)
     first = string(blocks[0], "text")
-    return Spoken("user", composer, "summary" if first.startswith(_SUMMARY) else "meta")
+    return Utterance("user", composer, "summary" if first.startswith(_SUMMARY) else "meta")
 
 
-def _own_command(text: str, composer: Composer) -> Spoken:
+def _own_command(text: str, composer: Composer) -> Utterance:
     """A command that the person ran (`!ls`), and what it printed."""
     begin, end = _COMMAND
-    command, closed, _ = text.partition(begin)[2].partition(end)
+    command, end_tag, _ = text.partition(begin)[2].partition(end)
     code = _EXIT_CODE.search(text)
-    trust = trust_of_tool("shell", {"command": command}) if closed else trust_of_tool("")
+    trust = trust_of_tool("shell", {"command": command}) if end_tag else trust_of_tool("")
     composer.add("tool_result", text, name="shell", failed=code is not None and code[1] != "0", trust=trust)
-    return Spoken("tool", composer)
+    return Utterance("tool", composer)
 
 
 def _is_hosts(block: JsonObject, kind: object) -> bool:
@@ -197,37 +197,37 @@ def _tool(item: JsonObject) -> str:
     return name or kind.removesuffix("_call")
 
 
-def _given(item: JsonObject) -> object:
+def _read_arguments(item: JsonObject) -> object:
     """What a tool was given: an object where it is one, else the string as it is."""
-    given = item.get(_CALLS[string(item, "type")])
-    if string(item, "type") == "function_call" and isinstance(given, str):
-        parsed = _parsed(given)
-        return parsed if isinstance(parsed, dict) else given
-    if string(item, "type") == "local_shell_call" and isinstance(given, dict):
-        return {key: value for key, value in given.items() if key != "type" and value is not None}
-    return given
+    arguments = item.get(_CALLS[string(item, "type")])
+    if string(item, "type") == "function_call" and isinstance(arguments, str):
+        call_object = _parse_json(arguments)
+        return call_object if isinstance(call_object, dict) else arguments
+    if string(item, "type") == "local_shell_call" and isinstance(arguments, dict):
+        return {key: value for key, value in arguments.items() if key != "type" and value is not None}
+    return arguments
 
 
-def _trust(name: str, given: object) -> Trust:
+def _trust(name: str, arguments: object) -> Trust:
     """Before 0.80 the tool of an MCP server is named `server__tool`; no tool of the host's own is named so."""
     prefix = "mcp__" if "__" in name and not name.startswith("mcp__") else ""
-    return trust_of_call(prefix + name, given)
+    return trust_of_call(prefix + name, arguments)
 
 
 def _add_output(composer: Composer, item: JsonObject, calls: Calls) -> None:
     call = string(item, "call_id") or string(item, "id")
     name, trust = calls.tool_of(call)
     output = item.get("output", item.get("content"))
-    body, failed = _unwrapped(output) if isinstance(output, str) else (_body(output), False)
+    body, failed = _unwrap_output(output) if isinstance(output, str) else (_body(output), False)
     header = body[:400].partition("\nOutput:")[0]
     code = _EXIT_CODE.search(header)
     broke = failed or calls.failed(call) or item.get("success") is False or (code is not None and code[1] != "0")
     composer.add("tool_result", body, name=name, call=call, failed=broke, trust=trust)
 
 
-def _unwrapped(output: str) -> tuple[str, bool]:
+def _unwrap_output(output: str) -> tuple[str, bool]:
     """What a tool printed, out of the JSON that old versions wrap it in, and whether that says it failed."""
-    value = _parsed(output) if output[:1] in ("{", "[") else None
+    value = _parse_json(output) if output[:1] in ("{", "[") else None
     if isinstance(value, dict) and isinstance(value.get("output"), str) and value.keys() <= {"output", "metadata"}:
         code = inner(value, "metadata").get("exit_code")
         return string(value, "output"), isinstance(code, int) and code != 0
@@ -254,7 +254,7 @@ def _body(output: object) -> str:
     return composer.text
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):

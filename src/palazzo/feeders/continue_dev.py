@@ -23,7 +23,7 @@ from palazzo.feeders import Content, Identity, Message, Noise, Row, Session, Unr
 from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.records import objects_in, parse, stamp_of, without
+from palazzo.feeders.records import drop_keys, objects_in, parse, stamp_of
 from palazzo.feeders.rendering import JOINT, Composer, call_text, function_calls
 from palazzo.guard.trust import trust_of_tool
 from palazzo.model import Micros, Role, Trust
@@ -39,7 +39,7 @@ _ROLES: Mapping[str, Role] = {
     "system": "system",
     "tool": "tool",
 }
-_UNFINISHED = frozenset({"generating", "calling"})
+_ACTIVE_STATES = frozenset({"generating", "calling"})
 _OUTSIDE = frozenset({"url", "web", "search", "google", "docs", "http", "github", "issue", "jira", "mcp", "discord"})
 """Providers of context that bring words from outside."""
 
@@ -82,7 +82,7 @@ def _session(path: Path, began: Mapping[str, Micros | None]) -> Session:
     try:
         value = parse(data, path.name)
     except SourceUnreadable as error:
-        return _damaged(path, data, str(error), stamp)
+        return _make_unreadable(path, data, str(error), stamp)
     record = value if isinstance(value, dict) else {}
     session = string(record, "sessionId") or path.stem
     return Session(
@@ -94,28 +94,28 @@ def _session(path: Path, began: Mapping[str, Micros | None]) -> Session:
     )
 
 
-def _damaged(path: Path, data: bytes, reason: str, stamp: str) -> Session:
+def _make_unreadable(path: Path, data: bytes, reason: str, stamp: str) -> Session:
     rows = [Row(0, data, Unreadable(reason.rstrip(".")))] if data else []
     return Session(Identity((KIND, path.stem), path.stem), stamp, lambda: iter(rows))
 
 
 def _began(index: Path) -> dict[str, Micros | None]:
     try:
-        listed = objects_in(parse(index.read_bytes(), index.name))
+        entries = objects_in(parse(index.read_bytes(), index.name))
     except (OSError, SourceUnreadable):
         return {}
-    return {string(one, "sessionId"): moment(one.get("dateCreated")) for one in listed}
+    return {string(entry, "sessionId"): moment(entry.get("dateCreated")) for entry in entries}
 
 
-def _directory(stated: str) -> str:
+def _directory(location: str) -> str:
     """The workspace as a path; newer versions write a `file:` URI."""
-    return unquote(urlsplit(stated).path) if stated.startswith("file://") else stated
+    return unquote(urlsplit(location).path) if location.startswith("file://") else location
 
 
 def _rows(record: JsonObject, began: Micros | None) -> Iterator[Row]:
     rows = Rows()
     title = string(record, "title").strip()
-    yield rows.row(without(record, "history", "usage"), Noise("session"), title)
+    yield rows.row(drop_keys(record, "history", "usage"), Noise("session"), title)
     history = record.get("history")
     items: list[object] = history if isinstance(history, list) else []
     tools = _tools(items)
@@ -126,13 +126,13 @@ def _rows(record: JsonObject, began: Micros | None) -> Iterator[Row]:
             content = _content(item, tools, began) if isinstance(item, dict) else Unreadable("not an item")
         except RecursionError:
             content = Unreadable("nested too deeply")
-        kept = without(item, "promptLogs", "editorState") if isinstance(item, dict) else item
-        yield rows.row(kept, content)
+        stored_item = drop_keys(item, "promptLogs", "editorState") if isinstance(item, dict) else item
+        yield rows.row(stored_item, content)
 
 
 def _is_unfinished(item: JsonObject) -> bool:
     """Whether a tool is at work: the item is read when that has ended, and its words are whole."""
-    return any(string(state, "status") in _UNFINISHED for state in _states(item))
+    return any(string(state, "status") in _ACTIVE_STATES for state in _states(item))
 
 
 class _Tools:
@@ -162,8 +162,8 @@ def _message(item: JsonObject) -> JsonObject | None:
 
 
 def _states(item: JsonObject) -> list[JsonObject]:
-    one = item.get("toolCallState")
-    return [*objects_in(item.get("toolCallStates")), *([one] if isinstance(one, dict) else [])]
+    state = item.get("toolCallState")
+    return [*objects_in(item.get("toolCallStates")), *([state] if isinstance(state, dict) else [])]
 
 
 def _content(item: JsonObject, tools: _Tools, began: Micros | None) -> Content:
@@ -187,9 +187,9 @@ def _content(item: JsonObject, tools: _Tools, began: Micros | None) -> Content:
 
 def _compose(item: JsonObject, message: JsonObject, tools: _Tools) -> Composer:
     composer = Composer()
-    reasoning = item.get("reasoning")
-    if isinstance(reasoning, dict):
-        composer.add("thinking", string(reasoning, "text"))
+    thoughts = item.get("reasoning")
+    if isinstance(thoughts, dict):
+        composer.add("thinking", string(thoughts, "text"))
     if string(message, "role") == "tool":
         call = string(message, "toolCallId")
         name, trust = tools.known.get(call) or ("", trust_of_tool(""))
@@ -205,7 +205,7 @@ def _compose(item: JsonObject, message: JsonObject, tools: _Tools) -> Composer:
         name, trust = tools.known.get(call) or ("", trust_of_tool(""))
         failed = string(state, "status") == "errored"
         if call not in tools.answered:
-            output = JOINT.join(string(one, "content") for one in objects_in(state.get("output")))
+            output = JOINT.join(string(block, "content") for block in objects_in(state.get("output")))
             composer.add("tool_result", output, name=name, call=call, failed=failed, trust=trust)
     for context in objects_in(item.get("contextItems")):
         words = "\n".join(filter(None, (string(context, "name"), string(context, "content"))))
@@ -221,8 +221,8 @@ def _add_content(composer: Composer, content: object) -> None:
         if string(part, "type") == "text":
             composer.add("text", string(part, "text"))
         elif isinstance(picture, dict):
-            where = string(picture, "url")
-            composer.add("image", "[image]" if where.startswith("data:") or not where else f"[image, {where}]")
+            url = string(picture, "url")
+            composer.add("image", "[image]" if url.startswith("data:") or not url else f"[image, {url}]")
 
 
 def _words(content: object) -> str:

@@ -19,7 +19,7 @@ from palazzo.feeders.records import Element, canonical, decode_json_text, elemen
 
 HEAD = 64 * 1024
 _NAME = re.compile(r"(?:[^/]+/)?conversations(?:[-_ ]?\(?\d+\)?)?\.json", re.IGNORECASE)
-_WHOSE = re.compile(rb'"(chat_messages|mapping)"\s*:')
+_SERVICE_KEY = re.compile(rb'"(chat_messages|mapping)"\s*:')
 """Each service's own key for the messages of a conversation. In quoted text its quotes would be escaped."""
 
 Opener = Callable[[JsonObject, Element], Session]
@@ -28,10 +28,10 @@ Opener = Callable[[JsonObject, Element], Session]
 def key_of_messages(path: Path, head: bytes) -> str:
     """Return which service's conversations lie at `path`: `chat_messages`, `mapping`, or "" for neither."""
     try:
-        found = _WHOSE.search(_conversations_head(path, head))
+        match = _SERVICE_KEY.search(_conversations_head(path, head))
     except (SourceUnreadable, OSError, ValueError):
         return ""
-    return found.group(1).decode() if found else ""
+    return match.group(1).decode() if match else ""
 
 
 def export_at(path: Path) -> Export | None:
@@ -89,8 +89,8 @@ def _texts(path: Path, export: Export | None) -> Iterator[tuple[str, str]]:
         return
     names = [name for name in export.names() if _NAME.fullmatch(name)]
     if not names:
-        refused = next((f" ({why})" for name, why in export.refused.items() if _NAME.fullmatch(name)), "")
-        raise SourceUnreadable(f"{path} has no conversations.json that may be read{refused}.")
+        reason = next((f" ({why})" for name, why in export.refusals.items() if _NAME.fullmatch(name)), "")
+        raise SourceUnreadable(f"{path} has no conversations.json that may be read{reason}.")
     for name in names:
         yield PurePosixPath(name).name, decode_json_text(export.read(name))
     refuse_rest(export, path, _NAME.fullmatch)

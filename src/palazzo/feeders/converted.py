@@ -50,7 +50,7 @@ _PAGES = frozenset({".html", ".htm", ".xhtml"})
 _LIBRARIES = ("markitdown", "pdfplumber", "mammoth", "pptx", "openpyxl", "pandas")
 _SMALL_ENTRY = 1024 * 1024
 _HEAD = 64 * 1024
-_ENCRYPTED = 0x1
+_ENCRYPTION_FLAG = 0x1
 _OLE = b"\xd0\xcf\x11\xe0"
 _PAGE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*|<!--.{0,4000}?-->\s*){0,5}<(?:!doctype\s+html|html)\b",
@@ -68,7 +68,7 @@ class Unconvertible(SourceUnreadable):
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class Conversion:
     """A document's words as Markdown, its title where it has one, and what converted it."""
 
     text: str
@@ -132,7 +132,7 @@ def refusal_by_head(path: PurePath, head: bytes) -> str | None:
     return None if is_installed() else NEEDS_EXTRA
 
 
-def convert(path: PurePath, raw: bytes) -> Converted:
+def convert(path: PurePath, raw: bytes) -> Conversion:
     """Return the words of a document. Raises Unconvertible."""
     suffix = ".html" if may_be_page(path) else path.suffix.lower()
     reason = refusal_by_head(path, raw[:_HEAD]) or _refusal_by_bytes(suffix, raw)
@@ -146,7 +146,7 @@ def convert(path: PurePath, raw: bytes) -> Converted:
         raise Unconvertible(reason, is_costly=True)
     if len(text) > MOST_CHARACTERS:
         raise Unconvertible(f"{len(text):,} characters, over the limit of {MOST_CHARACTERS:,}", is_costly=True)
-    return Converted(text, title, f"markitdown {version('markitdown')}")
+    return Conversion(text, title, f"markitdown {version('markitdown')}")
 
 
 def _convert_within_limits(suffix: str, raw: bytes) -> tuple[str, str]:
@@ -179,7 +179,7 @@ def _refusal_of_zip(suffix: str, raw: bytes) -> str:
             entries = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return "cut short or damaged: its list of parts is missing"
-    if any(entry.flag_bits & _ENCRYPTED for entry in entries) or any(
+    if any(entry.flag_bits & _ENCRYPTION_FLAG for entry in entries) or any(
         entry.filename == "META-INF/rights.xml" for entry in entries
     ):
         return "encrypted"
@@ -194,9 +194,9 @@ def _refusal_of_zip(suffix: str, raw: bytes) -> str:
 
 @cache
 def _converter() -> _Converter:
-    made = _Converter()
-    atexit.register(made.close)
-    return made
+    instance = _Converter()
+    atexit.register(instance.close)
+    return instance
 
 
 class _Converter:
@@ -230,32 +230,32 @@ class _Converter:
     def _ask(self, suffix: str, raw: bytes) -> dict[str, str]:
         process = self._running()
         answers: list[bytes] = []
-        asking = threading.Thread(target=_exchange, args=(process, suffix, raw, answers), daemon=True)
-        asking.start()
+        thread = threading.Thread(target=_exchange, args=(process, suffix, raw, answers), daemon=True)
+        thread.start()
         seconds = _seconds_for(len(raw))
-        asking.join(seconds)
-        if asking.is_alive():
+        thread.join(seconds)
+        if thread.is_alive():
             self._end()
-            asking.join()
+            thread.join()
             raise Unconvertible(f"not converted within {seconds:.0f} seconds", is_costly=True)
         if not answers or not answers[0].endswith(b"\n"):
             self._end()
             raise Unconvertible("the converter ended over it", is_costly=True)
-        found: dict[str, str] = json.loads(answers[0])
-        return found
+        answer: dict[str, str] = json.loads(answers[0])
+        return answer
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._end()
-            unseen = 0
+            creation_flags = 0
             if sys.platform == "win32":
-                unseen = subprocess.CREATE_NO_WINDOW
+                creation_flags = subprocess.CREATE_NO_WINDOW
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "palazzo.feeders.converting"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                creationflags=unseen,
+                creationflags=creation_flags,
             )
         return self._process
 

@@ -41,28 +41,28 @@ def _cells(notebook: JsonObject) -> list[JsonObject] | None:
     sheets = notebook.get("worksheets")
     holders = sheets if isinstance(sheets, list) else [notebook]
     lists = [holder.get("cells") for holder in holders if isinstance(holder, dict)]
-    found = [cells for cells in lists if isinstance(cells, list)]
-    return [cell for cells in found for cell in cells if isinstance(cell, dict)] if found else None
+    cell_lists = [cells for cells in lists if isinstance(cells, list)]
+    return [cell for cells in cell_lists for cell in cells if isinstance(cell, dict)] if cell_lists else None
 
 
 def _language(notebook: JsonObject) -> str:
     metadata = notebook.get("metadata")
     for key, member in (("language_info", "name"), ("kernelspec", "language")):
-        stated = metadata.get(key) if isinstance(metadata, dict) else None
-        name = stated.get(member) if isinstance(stated, dict) else None
+        section = metadata.get(key) if isinstance(metadata, dict) else None
+        name = section.get(member) if isinstance(section, dict) else None
         if isinstance(name, str) and name.isprintable():
             return name
     return ""
 
 
 def _blocks(cell: JsonObject, language: str) -> Iterator[str]:
-    source = _joined(cell.get("source", cell.get("input")))
+    source = _join_lines(cell.get("source", cell.get("input")))
     if cell.get("cell_type") != "code":
         level = cell.get("level")
         yield f"{'#' * level} {source}" if cell.get("cell_type") == "heading" and isinstance(level, int) else source
         return
     if source.strip():
-        yield _fenced(source, language)
+        yield _fence_text(source, language)
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else []:
         if isinstance(output, dict):
@@ -71,24 +71,28 @@ def _blocks(cell: JsonObject, language: str) -> Iterator[str]:
 
 def _output(output: JsonObject) -> Iterator[str]:
     if isinstance(output.get("traceback"), list):
-        yield _fenced(_COLOURS.sub("", "\n".join(str(line) for line in output["traceback"])))
+        yield _fence_text(_COLOURS.sub("", "\n".join(str(line) for line in output["traceback"])))
         return
-    shown = output.get("data")
-    shown = shown if isinstance(shown, dict) else {}
-    words = _joined(output.get("text")) or _joined(shown.get("text/plain")) or _joined(shown.get("text/markdown"))
+    bundle = output.get("data")
+    bundle = bundle if isinstance(bundle, dict) else {}
+    words = (
+        _join_lines(output.get("text"))
+        or _join_lines(bundle.get("text/plain"))
+        or _join_lines(bundle.get("text/markdown"))
+    )
     if words.strip():
-        yield _fenced(_COLOURS.sub("", words))
-    yield from (f"[{media}]" for media in shown if not str(media).startswith("text/"))
+        yield _fence_text(_COLOURS.sub("", words))
+    yield from (f"[{media}]" for media in bundle if not str(media).startswith("text/"))
 
 
-def _joined(value: object) -> str:
+def _join_lines(value: object) -> str:
     """A text, which notebooks also keep as a list of lines."""
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
     return value if isinstance(value, str) else ""
 
 
-def _fenced(text: str, language: str = "") -> str:
-    longest = max((len(found) for found in _FENCE.findall(text)), default=2)
+def _fence_text(text: str, language: str = "") -> str:
+    longest = max((len(backticks) for backticks in _FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

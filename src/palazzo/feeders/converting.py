@@ -43,7 +43,7 @@ _FORBIDDEN = re.compile(
 )
 
 
-class Refused(Exception):
+class ConversionError(Exception):
     """Why a document has no text; one clause."""
 
 
@@ -54,21 +54,21 @@ def main() -> None:
     sys.stdout = sys.stderr  # a library that prints must not speak in our place
     is_sealed = False
     while line := stream.readline():
-        asked = json.loads(line)
-        raw = stream.read(asked["size"])
+        request = json.loads(line)
+        raw = stream.read(request["size"])
         try:
-            convert = converter(asked["suffix"])
+            convert = converter(request["suffix"])
             if not is_sealed:
                 seal()
                 is_sealed = True
             text, title = convert(raw)
             answer = {"text": text, "title": title}
-        except Refused as refused:
+        except ConversionError as refused:
             answer = {"refused": str(refused)}
         except MemoryError:
             answer = {"refused": f"needs more than {MEMORY >> 20:,} MB of memory"}
         except Exception as error:  # noqa: BLE001 - five parsers have their own; the document is what matters
-            answer = {"refused": f"damaged, or not what its name says ({_named(error)})"}
+            answer = {"refused": f"damaged, or not what its name says ({_describe_error(error)})"}
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
@@ -76,13 +76,13 @@ def main() -> None:
 def converter(suffix: str) -> Callable[[bytes], tuple[str, str]]:
     """Return what converts a format: bytes to (Markdown, title)."""
     markitdown = importlib.import_module("markitdown")
-    made: Any = getattr(importlib.import_module("markitdown.converters"), _CONVERTERS[suffix])()
+    document_converter: Any = getattr(importlib.import_module("markitdown.converters"), _CONVERTERS[suffix])()
 
     def convert(raw: bytes) -> tuple[str, str]:
         if suffix == ".pdf":
             _check_pdf(raw)
-        found = made.convert(io.BytesIO(raw), markitdown.StreamInfo(extension=suffix))
-        return _tidy(found.markdown), (found.title or "").strip()
+        result = document_converter.convert(io.BytesIO(raw), markitdown.StreamInfo(extension=suffix))
+        return _tidy(result.markdown), (result.title or "").strip()
 
     return convert
 
@@ -120,9 +120,9 @@ def _check_pdf(raw: bytes) -> None:
     try:
         for number, _ in enumerate(PDFPage.get_pages(stream)):
             if number >= MOST_PAGES:
-                raise Refused(f"more than {MOST_PAGES:,} pages")
+                raise ConversionError(f"more than {MOST_PAGES:,} pages")
     except PDFPasswordIncorrect:
-        raise Refused("encrypted: it opens with a password only") from None
+        raise ConversionError("encrypted: it opens with a password only") from None
 
 
 def _tidy(text: str) -> str:
@@ -131,9 +131,9 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", lines).strip()
 
 
-def _named(error: Exception) -> str:
-    said = " ".join(str(error).split())[:120]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+def _describe_error(error: Exception) -> str:
+    message = " ".join(str(error).split())[:120]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from palazzo.feeders.behind import Calls, rows_before, trust_of_call
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.rendering import Composer, block_text, call_text
-from palazzo.model import Role, Standing, Trust
+from palazzo.model import ContentKind, Role, Trust
 
 KIND = "copilot"
 
@@ -56,16 +56,16 @@ class Copilot:
     def identify(self, path: Path, head: bytes) -> Identity:
         """The session, from the directory where it is the host's own, else from its first event."""
         objects, _ = objects_in_head(head)
-        stated = next((found for row in objects if (found := string(_data(row), "sessionId"))), "")
+        session_id = next((value for row in objects if (value := string(_data(row), "sessionId"))), "")
         own = path.name == "events.jsonl" and _UUID.fullmatch(path.parent.name)
-        session = path.parent.name if own else stated or path.stem
+        session = path.parent.name if own else session_id or path.stem
         return Identity((KIND, session), session)
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`."""
         session = _Session()
-        for behind in rows_before(stream, start):
-            session.see(behind)
+        for earlier_row in rows_before(stream, start):
+            session.see(earlier_row)
         for position, raw, value in json_lines(stream, start):
             if isinstance(value, dict):
                 session.see(value)
@@ -91,15 +91,15 @@ class _Session:
             self.branch, self.commit = string(context, "branch"), string(context, "headCommit")
         elif kind == "assistant.message":
             for request in _requests(data):
-                self.calls.made(string(request, "toolCallId"), string(request, "name"), _trust(request))
+                self.calls.record_call(string(request, "toolCallId"), string(request, "name"), _trust(request))
         elif kind == "tool.execution_start":
-            self.calls.made(string(data, "toolCallId"), string(data, "toolName"), _trust(data))
+            self.calls.record_call(string(data, "toolCallId"), string(data, "toolName"), _trust(data))
 
 
 def _is_event(row: JsonObject) -> bool:
     family, dot, _ = string(row, "type").partition(".")
-    linked = bool(string(row, "id") and string(row, "timestamp")) and "parentId" in row
-    return bool(dot) and family in _FAMILIES and linked and isinstance(row.get("data"), dict)
+    has_envelope = bool(string(row, "id") and string(row, "timestamp")) and "parentId" in row
+    return bool(dot) and family in _FAMILIES and has_envelope and isinstance(row.get("data"), dict)
 
 
 def _data(row: JsonObject) -> JsonObject:
@@ -108,8 +108,8 @@ def _data(row: JsonObject) -> JsonObject:
 
 
 def _requests(data: JsonObject) -> list[JsonObject]:
-    listed = data.get("toolRequests")
-    return [request for request in listed if isinstance(request, dict)] if isinstance(listed, list) else []
+    requests = data.get("toolRequests")
+    return [request for request in requests if isinstance(request, dict)] if isinstance(requests, list) else []
 
 
 def _trust(call: JsonObject) -> Trust:
@@ -129,37 +129,37 @@ def _content(row: JsonObject, session: _Session) -> Content:
     composer = Composer()
     try:
         if kind == "user.message":
-            standing = _add_user(composer, data)
-            return _said(row, session, composer, "user", standing)
+            status = _add_user(composer, data)
+            return _build_message(row, session, composer, "user", status)
         if kind == "assistant.message":
             _add_assistant(composer, data)
-            return _said(row, session, composer, "assistant")
+            return _build_message(row, session, composer, "assistant")
         if kind == "tool.execution_complete":
             _add_result(composer, data, session.calls)
-            return _said(row, session, composer, "tool")
+            return _build_message(row, session, composer, "tool")
         if kind == "session.compaction_complete":
             composer.add("text", string(data, "summaryContent"))
-            return _said(row, session, composer, "assistant", "summary")
+            return _build_message(row, session, composer, "assistant", "summary")
         if kind in _WORDS_OF_THE_HOST:
             composer.add("text", string(data, _WORDS_OF_THE_HOST[kind]))
-            return _said(row, session, composer, "system", "meta")
+            return _build_message(row, session, composer, "system", "meta")
     except RecursionError:
         return Unreadable("nested too deeply")
     hook = string(data, "hookType")
     return Noise(f"{kind}/{hook}" if hook else kind)
 
 
-def _said(
-    row: JsonObject, session: _Session, composer: Composer, role: Role, standing: Standing = "said"
+def _build_message(
+    row: JsonObject, session: _Session, composer: Composer, role: Role, status: ContentKind = "said"
 ) -> Message | Noise:
     data = _data(row)
     if not composer.text:
         return Noise(f"{string(row, 'type')}/empty")
-    stated = {"message_id": string(data, "messageId"), "source": string(data, "source")}
+    fields = {"message_id": string(data, "messageId"), "source": string(data, "source")}
     return Message(
         composer.text,
         role,
-        standing=standing,
+        standing=status,
         author=string(data, "model") if role == "assistant" else "",
         parts=composer.parts,
         uuid=string(row, "id"),
@@ -169,19 +169,19 @@ def _said(
         cwd=session.cwd,
         branch=session.branch,
         commit=session.commit,
-        meta={key: value for key, value in stated.items() if value},
+        meta={key: value for key, value in fields.items() if value},
     )
 
 
-def _add_user(composer: Composer, data: JsonObject) -> Standing:
+def _add_user(composer: Composer, data: JsonObject) -> ContentKind:
     """Add what was typed, or what another agent or the host wrote in the person's place."""
     source = string(data, "source")
     by_agent = source.startswith("agent-")
     composer.add("text", string(data, "content"), trust="agent" if by_agent else None)
     attachments = data.get("attachments")
-    for attached in attachments if isinstance(attachments, list) else ():
-        if isinstance(attached, dict):
-            composer.add("attachment", block_text(attached), trust="repo")
+    for attachment in attachments if isinstance(attachments, list) else ():
+        if isinstance(attachment, dict):
+            composer.add("attachment", block_text(attachment), trust="repo")
     hosts = data.get("isAutopilotContinuation") is True or (source not in ("", "user") and not by_agent)
     return "meta" if hosts else "said"
 

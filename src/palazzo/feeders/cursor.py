@@ -34,7 +34,7 @@ from palazzo.feeders.behind import trust_of_call
 from palazzo.feeders.conversation_exports import Rows
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.records import objects_in, stamp_of, without
+from palazzo.feeders.records import drop_keys, objects_in, stamp_of
 from palazzo.feeders.rendering import Composer, call_text
 from palazzo.model import Micros
 from palazzo.store.database import SqliteConnection
@@ -42,11 +42,11 @@ from palazzo.store.foreign import MAGIC, ForeignDatabase
 
 KIND = "cursor"
 NAME = "state.vscdb"
-ABANDONED = Micros(3600 * 1_000_000)
+IDLE_LIMIT = Micros(3600 * 1_000_000)
 """How long after the last change a tool that is at work has been left."""
 _TABLE = "cursorDiskKV"
 _INSIDE = ("fullConversationHeadersOnly", "conversation", "conversationMap")
-_CHANGING = (*_INSIDE, "lastUpdatedAt", "status", "usageData", "context", "tokenCount", "contextUsagePercent")
+_VOLATILE_KEYS = (*_INSIDE, "lastUpdatedAt", "status", "usageData", "context", "tokenCount", "contextUsagePercent")
 _AT_WORK = frozenset({"loading", "running", "pending", "generating"})
 _FAILED = frozenset({"error", "failed", "cancelled", "rejected"})
 _RESULT_WORDS = ("output", "contents", "content", "text", "error")
@@ -59,7 +59,7 @@ _TOOLS = {
 """Cursor's own tools as what they are the same as; any other may bring words from outside."""
 
 
-def _now() -> Micros:
+def _read_clock() -> Micros:
     return Micros(time.time_ns() // 1000)
 
 
@@ -69,8 +69,8 @@ class Cursor:
     kind = KIND
     version = 1
 
-    def __init__(self, now: Callable[[], Micros] = _now) -> None:
-        self._now = now
+    def __init__(self, clock: Callable[[], Micros] = _read_clock) -> None:
+        self._now = clock
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether this is a SQLite file of that name. VS Code's own, and a workspace's, have it too."""
@@ -82,26 +82,26 @@ class Cursor:
         with database.snapshot() as connection:
             _check(connection, path)
             folders = _folders(connection, path.parent.parent / "workspaceStorage")
-            found = [_known(connection, key, value) for key, value in _values(connection, "composerData:")]
-        for known in sorted(found, key=lambda one: (one.began or 0, one.id)):
-            if known.bubbles:
-                yield self._session(database, known, folders.get(known.id, ""))
+            headers = [_read_header(connection, key, value) for key, value in _values(connection, "composerData:")]
+        for header in sorted(headers, key=lambda one: (one.began or 0, one.id)):
+            if header.bubbles:
+                yield self._session(database, header, folders.get(header.id, ""))
 
-    def _session(self, database: ForeignDatabase, known: _Known, folder: str) -> Session:
-        is_resting = self._now() - (known.updated or known.began or 0) > ABANDONED
+    def _session(self, database: ForeignDatabase, header: _ConversationHeader, folder: str) -> Session:
+        is_resting = self._now() - (header.updated or header.began or 0) > IDLE_LIMIT
         return Session(
-            Identity((KIND, known.id), known.id),
-            known.stamp + ("" if is_resting else "+"),
-            partial(_rows, database, known.id, is_resting),
-            known.title,
+            Identity((KIND, header.id), header.id),
+            header.stamp + ("" if is_resting else "+"),
+            partial(_rows, database, header.id, is_resting),
+            header.title,
             folder,
-            known.updated,
+            header.updated,
             is_resting,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ConversationHeader:
     """What is known of a conversation without reading it."""
 
     id: str
@@ -125,7 +125,7 @@ def _check(connection: SqliteConnection, path: Path) -> None:
             raise SourceUnreadable(f"{path} has no column '{column}' in '{_TABLE}': a Cursor that is not known.")
 
 
-def _known(connection: SqliteConnection, key: str, value: object) -> _Known:
+def _read_header(connection: SqliteConnection, key: str, value: object) -> _ConversationHeader:
     conversation = value if isinstance(value, dict) else {}
     own = key.partition(":")[2]
     sizes = connection.execute(
@@ -133,31 +133,31 @@ def _known(connection: SqliteConnection, key: str, value: object) -> _Known:
         (f"bubbleId:{own}:", f"bubbleId:{own};"),
     )
     ((count, size),) = sizes
-    inside = sum(len(found) for name in _INSIDE if isinstance(found := conversation.get(name), list | dict))
+    inside = sum(len(entries) for name in _INSIDE if isinstance(entries := conversation.get(name), list | dict))
     began = moment(conversation.get("createdAt"))
     updated = moment(conversation.get("lastUpdatedAt"))
     stamp = stamp_of(repr(conversation), f"{count}.{size}")
     title = string(conversation, "name").strip()
-    return _Known(own, title, began, updated if updated is not None else began, int(count) + inside, stamp)
+    return _ConversationHeader(own, title, began, updated if updated is not None else began, int(count) + inside, stamp)
 
 
 def _rows(database: ForeignDatabase, own: str, is_resting: bool) -> Iterator[Row]:
     with database.snapshot() as connection:
         conversation = next((value for _, value in _values(connection, f"composerData:{own}", whole=True)), None)
-        stored = {key.rpartition(":")[2]: value for key, value in _values(connection, f"bubbleId:{own}:")}
+        bubbles = {key.rpartition(":")[2]: value for key, value in _values(connection, f"bubbleId:{own}:")}
     record = conversation if isinstance(conversation, dict) else {}
     rows = Rows()
-    yield rows.row(without(record, *_CHANGING), Noise("conversation"), string(record, "name").strip())
+    yield rows.row(drop_keys(record, *_VOLATILE_KEYS), Noise("conversation"), string(record, "name").strip())
     began = moment(record.get("createdAt"))
-    for identity, bubble in _in_order(record, stored):
+    for identity, bubble in _in_order(record, bubbles):
         if not is_resting and isinstance(bubble, dict) and string(_tool(bubble), "status") in _AT_WORK:
             return
         yield rows.row(bubble, _content(identity, bubble, began))
 
 
-def _in_order(record: JsonObject, stored: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _in_order(record: JsonObject, bubbles: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """The bubbles as the headers list them, with their ids; then those that no header names."""
-    rest = dict(stored)
+    rest = dict(bubbles)
     older = record.get("conversationMap")
     older = older if isinstance(older, dict) else {}
     for header in objects_in(record.get("fullConversationHeadersOnly")):
@@ -196,17 +196,17 @@ def _content(own: str, bubble: object, began: Micros | None) -> Content:
 
 
 def _compose(composer: Composer, bubble: JsonObject) -> None:
-    thinking = bubble.get("thinking")
-    composer.add("thinking", string(thinking, "text") if isinstance(thinking, dict) else "")
+    thoughts = bubble.get("thinking")
+    composer.add("thinking", string(thoughts, "text") if isinstance(thoughts, dict) else "")
     composer.add("text", string(bubble, "text"))
     tool = _tool(bubble)
     name = string(tool, "name")
     if name:
-        given = _read(tool.get("rawArgs")) or _read(tool.get("params"))
+        arguments = _read(tool.get("rawArgs")) or _read(tool.get("params"))
         call = string(tool, "toolCallId")
-        composer.add("tool_call", call_text(name, given), name=name, call=call)
+        composer.add("tool_call", call_text(name, arguments), name=name, call=call)
         failed = string(tool, "status") in _FAILED
-        trust = trust_of_call(_TOOLS.get(name, name), given)
+        trust = trust_of_call(_TOOLS.get(name, name), arguments)
         composer.add("tool_result", _result(tool.get("result")), name=name, call=call, failed=failed, trust=trust)
 
 
@@ -215,9 +215,9 @@ def _tool(bubble: JsonObject) -> JsonObject:
     return tool if isinstance(tool, dict) else {}
 
 
-def _result(stored: object) -> str:
+def _result(raw_value: object) -> str:
     """What a tool gave back, out of the JSON that Cursor wraps it in."""
-    result = _read(stored)
+    result = _read(raw_value)
     if isinstance(result, str):
         return result
     if isinstance(result, dict):
@@ -226,15 +226,15 @@ def _result(stored: object) -> str:
     return call_text("result", result) if result else ""
 
 
-def _read(stored: object) -> object:
+def _read(raw_value: object) -> object:
     """The value of a string that is JSON; anything else as it is."""
-    if not isinstance(stored, str):
-        return stored
+    if not isinstance(raw_value, str):
+        return raw_value
     try:
-        value: object = json.loads(stored, strict=False)
+        value: object = json.loads(raw_value, strict=False)
     except (ValueError, RecursionError):
-        return stored
-    return value if isinstance(value, dict | list | str) else stored
+        return raw_value
+    return value if isinstance(value, dict | list | str) else raw_value
 
 
 def _time(bubble: object) -> Micros | None:
@@ -258,12 +258,12 @@ def _folders(connection: SqliteConnection, storage: Path) -> dict[str, str]:
     columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(composerHeaders)")}
     if not {"composerId", "workspaceId"} <= columns:
         return {}
-    found = {}
+    folders = {}
     for own, workspace in connection.execute("SELECT composerId, workspaceId FROM composerHeaders"):
         name = str(workspace or "")
         if name and name == Path(name).name and name != "..":
-            found[str(own)] = _folder(storage / name / "workspace.json")
-    return found
+            folders[str(own)] = _folder(storage / name / "workspace.json")
+    return folders
 
 
 def _folder(file: Path) -> str:

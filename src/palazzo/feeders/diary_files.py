@@ -42,10 +42,10 @@ class DiaryFiles:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether the name is a day, in words: of a diary and of nothing else."""
-        found = _NAME.fullmatch(path.name)
-        if not found or not head or is_binary(head) or moment(found["day"]) is None:
+        match = _NAME.fullmatch(path.name)
+        if not match or not head or is_binary(head) or moment(match["day"]) is None:
             return False
-        return not found["rest"] or path.parent.name.lower() in _FOLDERS
+        return not match["rest"] or path.parent.name.lower() in _FOLDERS
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the one day."""
@@ -55,8 +55,8 @@ class DiaryFiles:
             data = path.read_bytes()
         except OSError as error:
             raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
-        found = _NAME.fullmatch(path.name)
-        day = found["day"] if found else ""
+        match = _NAME.fullmatch(path.name)
+        day = match["day"] if match else ""
         identity = Identity((KIND, path.parent.name, path.name), f"{path.parent.name}/{path.stem}")
         yield Session(identity, stamp_of(data), partial(_rows, data, day), path.stem)
 
@@ -70,9 +70,9 @@ def _entries(data: bytes) -> list[tuple[str, bytes]]:
     """The stretch under each heading, with the heading; joined, they are the file."""
     entries: list[tuple[str, list[bytes]]] = []
     for line in lines_of(data):
-        found = None if line.fenced else _HEADING.match(line.text)
-        if found or not entries:
-            entries.append((found["title"] if found else "", []))
+        match = None if line.in_fence else _HEADING.match(line.text)
+        if match or not entries:
+            entries.append((match["title"] if match else "", []))
         entries[-1][1].append(line.raw)
     return [(heading, b"".join(raws)) for heading, raws in entries]
 
@@ -81,9 +81,9 @@ def _content(heading: str, raw: bytes, day: str) -> Content:
     text = words_of(raw)
     if not text:
         return Noise("blank")
-    stated = _HOUR.match(heading)
-    date = (stated and stated.group(1)) or day
-    hour = f"{stated.group(2):0>5}" if stated and stated.group(2) else ""
+    hour_match = _HOUR.match(heading)
+    date = (hour_match and hour_match.group(1)) or day
+    hour = f"{hour_match.group(2):0>5}" if hour_match and hour_match.group(2) else ""
     said_at = moment(f"{date} {hour}") if hour else None
     return Message(
         text,

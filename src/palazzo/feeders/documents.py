@@ -81,8 +81,8 @@ class Documents:
 def _words(path: PurePath, raw: bytes) -> tuple[str, str, dict[str, object]]:
     """Return a document's text, the title that its format states, and how it was read where that is not UTF-8."""
     if converted.is_converted(path, raw[:HEAD]):
-        found = converted.convert(path, raw)
-        return found.text, found.title, {"decoder": found.decoder}
+        conversion = converted.convert(path, raw)
+        return conversion.text, conversion.title, {"decoder": conversion.decoder}
     if path.suffix.lower() == converted_notebooks.SUFFIX:
         return converted_notebooks.notebook_text(raw), "", {"decoder": converted_notebooks.DECODER}
     if is_binary(raw[:HEAD]):
@@ -104,9 +104,9 @@ def decode(raw: bytes) -> tuple[str, str]:
         return raw.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
         pass
-    escaped = raw.decode("utf-8", "surrogateescape")
-    if any(letter > "\x7f" and not "\udc80" <= letter <= "\udcff" for letter in escaped):
-        return escaped, "utf-8, damaged"
+    text = raw.decode("utf-8", "surrogateescape")
+    if any(letter > "\x7f" and not "\udc80" <= letter <= "\udcff" for letter in text):
+        return text, "utf-8, damaged"
     try:
         return raw.decode("cp1252"), "cp1252"
     except UnicodeDecodeError:
@@ -124,21 +124,21 @@ def _decode_marked(raw: bytes, encoding: str) -> tuple[str, str]:
 
 def content_date(text: str, name: str) -> Micros | None:
     """Return the date that the document states: in its front matter, else in its name."""
-    stated = moment(_front_matter(text, "date"))
-    if stated is not None:
-        return stated
-    found = _DATE_IN_NAME.search(PurePath(name).name)
-    return moment(found.group()) if found else None
+    date = moment(_front_matter(text, "date"))
+    if date is not None:
+        return date
+    match = _DATE_IN_NAME.search(PurePath(name).name)
+    return moment(match.group()) if match else None
 
 
 def title_of(text: str, name: str) -> str:
     """Return the front matter's title, else the first heading, else the file's name."""
-    stated = _front_matter(text, "title")
-    if stated:
-        return stated
+    title = _front_matter(text, "title")
+    if title:
+        return title
     kind = document_kind(name) if name else "markdown"
     headings = outline_of(text[:HEAD], kind).headings if kind in ("markdown", "rest") else []
-    return next((found.title for found in headings if found.title), PurePath(name).name)
+    return next((heading.title for heading in headings if heading.title), PurePath(name).name)
 
 
 def _front_matter(text: str, key: str) -> str:

@@ -34,7 +34,7 @@ from typing import BinaryIO
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Message, Noise, Row, Unreadable
 from palazzo.feeders.behind import lines_before
-from palazzo.feeders.gemini_messages import Said, read_message
+from palazzo.feeders.gemini_messages import ConversationHistory, read_message
 from palazzo.feeders.gemini_projects import directory_of
 from palazzo.feeders.json_members import elements
 from palazzo.feeders.jsonl import JsonObject, json_lines, objects_in_head, parse_line, string
@@ -50,7 +50,9 @@ _SPEAKERS = frozenset({"user", "gemini", "info", "warning", "error"})
 _WHOLE = re.compile(rb'(?:\xef\xbb\xbf)?\{[ \t]*\r?\n\s+"sessionId"\s*:\s*"')
 """How one JSON text begins: indented. A header of the newer form is a line."""
 _HEADER = re.compile(rb'\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
-_STATED = {key: re.compile(rf'"{key}"\s*:\s*"([^"\\]+)"'.encode()) for key in ("sessionId", "kind", "projectHash")}
+_FIELD_PATTERNS = {
+    key: re.compile(rf'"{key}"\s*:\s*"([^"\\]+)"'.encode()) for key in ("sessionId", "kind", "projectHash")
+}
 _LINE = 64 * 1024
 
 
@@ -74,11 +76,15 @@ class Gemini:
     def identify(self, path: Path, head: bytes) -> Identity:
         """The session, from its header; a sub-agent's parent from the folder it lies in."""
         start = head.partition(b'"messages"' if _WHOLE.match(head) else b"\n")[0]
-        stated = {key: found[1].decode("utf-8", "replace") for key in _STATED if (found := _STATED[key].search(start))}
-        session = stated.get("sessionId") or path.stem
-        parent = path.parent.name if stated.get("kind") == "subagent" and path.parent.name != "chats" else ""
-        directory = directory_of(path, stated.get("projectHash", ""))
-        return Identity((KIND, session), session, parent, directory, led_by_agent=stated.get("kind") == "subagent")
+        fields = {
+            key: match[1].decode("utf-8", "replace")
+            for key in _FIELD_PATTERNS
+            if (match := _FIELD_PATTERNS[key].search(start))
+        }
+        session = fields.get("sessionId") or path.stem
+        parent = path.parent.name if fields.get("kind") == "subagent" and path.parent.name != "chats" else ""
+        directory = directory_of(path, fields.get("projectHash", ""))
+        return Identity((KIND, session), session, parent, directory, led_by_agent=fields.get("kind") == "subagent")
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`, which may lie between two messages of one line.
@@ -89,12 +95,12 @@ class Gemini:
             yield from (row for row in _rows_of_text(stream) if row.position >= start)
             return
         line = _line_at(stream, start)
-        said = Said()
+        history = ConversationHistory()
         for position, raw in lines_before(stream, line, _REACH):
-            for _ in _rows_of_line(position, raw, parse_line(raw), said):
+            for _ in _rows_of_line(position, raw, parse_line(raw), history):
                 pass
         for position, raw, value in json_lines(stream, line):
-            for row in _rows_of_line(position, raw, value, said):
+            for row in _rows_of_line(position, raw, value, history):
                 if row.position >= start:
                     yield row
                 elif row.position + len(row.raw) > start:
@@ -115,9 +121,9 @@ def _is_one_text(stream: BinaryIO, start: int) -> bool:
     if not stream.seekable():
         return False
     stream.seek(0)
-    found = _WHOLE.match(stream.read(256))
+    match = _WHOLE.match(stream.read(256))
     stream.seek(start)
-    return found is not None
+    return match is not None
 
 
 def _line_at(stream: BinaryIO, start: int) -> int:
@@ -128,9 +134,9 @@ def _line_at(stream: BinaryIO, start: int) -> int:
     while end:
         begin = max(0, end - _LINE)
         stream.seek(begin)
-        found = stream.read(end - begin).rfind(b"\n")
-        if found >= 0:
-            end = begin + found + 1
+        newline_offset = stream.read(end - begin).rfind(b"\n")
+        if newline_offset >= 0:
+            end = begin + newline_offset + 1
             break
         end = begin
     stream.seek(end)
@@ -145,26 +151,28 @@ def _rows_of_text(stream: BinaryIO) -> Iterator[Row]:
     value = parse_line(raw)
     if not isinstance(value, dict):
         raise SourceUnreadable("The session is one JSON text that is not whole; it may be being written, so try again.")
-    return _rows_of_line(0, raw, value, Said())
+    return _rows_of_line(0, raw, value, ConversationHistory())
 
 
-def _rows_of_line(position: int, raw: bytes, value: JsonObject | Noise | Unreadable, said: Said) -> Iterator[Row]:
+def _rows_of_line(
+    position: int, raw: bytes, value: JsonObject | Noise | Unreadable, history: ConversationHistory
+) -> Iterator[Row]:
     if not isinstance(value, dict):
         yield Row(position, raw, value)
         return
     title = _title(value)
     path = ("$set", "messages") if "$set" in value else ("messages",)
-    found = _elements(raw, path)
-    if not found:
-        yield Row(position, raw, _content(value, said, synced=False), title)
+    spans = _elements(raw, path)
+    if not spans:
+        yield Row(position, raw, _content(value, history, is_copy=False), title)
         return
     around = Noise("$set" if "$set" in value else "header")
-    yield Row(position, raw[: found[0][0]], around, title)
-    ends = [start for start, _, _ in found[1:]] + [found[-1][1]]
-    for (start, _, message), end in zip(found, ends, strict=True):
+    yield Row(position, raw[: spans[0][0]], around, title)
+    ends = [start for start, _, _ in spans[1:]] + [spans[-1][1]]
+    for (start, _, message), end in zip(spans, ends, strict=True):
         content: Content = Unreadable("a message that is not an object")
         if isinstance(message, dict):
-            content = _content(message, said, synced="$set" in value)
+            content = _content(message, history, is_copy="$set" in value)
         yield Row(position + start, raw[start:end], content)
     yield Row(position + ends[-1], raw[ends[-1] :], around)
 
@@ -187,7 +195,7 @@ def _title(row: JsonObject) -> str:
     return string(values if isinstance(values, dict) else row, "summary").strip()
 
 
-def _content(row: JsonObject, said: Said, *, synced: bool) -> Message | Noise | Unreadable:
+def _content(row: JsonObject, history: ConversationHistory, *, is_copy: bool) -> Message | Noise | Unreadable:
     if "$set" in row or "$rewindTo" in row:
         return Noise("$set" if "$set" in row else "$rewindTo")
     if _is_header(row):
@@ -195,6 +203,6 @@ def _content(row: JsonObject, said: Said, *, synced: bool) -> Message | Noise | 
     if not _is_message(row):
         return Noise(string(row, "type")) if string(row, "type") else Unreadable("row without a type")
     try:
-        return read_message(row, said, synced=synced)
+        return read_message(row, history, is_copy=is_copy)
     except RecursionError:
         return Unreadable("nested too deeply")

@@ -18,7 +18,7 @@ from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.rendering import JOINT, Composer, block_text, call_text, media_text
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import PartKind, Role, Standing, Trust
+from palazzo.model import ContentKind, PartKind, Role, Trust
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI. We are setting up the context", "<hook_context>")
 _FILLER = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
@@ -40,7 +40,7 @@ class _Block:
     trust: Trust | None = None
 
 
-class Said:
+class ConversationHistory:
     """What the rows so far have said, and the tools their calls belong to."""
 
     def __init__(self) -> None:
@@ -48,19 +48,19 @@ class Said:
         self._times: dict[str, int] = {}
         self.trusts: dict[str, Trust] = {}
 
-    def fresh(self, message: str, speaker: str, blocks: list[_Block], *, synced: bool) -> list[_Block]:
+    def fresh(self, message: str, speaker: str, blocks: list[_Block], *, is_copy: bool) -> list[_Block]:
         """Return the blocks that were not said before, and take them in."""
         fresh = []
         for block in blocks:
             anywhere = hash((speaker, block.kind, block.text))
             if block.call:
-                known = here = hash((block.kind, block.call, block.text))
+                lookup_hash = local_hash = hash((block.kind, block.call, block.text))
             else:
-                here = hash((message, block.kind, block.text))
-                known = anywhere if synced else here
-            if not self._blocks & {known, here}:
+                local_hash = hash((message, block.kind, block.text))
+                lookup_hash = anywhere if is_copy else local_hash
+            if not self._blocks & {lookup_hash, local_hash}:
                 fresh.append(block)
-            self._blocks |= {here, anywhere}
+            self._blocks |= {local_hash, anywhere}
         return fresh
 
     def times(self, message: str) -> int:
@@ -70,26 +70,26 @@ class Said:
         return times
 
 
-def read_message(row: JsonObject, said: Said, *, synced: bool) -> Message | Noise:
+def read_message(row: JsonObject, history: ConversationHistory, *, is_copy: bool) -> Message | Noise:
     """Return what a message says that was not said before. `synced` marks a copy of what the model sees."""
     identity, speaker = string(row, "id"), string(row, "type")
     for call in _tool_calls(row):
-        said.trusts[string(call, "id")] = _trust(string(call, "name"), call.get("args"))
-    blocks = list(_blocks(row, said))
-    fresh = said.fresh(identity, speaker, blocks, synced=synced)
+        history.trusts[string(call, "id")] = _trust(string(call, "name"), call.get("args"))
+    blocks = list(_blocks(row, history))
+    fresh = history.fresh(identity, speaker, blocks, is_copy=is_copy)
     if not fresh:
         return Noise(f"{speaker}/repeated" if blocks else f"{speaker}/empty")
-    role, standing = _role(speaker, fresh), _standing(speaker, fresh)
+    role, status = _role(speaker, fresh), _classify_message(speaker, fresh)
     composer = Composer()
     for block in fresh:
-        kind: PartKind = "text" if standing == "meta" and block.kind == "attachment" else block.kind
+        kind: PartKind = "text" if status == "meta" and block.kind == "attachment" else block.kind
         composer.add(kind, block.text, name=block.name, call=block.call, failed=block.failed, trust=block.trust)
-    times = said.times(identity)
-    directory = _DIRECTORY.search(composer.text) if standing == "meta" else None
+    times = history.times(identity)
+    directory = _DIRECTORY.search(composer.text) if status == "meta" else None
     return Message(
         composer.text,
         role,
-        standing=standing,
+        standing=status,
         author=string(row, "model") if role == "assistant" else "",
         parts=composer.parts,
         uuid=f"{identity}#{times}" if times else identity,
@@ -105,7 +105,7 @@ def _role(speaker: str, blocks: list[_Block]) -> Role:
     return "user" if speaker == "user" else "assistant" if speaker == "gemini" else "system"
 
 
-def _standing(speaker: str, blocks: list[_Block]) -> Standing:
+def _classify_message(speaker: str, blocks: list[_Block]) -> ContentKind:
     if speaker not in ("user", "gemini"):
         return "meta"
     words = [block.text.lstrip() for block in blocks if block.kind in ("text", "attachment")]
@@ -116,32 +116,36 @@ def _standing(speaker: str, blocks: list[_Block]) -> Standing:
     return "meta" if len(words) == len(blocks) and all(word.startswith(_CONTEXT) for word in words) else "said"
 
 
-def _blocks(row: JsonObject, said: Said) -> Iterator[_Block]:
-    for thought in _listed(row.get("thoughts")):
-        words = [string(thought, key) for key in ("subject", "description")] if isinstance(thought, dict) else []
+def _blocks(row: JsonObject, history: ConversationHistory) -> Iterator[_Block]:
+    for entry in _ensure_list(row.get("thoughts")):
+        words = [string(entry, key) for key in ("subject", "description")] if isinstance(entry, dict) else []
         yield from _present(_Block("thinking", "\n".join(filter(None, words))))
-    typed = {string(part, "text") for part in _parts(row.get("displayContent"))} - {""}
+    display_texts = {string(part, "text") for part in _parts(row.get("displayContent"))} - {""}
     parts = _parts(row.get("content"))
-    if typed and not typed & {string(part, "text") for part in parts}:
-        yield from (_Block("text", text) for text in sorted(typed))
+    if display_texts and not display_texts & {string(part, "text") for part in parts}:
+        yield from (_Block("text", text) for text in sorted(display_texts))
     for part in parts:
-        yield from _present(*_part(part, said, typed, is_user=string(row, "type") == "user"))
+        yield from _present(*_part(part, history, display_texts, is_user=string(row, "type") == "user"))
     for call in _tool_calls(row):
-        yield from _present(*_call(call, said))
+        yield from _present(*_call(call, history))
 
 
 def _present(*blocks: _Block) -> Iterator[_Block]:
     return (block for block in blocks if block.text)
 
 
-def _part(part: JsonObject, said: Said, typed: set[str], *, is_user: bool) -> Iterator[_Block]:
+def _part(
+    part: JsonObject, history: ConversationHistory, display_texts: set[str], *, is_user: bool
+) -> Iterator[_Block]:
     text = string(part, "text")
     if isinstance(part.get("functionCall"), dict):
-        made = part["functionCall"]
-        said.trusts.setdefault(string(made, "id"), _trust(string(made, "name"), made.get("args")))
-        yield _made(string(made, "id"), string(made, "name"), made.get("args"))
+        function_call = part["functionCall"]
+        history.trusts.setdefault(
+            string(function_call, "id"), _trust(string(function_call, "name"), function_call.get("args"))
+        )
+        yield _build_call(string(function_call, "id"), string(function_call, "name"), function_call.get("args"))
     elif isinstance(part.get("functionResponse"), dict):
-        yield _answer(part["functionResponse"], said)
+        yield _answer(part["functionResponse"], history)
     elif isinstance(part.get("inlineData"), dict):
         yield _Block("image", media_text(part["inlineData"], "file"))
     elif isinstance(part.get("fileData"), dict):
@@ -150,7 +154,7 @@ def _part(part: JsonObject, said: Said, typed: set[str], *, is_user: bool) -> It
     elif part.get("thought") is True:
         yield _Block("thinking", text)
     elif isinstance(part.get("text"), str):
-        if is_user and (text.lstrip().startswith("<hook_context>") or (typed and text not in typed)):
+        if is_user and (text.lstrip().startswith("<hook_context>") or (display_texts and text not in display_texts)):
             yield _Block("attachment", text, trust="tool" if "<hook_context>" in text else "repo")
         else:
             yield _Block("text", text)
@@ -158,34 +162,34 @@ def _part(part: JsonObject, said: Said, typed: set[str], *, is_user: bool) -> It
         yield _Block("attachment", block_text({"type": "part", **part}))
 
 
-def _call(call: JsonObject, said: Said) -> Iterator[_Block]:
+def _call(call: JsonObject, history: ConversationHistory) -> Iterator[_Block]:
     identity, name = string(call, "id"), string(call, "name")
-    yield _made(identity, name, call.get("args"))
+    yield _build_call(identity, name, call.get("args"))
     broke = string(call, "status") in ("error", "cancelled")
     for part in _parts(call.get("result")):
         response = part.get("functionResponse")
         if isinstance(response, dict):
-            yield _answer({"id": identity, "name": name, **response}, said, broke)
+            yield _answer({"id": identity, "name": name, **response}, history, broke)
         else:
             body = string(part, "text") or block_text({"type": "part", **part})
-            yield _Block("tool_result", body, name, identity, broke, said.trusts.get(identity))
+            yield _Block("tool_result", body, name, identity, broke, history.trusts.get(identity))
 
 
-def _made(identity: str, name: str, arguments: object) -> _Block:
+def _build_call(identity: str, name: str, arguments: object) -> _Block:
     return _Block("tool_call", call_text(name or "tool", arguments), name, identity)
 
 
-def _answer(response: JsonObject, said: Said, broke: bool = False) -> _Block:
-    given = response.get("response")
-    given = given if isinstance(given, dict) else {"output": given} if isinstance(given, str) else {}
+def _answer(response: JsonObject, history: ConversationHistory, broke: bool = False) -> _Block:
+    payload = response.get("response")
+    payload = payload if isinstance(payload, dict) else {"output": payload} if isinstance(payload, str) else {}
     name, call = string(response, "name"), string(response, "id")
-    failed = broke or "error" in given
-    if given.keys() <= {"output", "error"} and all(isinstance(value, str) for value in given.values()):
-        body = JOINT.join(value for value in given.values() if value)
+    failed = broke or "error" in payload
+    if payload.keys() <= {"output", "error"} and all(isinstance(value, str) for value in payload.values()):
+        body = JOINT.join(value for value in payload.values() if value)
     else:
-        body = call_text("response", given)
+        body = call_text("response", payload)
     failed = failed or (name == "run_shell_command" and _EXIT_CODE.search(body) is not None)
-    return _Block("tool_result", body, name, call, failed, said.trusts.get(call) or trust_of_tool(""))
+    return _Block("tool_result", body, name, call, failed, history.trusts.get(call) or trust_of_tool(""))
 
 
 def _trust(name: str, arguments: object) -> Trust:
@@ -195,7 +199,7 @@ def _trust(name: str, arguments: object) -> Trust:
 
 
 def _tool_calls(row: JsonObject) -> list[JsonObject]:
-    return [call for call in _listed(row.get("toolCalls")) if isinstance(call, dict)]
+    return [call for call in _ensure_list(row.get("toolCalls")) if isinstance(call, dict)]
 
 
 def _parts(content: object) -> list[JsonObject]:
@@ -203,9 +207,9 @@ def _parts(content: object) -> list[JsonObject]:
 
 
 def _either(content: object) -> list[str | JsonObject]:
-    listed = content if isinstance(content, list) else [content]
-    return [part for part in listed if isinstance(part, str | dict)]
+    parts = content if isinstance(content, list) else [content]
+    return [part for part in parts if isinstance(part, str | dict)]
 
 
-def _listed(value: object) -> list[object]:
+def _ensure_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []

@@ -32,20 +32,20 @@ def directory_of(path: Path, project_hash: str) -> str:
 def _candidates(path: Path) -> Iterator[str]:
     above = path.parents[:_FOLDERS_ABOVE]
     for folder in above:
-        stated = _text(folder / _MARK).strip()
-        if stated:
-            yield stated
+        directory = _text(folder / _MARK).strip()
+        if directory:
+            yield directory
     for folder in above:
-        yield from _registered(folder / _REGISTRY, {one.name for one in above})
+        yield from _read_registry(folder / _REGISTRY, {parent.name for parent in above})
 
 
-def _registered(registry: Path, names: set[str]) -> Iterator[str]:
+def _read_registry(registry: Path, names: set[str]) -> Iterator[str]:
     """The paths of a registry; first those whose name is that of a folder above the session."""
     try:
-        listed = json.loads(_text(registry) or "{}")
+        content = json.loads(_text(registry) or "{}")
     except (ValueError, RecursionError):
         return
-    projects = listed.get("projects") if isinstance(listed, dict) else None
+    projects = content.get("projects") if isinstance(content, dict) else None
     if isinstance(projects, dict):
         yield from sorted(projects, key=lambda project: str(projects[project]) not in names)
 

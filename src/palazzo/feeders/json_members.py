@@ -24,13 +24,13 @@ def elements(raw: bytes, path: Sequence[str]) -> list[tuple[int, int, object]]:
         at = None if at is None else next((value for name, value in _members(text, at) if name == key), None)
     if at is None or text[at : at + 1] != "[":
         return []
-    found, characters, offset = [], 0, 0
+    spans, characters, offset = [], 0, 0
     for start, end, value in _items(text, at):
         offset += _size(text[characters:start])
-        after = offset + _size(text[start:end])
-        found.append((offset, after, value))
-        characters, offset = end, after
-    return found
+        end_offset = offset + _size(text[start:end])
+        spans.append((offset, end_offset, value))
+        characters, offset = end, end_offset
+    return spans
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
@@ -42,7 +42,7 @@ def _members(text: str, at: int) -> Iterator[tuple[str, int]]:
         key, at = _DECODER.raw_decode(text, at)
         value = _skip(text, _skip(text, at) + 1)
         yield str(key), value
-        at = _after(text, _DECODER.raw_decode(text, value)[1])
+        at = _skip_comma(text, _DECODER.raw_decode(text, value)[1])
 
 
 def _items(text: str, at: int) -> Iterator[tuple[int, int, object]]:
@@ -50,10 +50,10 @@ def _items(text: str, at: int) -> Iterator[tuple[int, int, object]]:
     while text[at : at + 1] not in ("]", ""):
         value, end = _DECODER.raw_decode(text, at)
         yield at, end, value
-        at = _after(text, end)
+        at = _skip_comma(text, end)
 
 
-def _after(text: str, end: int) -> int:
+def _skip_comma(text: str, end: int) -> int:
     """Where the next member begins after a value that ends at `end`, or where the closing bracket stands."""
     at = _skip(text, end)
     return _skip(text, at + 1) if text[at : at + 1] == "," else at

@@ -38,13 +38,13 @@ def json_lines(
     """Yield each line's position, its exact bytes and its object (or what it is instead)."""
     position = start
     while raw := stream.readline(longest):
-        ended = raw.endswith(b"\n")
+        is_complete = raw.endswith(b"\n")
         value: JsonObject | Noise | Unreadable
-        if not ended and len(raw) == longest:
+        if not is_complete and len(raw) == longest:
             value = Unreadable(f"a piece of a line longer than {longest:,} bytes")
         else:
             value = parse_line(raw)
-            if not ended and not isinstance(value, dict):
+            if not is_complete and not isinstance(value, dict):
                 return
         yield position, raw, value
         position += len(raw)
@@ -72,13 +72,13 @@ def objects_in_head(head: bytes) -> tuple[list[JsonObject], int]:
     The last line is left out of the count when it is cut off.
     """
     lines = [line for line in head.split(b"\n") if line.strip(_AROUND)]
-    parsed = [parse_line(line) for line in lines]
-    if parsed and not head.endswith(b"\n") and not isinstance(parsed[-1], dict):
-        parsed.pop()
-    return [value for value in parsed if isinstance(value, dict)], len(parsed)
+    values = [parse_line(line) for line in lines]
+    if values and not head.endswith(b"\n") and not isinstance(values[-1], dict):
+        values.pop()
+    return [value for value in values if isinstance(value, dict)], len(values)
 
 
 def string(value: JsonObject, key: str) -> str:
     """Return the string at `key`, or "" where there is none."""
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    member = value.get(key)
+    return member if isinstance(member, str) else ""

@@ -20,7 +20,7 @@ class Line:
 
     start: int
     raw: bytes
-    fenced: bool
+    in_fence: bool
 
     @property
     def text(self) -> str:
@@ -34,10 +34,10 @@ class Line:
 def lines_of(data: bytes) -> list[Line]:
     """Return the lines of a file; joined, their bytes are the file."""
     raws = data.splitlines(keepends=True)
-    fenced = _fenced(raws)
+    fence_flags = _find_fences(raws)
     lines = []
     at = 0
-    for raw, inside in zip(raws, fenced, strict=True):
+    for raw, inside in zip(raws, fence_flags, strict=True):
         lines.append(Line(at, raw, inside))
         at += len(raw)
     return lines
@@ -49,18 +49,18 @@ def words_of(raw: bytes) -> str:
     return text if text.strip() else ""
 
 
-def _fenced(raws: list[bytes]) -> list[bool]:
+def _find_fences(raws: list[bytes]) -> list[bool]:
     """Which lines stand in a fence, its own two lines included."""
     inside = [False] * len(raws)
-    opened, mark = -1, b""
+    fence_start, mark = -1, b""
     for n, raw in enumerate(raws):
-        found = _FENCE.match(raw[:_LOOKED_AT])
-        if not found:
+        match = _FENCE.match(raw[:_LOOKED_AT])
+        if not match:
             continue
-        if opened < 0:
-            if b"`" not in found.group(2) or found.group(1).startswith(b"~"):
-                opened, mark = n, found.group(1)
-        elif found.group(1).startswith(mark) and not found.group(2).strip():
-            inside[opened : n + 1] = [True] * (n + 1 - opened)
-            opened = -1
+        if fence_start < 0:
+            if b"`" not in match.group(2) or match.group(1).startswith(b"~"):
+                fence_start, mark = n, match.group(1)
+        elif match.group(1).startswith(mark) and not match.group(2).strip():
+            inside[fence_start : n + 1] = [True] * (n + 1 - fence_start)
+            fence_start = -1
     return inside

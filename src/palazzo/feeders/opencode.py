@@ -33,9 +33,9 @@ from palazzo.feeders.moments import moment
 from palazzo.feeders.opencode_parts import (
     KIND,
     is_unfinished,
-    made,
     message_content,
     part_content,
+    rank_id,
     speech_of,
 )
 from palazzo.feeders.records import canonical
@@ -43,24 +43,24 @@ from palazzo.model import Micros
 from palazzo.store.database import SqliteConnection
 from palazzo.store.foreign import MAGIC, ForeignDatabase
 
-ABANDONED = Micros(3600 * 1_000_000)
+IDLE_LIMIT = Micros(3600 * 1_000_000)
 """How long after the last change a message that was not completed never will be: tools may run for minutes."""
 _NAME = re.compile(r"opencode(?:-[\w.-]+)?\.db")
-_NEEDED = {
+_REQUIRED_COLUMNS = {
     "session": ("id",),
     "message": ("id", "session_id", "data"),
     "part": ("id", "message_id", "session_id", "data"),
 }
-_CHANGING = re.compile(r"time_updated|time_compacting|tokens_\w+|cost|summary_\w+|revert|share_url")
+_VOLATILE_COLUMNS = re.compile(r"time_updated|time_compacting|tokens_\w+|cost|summary_\w+|revert|share_url")
 """Columns of a session that change whenever it goes on; its own row is the rest."""
 
-_ORPHANED = "session_id = ? AND message_id NOT IN (SELECT id FROM message)"
+_ORPHAN_FILTER = "session_id = ? AND message_id NOT IN (SELECT id FROM message)"
 """Parts whose message is gone."""
 
 Record = dict[str, object]
 
 
-def _now() -> Micros:
+def _read_clock() -> Micros:
     return Micros(time.time_ns() // 1000)
 
 
@@ -70,8 +70,8 @@ class Opencode:
     kind = KIND
     version = 1
 
-    def __init__(self, now: Callable[[], Micros] = _now) -> None:
-        self._now = now
+    def __init__(self, clock: Callable[[], Micros] = _read_clock) -> None:
+        self._now = clock
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether this is a SQLite file with opencode's name, or with its tables."""
@@ -82,29 +82,30 @@ class Opencode:
         database = ForeignDatabase(path)
         with database.snapshot() as connection:
             tables = _tables(connection, path)
-            found = [
-                _Known(row, *_extent(connection, tables, _text(row.get("id")))) for row in _sessions(connection, tables)
+            headers = [
+                _SessionHeader(row, *_extent(connection, tables, _text(row.get("id"))))
+                for row in _sessions(connection, tables)
             ]
-        for known in found:
-            yield self._session(database, known)
+        for header in headers:
+            yield self._session(database, header)
 
-    def _session(self, database: ForeignDatabase, known: _Known) -> Session:
-        row = known.row
+    def _session(self, database: ForeignDatabase, header: _SessionHeader) -> Session:
+        row = header.row
         session, parent = _text(row.get("id")), _text(row.get("parent_id"))
-        is_resting = self._now() - (moment(known.updated) or 0) > ABANDONED
+        is_resting = self._now() - (moment(header.updated) or 0) > IDLE_LIMIT
         return Session(
             Identity((KIND, session), session, parent, led_by_agent=bool(parent)),
-            f"{known.messages}.{known.parts}.{known.updated}{'' if is_resting else '+'}",
+            f"{header.messages}.{header.parts}.{header.updated}{'' if is_resting else '+'}",
             partial(_rows, database, session, is_resting),
             _text(row.get("title")).strip(),
             _text(row.get("directory")),
-            moment(known.updated),
+            moment(header.updated),
             settled=is_resting,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _SessionHeader:
     """A session's row, how many rows it has beside, and when the latest of all was changed."""
 
     row: Record
@@ -125,23 +126,23 @@ def _records(
 ) -> Iterator[tuple[Record, Content, str]]:
     """Each row of a session in order, with what it says."""
     for row in _select(connection, tables, "session", "id = ?", session):
-        kept = {key: value for key, value in row.items() if not _CHANGING.fullmatch(key)}
-        yield kept, Noise("session"), _text(row.get("title")).strip()
+        session_row = {key: value for key, value in row.items() if not _VOLATILE_COLUMNS.fullmatch(key)}
+        yield session_row, Noise("session"), _text(row.get("title")).strip()
     messages = sorted(_select(connection, tables, "message", "session_id = ?", session), key=_message_order)
-    unfinished = None if is_resting else _being_written(messages)
+    open_index = None if is_resting else _find_open_message(messages)
     for n, message in enumerate(messages):
-        if n == unfinished:
+        if n == open_index:
             return
         own, data = _text(message.get("id")), message.get("data")
         yield message, message_content(own, data), ""
         speech = speech_of(own, data) if isinstance(data, dict) else None
         for part in _parts(connection, tables, own):
             yield part, part_content(_text(part.get("id")), part.get("data"), speech), ""
-    for part in _select(connection, tables, "part", _ORPHANED, session):  # no row goes unexplained
+    for part in _select(connection, tables, "part", _ORPHAN_FILTER, session):  # no row goes unexplained
         yield part, part_content(_text(part.get("id")), part.get("data"), None), ""
 
 
-def _being_written(messages: Sequence[Record]) -> int | None:
+def _find_open_message(messages: Sequence[Record]) -> int | None:
     """The place of the message that the model is at: the last of its own, if that is not completed."""
     for n in range(len(messages) - 1, -1, -1):
         data = messages[n].get("data")
@@ -152,7 +153,7 @@ def _being_written(messages: Sequence[Record]) -> int | None:
 
 def _parts(connection: SqliteConnection, tables: _Tables, message: str) -> list[Record]:
     parts = _select(connection, tables, "part", "message_id = ?", message)
-    return sorted(parts, key=lambda part: (_number(part.get("time_created")), made(_text(part.get("id")), message)))
+    return sorted(parts, key=lambda part: (_number(part.get("time_created")), rank_id(_text(part.get("id")), message)))
 
 
 def _message_order(message: Record) -> tuple[int, str]:
@@ -174,16 +175,16 @@ def _has_tables(path: Path) -> bool:
 
 def _tables(connection: SqliteConnection, path: Path) -> dict[str, list[str]]:
     """The columns of each table. Raises SourceUnreadable where one is missing that is needed."""
-    listed = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    table_names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     tables: dict[str, list[str]] = {}
-    for table, needed in _NEEDED.items():
-        if table not in listed:
+    for table, columns in _REQUIRED_COLUMNS.items():
+        if table not in table_names:
             raise SourceUnreadable(
                 f"{path} has no table '{table}', as a database that opencode has not set up. Start opencode once, "
                 "then try again."
             )
         tables[table] = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
-        missing = [column for column in needed if column not in tables[table]]
+        missing = [column for column in columns if column not in tables[table]]
         if missing:
             raise SourceUnreadable(
                 f"{path} has no column '{missing[0]}' in '{table}': it is half-migrated, or of a version of opencode "
@@ -193,8 +194,8 @@ def _tables(connection: SqliteConnection, path: Path) -> dict[str, list[str]]:
 
 
 def _sessions(connection: SqliteConnection, tables: _Tables) -> list[Record]:
-    found = _select(connection, tables, "session", "? = ''", "")
-    return sorted(found, key=lambda row: (_number(row.get("time_created")), _text(row.get("id"))))
+    rows = _select(connection, tables, "session", "? = ''", "")
+    return sorted(rows, key=lambda row: (_number(row.get("time_created")), _text(row.get("id"))))
 
 
 def _extent(connection: SqliteConnection, tables: _Tables, session: str) -> tuple[int, int, int]:
@@ -209,15 +210,15 @@ def _extent(connection: SqliteConnection, tables: _Tables, session: str) -> tupl
     return counts[0], counts[1], latest
 
 
-def _select(connection: SqliteConnection, tables: _Tables, table: str, where: str, value: str) -> list[Record]:
+def _select(connection: SqliteConnection, tables: _Tables, table: str, condition: str, value: str) -> list[Record]:
     """Return whole rows by column name. Text comes as bytes: what is in it need not be good UTF-8."""
     names = tables[table]
-    wanted = ", ".join(f'CAST("{name}" AS BLOB), typeof("{name}")' for name in map(_escaped, names))
-    sql = f"SELECT {wanted} FROM {table} WHERE {where}"  # noqa: S608 (constants, and names that SQLite gave, escaped)
+    columns = ", ".join(f'CAST("{name}" AS BLOB), typeof("{name}")' for name in map(_escape_name, names))
+    sql = f"SELECT {columns} FROM {table} WHERE {condition}"  # noqa: S608 (constants, and names that SQLite gave, escaped)
     return [_record(names, row) for row in connection.execute(sql, (value,))]
 
 
-def _escaped(name: str) -> str:
+def _escape_name(name: str) -> str:
     return name.replace('"', '""')
 
 
@@ -226,21 +227,21 @@ def _record(names: Sequence[str], row: Sequence[object]) -> Record:
     for n, name in enumerate(names):
         record[name] = _value(row[2 * n], str(row[2 * n + 1]))
     if isinstance(record.get("data"), str):
-        record["data"] = _parsed(str(record["data"]))
+        record["data"] = _parse_json(str(record["data"]))
     return record
 
 
-def _value(stored: object, kind: str) -> object:
-    if not isinstance(stored, bytes):
+def _value(data: object, kind: str) -> object:
+    if not isinstance(data, bytes):
         return None
     if kind == "integer":
-        return int(stored)
+        return int(data)
     if kind == "real":
-        return float(stored)
-    return stored.hex() if kind == "blob" else stored.decode("utf-8", "surrogateescape")
+        return float(data)
+    return data.hex() if kind == "blob" else data.decode("utf-8", "surrogateescape")
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     """The JSON in `data`; the text itself where it is none."""
     try:
         value: object = json.loads(text, strict=False)

@@ -28,13 +28,13 @@ from palazzo.feeders.moments import moment
 from palazzo.feeders.records import objects_in
 from palazzo.feeders.rendering import Composer, call_text
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import Micros, Role, Standing
+from palazzo.model import ContentKind, Micros, Role
 
 KIND = "opencode"
 """Both of opencode's stores have one kind: they hold the same sessions under the same ids."""
 
-_BOOKKEEPING = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent"})
-_QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*', re.DOTALL)
+_INTERNAL_TYPES = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent"})
+_QUOTE_PATTERN = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*', re.DOTALL)
 _MAKER = re.compile(r"[a-z]+_([0-9a-f]{12})")
 _WRAP = 1 << 48
 
@@ -45,7 +45,7 @@ class Speech:
 
     id: str
     role: Role
-    standing: Standing
+    standing: ContentKind
     model: str
     agent: str
     cwd: str
@@ -100,18 +100,18 @@ def part_content(part: str, data: object, speech: Speech | None) -> Content:
     if not isinstance(data, dict):
         return Unreadable("a part that is no object")
     kind = string(data, "type")
-    if kind in _BOOKKEEPING:
+    if kind in _INTERNAL_TYPES:
         return Noise(f"part/{kind}")
     if speech is None:
         return Unreadable("a part of a message that is not there")
     composer = Composer()
-    standing = speech.standing
+    status = speech.standing
     try:
         if kind == "text":
             is_put_in = data.get("synthetic") is True or data.get("ignored") is True
-            standing = "meta" if is_put_in and standing == "said" else standing
+            status = "meta" if is_put_in and status == "said" else status
             words = string(data, "text")
-            composer.add("text", unquoted(words) if speech.role == "user" and not is_put_in else words)
+            composer.add("text", strip_quotes(words) if speech.role == "user" and not is_put_in else words)
         elif kind == "reasoning":
             composer.add("thinking", string(data, "text"))
         elif kind == "tool":
@@ -119,26 +119,26 @@ def part_content(part: str, data: object, speech: Speech | None) -> Content:
         elif kind == "file":
             _add_file(composer, data)
         elif kind == "subtask":
-            given = {key: data[key] for key in ("agent", "description", "prompt") if data.get(key)}
-            composer.add("tool_call", call_text("subtask", given), name="subtask")
+            arguments = {key: data[key] for key in ("agent", "description", "prompt") if data.get(key)}
+            composer.add("tool_call", call_text("subtask", arguments), name="subtask")
         else:
             return Unreadable(f"a part of the unknown type {kind!r}")
     except RecursionError:
         return Unreadable("nested too deeply")
     if not composer.text:
         return Noise(f"part/{kind}, without words")
-    return _message(speech, part, composer, standing, _part_time(data))
+    return _message(speech, part, composer, status, _part_time(data))
 
 
-def unquoted(text: str) -> str:
+def strip_quotes(text: str) -> str:
     """Take one pair of double quotes off a prompt of `opencode run`, which quotes what has spaces."""
-    found = _QUOTED.fullmatch(text)
-    if not found or not found.group(1).strip():
+    match = _QUOTE_PATTERN.fullmatch(text)
+    if not match or not match.group(1).strip():
         return text
-    return found.group(1).replace('\\"', '"')
+    return match.group(1).replace('\\"', '"')
 
 
-def made(own: str, near: str) -> int:
+def rank_id(own: str, near: str) -> int:
     """Return where an id stands among those of its message `near`, in the order in which they were made.
 
     Ids count 2^48 ticks of 1/4096 ms and then begin anew, last on 2026-08-14, so that only distances order them.
@@ -153,9 +153,9 @@ def made(own: str, near: str) -> int:
 def _add_tool(composer: Composer, data: JsonObject) -> None:
     state = data.get("state")
     state = state if isinstance(state, dict) else {}
-    name, call, given = string(data, "tool"), string(data, "callID"), state.get("input")
-    trust = trust_of_tool(_known_server(name), given)
-    composer.add("tool_call", call_text(name or "tool", given), name=name, call=call)
+    name, call, arguments = string(data, "tool"), string(data, "callID"), state.get("input")
+    trust = trust_of_tool(_known_server(name), arguments)
+    composer.add("tool_call", call_text(name or "tool", arguments), name=name, call=call)
     output = string(state, "output") or (string(state, "error") if string(state, "status") == "error" else "")
     failed = string(state, "status") == "error"
     composer.add("tool_result", output, name=name, call=call, failed=failed, trust=trust)
@@ -171,32 +171,32 @@ def _known_server(tool: str) -> str:
 
 def _add_file(composer: Composer, data: JsonObject) -> None:
     url, media = string(data, "url"), string(data, "mime")
-    named = string(data, "filename") or ("" if url.startswith("data:") else url)
-    shown = f"[{', '.join(filter(None, (media, named))) or 'file'}]"
-    composer.add("image" if media.startswith("image/") else "attachment", shown, name=string(data, "filename"))
+    file_name = string(data, "filename") or ("" if url.startswith("data:") else url)
+    label = f"[{', '.join(filter(None, (media, file_name))) or 'file'}]"
+    composer.add("image" if media.startswith("image/") else "attachment", label, name=string(data, "filename"))
 
 
-def _message(speech: Speech, uuid: str, composer: Composer, standing: Standing, said_at: Micros | None) -> Message:
-    stated = {"message_id": speech.id, "model": speech.model, "agent": speech.agent}
+def _message(speech: Speech, uuid: str, composer: Composer, status: ContentKind, said_at: Micros | None) -> Message:
+    fields = {"message_id": speech.id, "model": speech.model, "agent": speech.agent}
     return Message(
         composer.text,
         speech.role,
-        standing=standing,
+        standing=status,
         author=speech.model if speech.role == "assistant" else "",
         parts=composer.parts,
         uuid=uuid,
         parent=speech.parent,
         created_at=said_at if said_at is not None else speech.created_at,
         cwd=speech.cwd,
-        meta={key: value for key, value in stated.items() if value},
+        meta={key: value for key, value in fields.items() if value},
     )
 
 
 def _part_time(data: JsonObject) -> Micros | None:
     """When a part began, where it says so. The time of its row may be that of a migration."""
-    stated = _time(data, "start")
+    start_time = _time(data, "start")
     state = data.get("state")
-    return stated if stated is not None or not isinstance(state, dict) else _time(state, "start")
+    return start_time if start_time is not None or not isinstance(state, dict) else _time(state, "start")
 
 
 def _time(data: JsonObject, key: str) -> Micros | None:

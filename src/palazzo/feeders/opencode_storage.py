@@ -27,15 +27,15 @@ from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Content, Identity, Noise, Row, Session, Unreadable
 from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
-from palazzo.feeders.opencode import ABANDONED, Opencode
-from palazzo.feeders.opencode_parts import KIND, is_unfinished, made, message_content, part_content, speech_of
+from palazzo.feeders.opencode import IDLE_LIMIT, Opencode
+from palazzo.feeders.opencode_parts import KIND, is_unfinished, message_content, part_content, rank_id, speech_of
 from palazzo.feeders.records import stamp_of
 from palazzo.model import Micros
 
 _ID = re.compile(r"[A-Za-z]+_[\w-]{1,100}")
 
 
-def _now() -> Micros:
+def _read_clock() -> Micros:
     return Micros(time.time_ns() // 1000)
 
 
@@ -45,33 +45,38 @@ class OpencodeStorage:
     kind = KIND
     version = 1
 
-    def __init__(self, now: Callable[[], Micros] = _now) -> None:
-        self._now = now
+    def __init__(self, clock: Callable[[], Micros] = _read_clock) -> None:
+        self._now = clock
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether the directory has sessions and messages as opencode lays them out."""
         if head:
             return False
         root = _root(path)
-        return root is not None and any(_ID.fullmatch(one.name) for one in _listed(root / "message"))
+        return root is not None and any(_ID.fullmatch(entry.name) for entry in _list_directory(root / "message"))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the sessions that no database beside them has, oldest first."""
         root = _root(path)
         if root is None:
             raise SourceUnreadable(f"{path} has no directories 'session' and 'message', as opencode's storage has.")
-        elsewhere = _in_database(root.parent / "opencode.db")
-        files = [file for project in _listed(root / "session") for file in _listed(project) if file.suffix == ".json"]
+        database_ids = _in_database(root.parent / "opencode.db")
+        files = [
+            file
+            for project in _list_directory(root / "session")
+            for file in _list_directory(project)
+            if file.suffix == ".json"
+        ]
         for file in sorted(_read_all(files), key=lambda one: (_created(one.value), one.id)):
-            if file.id not in elsewhere:
+            if file.id not in database_ids:
                 yield self._session(root, file)
 
     def _session(self, root: Path, file: _File) -> Session:
-        messages = _listed(root / "message" / file.id)
-        parts = [part for message in messages for part in _listed(root / "part" / message.stem)]
-        states = [_state(one) for one in (file.path, *messages, *parts)]
+        messages = _list_directory(root / "message" / file.id)
+        parts = [part for message in messages for part in _list_directory(root / "part" / message.stem)]
+        states = [_state(path) for path in (file.path, *messages, *parts)]
         changed = max(at for _, at in states) // 1000
-        is_resting = self._now() - changed > ABANDONED
+        is_resting = self._now() - changed > IDLE_LIMIT
         stamp = stamp_of(*(state for state, _ in states)) + ("" if is_resting else "+")
         value = file.value if isinstance(file.value, dict) else {}
         parent = string(value, "parentID")
@@ -108,26 +113,26 @@ class _File:
 def _rows(root: Path, session: _File, is_resting: bool) -> Iterator[Row]:
     yield Row(0, session.raw, Noise("session"), string(session.object, "title").strip())
     position = 1
-    messages = _read_all(_listed(root / "message" / session.id))
+    messages = _read_all(_list_directory(root / "message" / session.id))
     messages.sort(key=lambda one: (_created(one.value), one.id))
-    unfinished = None if is_resting else _being_written(messages)
+    open_message = None if is_resting else _find_open_message(messages)
     for message in messages:
-        if message is unfinished:
+        if message is open_message:
             return
-        yield Row(position, message.raw, _explained(message, message_content(message.id, message.value)))
+        yield Row(position, message.raw, _check_json(message, message_content(message.id, message.value)))
         position += 1
         speech = speech_of(message.id, message.object)
-        parts = _read_all(_listed(root / "part" / message.id))
-        for part in sorted(parts, key=lambda one: (made(one.id, message.id), one.id)):
-            yield Row(position, part.raw, _explained(part, part_content(part.id, part.value, speech)))
+        parts = _read_all(_list_directory(root / "part" / message.id))
+        for part in sorted(parts, key=lambda one: (rank_id(one.id, message.id), one.id)):
+            yield Row(position, part.raw, _check_json(part, part_content(part.id, part.value, speech)))
             position += 1
 
 
-def _explained(file: _File, content: Content) -> Content:
+def _check_json(file: _File, content: Content) -> Content:
     return Unreadable("not valid JSON") if file.value is None else content
 
 
-def _being_written(messages: list[_File]) -> _File | None:
+def _find_open_message(messages: list[_File]) -> _File | None:
     for message in reversed(messages):
         if string(message.object, "role") == "assistant":
             return message if is_unfinished(message.object) else None
@@ -141,10 +146,10 @@ def _root(path: Path) -> Path | None:
     return None
 
 
-def _listed(directory: Path) -> list[Path]:
+def _list_directory(directory: Path) -> list[Path]:
     """What a directory holds, sorted; nothing where there is none. Links are left out."""
     try:
-        return sorted(one for one in directory.iterdir() if not one.is_symlink())
+        return sorted(entry for entry in directory.iterdir() if not entry.is_symlink())
     except OSError:
         return []
 
@@ -183,6 +188,6 @@ def _created(value: object) -> int:
 def _in_database(path: Path) -> set[str]:
     """The ids of the sessions that the database beside the tree has."""
     try:
-        return {one.identity.session_id for one in Opencode().sessions(path)} if path.is_file() else set()
+        return {session.identity.session_id for session in Opencode().sessions(path)} if path.is_file() else set()
     except SourceUnreadable:
         return set()

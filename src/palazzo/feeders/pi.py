@@ -44,7 +44,7 @@ _ENTRIES = frozenset(
         *("custom_message", "label", "session_info", "usage", "context_edit"),
     }
 )
-_STREAMED = frozenset({"agent_start", "agent_end", "turn_start", "message_start", "message_update", "message_end"})
+_EVENT_TYPES = frozenset({"agent_start", "agent_end", "turn_start", "message_start", "message_update", "message_end"})
 """What `pi --mode json` prints below the same header."""
 
 _LINK = re.compile(
@@ -64,7 +64,7 @@ class Pi:
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether `head` is a header with entries below it. What pi streams to a program is not."""
         objects, lines = objects_in_head(head)
-        if 2 * len(objects) < lines or any(string(row, "type") in _STREAMED for row in objects):
+        if 2 * len(objects) < lines or any(string(row, "type") in _EVENT_TYPES for row in objects):
             return False
         return any(map(_is_header, objects[:2])) or sum(map(_is_entry, objects)) > len(objects) // 2
 
@@ -126,9 +126,9 @@ class _Tree:
 
 
 def _link(raw: bytes) -> tuple[str, str] | None:
-    found = _LINK.match(raw)
-    if found:
-        return found[1].decode("utf-8", "surrogateescape"), (found[2] or b"").decode("utf-8", "surrogateescape")
+    match = _LINK.match(raw)
+    if match:
+        return match[1].decode("utf-8", "surrogateescape"), (match[2] or b"").decode("utf-8", "surrogateescape")
     row = parse_line(raw) if b'"parentId"' in raw else None
     if not isinstance(row, dict) or _is_header(row) or not string(row, "id"):
         return None
@@ -140,8 +140,8 @@ def _is_header(row: JsonObject) -> bool:
 
 
 def _is_entry(row: JsonObject) -> bool:
-    linked = bool(string(row, "id")) and "parentId" in row
-    return linked and string(row, "type") in _ENTRIES and bool(string(row, "timestamp"))
+    has_parent_link = bool(string(row, "id")) and "parentId" in row
+    return has_parent_link and string(row, "type") in _ENTRIES and bool(string(row, "timestamp"))
 
 
 def _id_in(path: str) -> str:
@@ -155,8 +155,8 @@ def _directory(row: object) -> str:
 
 def _remember(row: object, calls: Calls) -> None:
     if isinstance(row, dict):
-        for made in calls_in(row):
-            calls.made(*made)
+        for call_info in calls_in(row):
+            calls.record_call(*call_info)
 
 
 def _title(row: JsonObject) -> str:

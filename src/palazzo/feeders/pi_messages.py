@@ -15,10 +15,10 @@ from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.rendering import Composer, block_text, call_text, media_text
 from palazzo.guard.trust import trust_of_tool
-from palazzo.model import Role, Standing, Trust
+from palazzo.model import ContentKind, Role, Trust
 
 _SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
-_INJECTED = frozenset({"custom", "hookMessage"})
+_EXTENSION_ROLES = frozenset({"custom", "hookMessage"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ def read_entry(row: JsonObject, origin: Origin, calls: Calls) -> Content:
         return _message(row, message, composer, origin, calls)
     if kind in ("compaction", "branch_summary"):
         composer.add("text", string(row, "summary"))
-        return _said(row, {}, "assistant", "summary", composer, origin)
+        return _build_message(row, {}, "assistant", "summary", composer, origin)
     if kind == "custom_message":
         _add_all(composer, row.get("content"))
-        return _said(row, row, "system", "meta", composer, origin)
+        return _build_message(row, row, "system", "meta", composer, origin)
     return Noise(kind)
 
 
@@ -63,33 +63,33 @@ def _message(row: JsonObject, message: JsonObject, composer: Composer, origin: O
     if role in ("user", "assistant"):
         _add_all(composer, message.get("content"))
         if composer.text or not string(message, "errorMessage"):
-            return _said(row, message, "user" if role == "user" else "assistant", "said", composer, origin)
+            return _build_message(row, message, "user" if role == "user" else "assistant", "said", composer, origin)
         composer.add("text", string(message, "errorMessage"))  # the host, in the model's place
-        return _said(row, message, "assistant", "meta", composer, origin)
+        return _build_message(row, message, "assistant", "meta", composer, origin)
     if role == "toolResult":
         _add_result(composer, message, calls)
-        return _said(row, message, "tool", "said", composer, origin)
+        return _build_message(row, message, "tool", "said", composer, origin)
     if role == "bashExecution":
         _add_own_command(composer, message, string(row, "id"))
-        return _said(row, message, "tool", "said", composer, origin)
+        return _build_message(row, message, "tool", "said", composer, origin)
     if role in _SUMMARIES:
         composer.add("text", string(message, "summary"))
-        return _said(row, message, "assistant", "summary", composer, origin)
-    if role == "system" or role in _INJECTED:
+        return _build_message(row, message, "assistant", "summary", composer, origin)
+    if role == "system" or role in _EXTENSION_ROLES:
         _add_all(composer, message.get("content"))
         sections = message.get("sections")
         for section in sections.values() if isinstance(sections, dict) else ():
             composer.add("text", section if isinstance(section, str) else "")
-        return _said(row, message, "system", "meta", composer, origin)
+        return _build_message(row, message, "system", "meta", composer, origin)
     return Noise(f"message/{role}" if role else "message")
 
 
-def _said(
-    row: JsonObject, message: JsonObject, role: Role, standing: Standing, composer: Composer, origin: Origin
+def _build_message(
+    row: JsonObject, message: JsonObject, role: Role, status: ContentKind, composer: Composer, origin: Origin
 ) -> Message | Noise:
     if not composer.text:
         return Noise(f"{string(row, 'type')}/empty")
-    stated = {
+    fields = {
         "extension": string(message, "customType"),
         "stop": string(message, "stopReason") if string(message, "stopReason") in ("error", "aborted") else "",
         "branch": origin.thread if origin.begins else "",
@@ -98,7 +98,7 @@ def _said(
     return Message(
         composer.text,
         role,
-        standing=standing,
+        standing=status,
         author=string(message, "model") if role == "assistant" else "",
         parts=composer.parts,
         uuid=string(row, "id"),
@@ -107,7 +107,7 @@ def _said(
         thread=origin.thread,
         created_at=moment(row.get("timestamp")),
         cwd=origin.cwd,
-        meta={key: value for key, value in stated.items() if value},
+        meta={key: value for key, value in fields.items() if value},
     )
 
 

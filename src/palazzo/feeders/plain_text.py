@@ -68,13 +68,13 @@ class PlainText:
 def _session_starts(lines: list[Line], style: Style) -> list[int]:
     """The line of each session mark that a first turn follows; the first session begins with the file."""
     starts = [0]
-    spoken = False
+    has_turn = False
     for n, line in enumerate(lines):
         if style.mark(line):
-            spoken = True
-        elif spoken and session_mark(line) and _turn_follows(lines, n + 1, style):
+            has_turn = True
+        elif has_turn and session_mark(line) and _turn_follows(lines, n + 1, style):
             starts.append(n)
-            spoken = False
+            has_turn = False
     return starts
 
 
@@ -106,8 +106,8 @@ def _heading(lines: list[Line], style: Style) -> tuple[str, Micros | None]:
             break
         words = line.text.strip().strip("#=-*~ \t")
         title = title or words
-        stated = _DATE.search(line.text)
-        began = began or (moment(stated.group()) if stated else None)
+        date_match = _DATE.search(line.text)
+        began = began or (moment(date_match.group()) if date_match else None)
     return title[:200], began
 
 

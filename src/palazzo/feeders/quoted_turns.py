@@ -78,7 +78,7 @@ def _turns(lines: Sequence[Line]) -> list[Turn]:
 
 
 def _role_of_line(line: Line, speaker: Role | None) -> Role | None:
-    if not line.fenced and _QUOTE_MARK.match(line.text):
+    if not line.in_fence and _QUOTE_MARK.match(line.text):
         return "user"
     if speaker == "user" and not line.raw.strip():
         return "user"  # the blank line after a question

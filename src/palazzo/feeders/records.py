@@ -19,7 +19,7 @@ from palazzo.feeders.jsonl import JsonObject
 
 _DECODER = json.JSONDecoder(strict=False)
 _GAP = re.compile(r"[ \t\r\n\x00]*")
-_WRAPPED = re.compile(r'\{\s*"conversations"\s*:\s*')
+_ENVELOPE = re.compile(r'\{\s*"conversations"\s*:\s*')
 
 
 def canonical(record: object) -> bytes:
@@ -87,7 +87,7 @@ def elements(text: str, name: str) -> Iterator[tuple[Element, object]]:
     Raises SourceUnreadable where the text stops being JSON, after the elements before that were yielded.
     """
     start = _skip(text, 0)
-    wrapper = _WRAPPED.match(text, start)
+    wrapper = _ENVELOPE.match(text, start)
     at = wrapper.end() if wrapper else start
     if text[at : at + 1] == "{":
         yield _element(text, at, name)
@@ -125,11 +125,11 @@ def objects_in(value: object) -> list[JsonObject]:
     return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
 
 
-def without(record: JsonObject, *keys: str) -> JsonObject:
+def drop_keys(record: JsonObject, *keys: str) -> JsonObject:
     """Return the record without some of its fields."""
     return {key: value for key, value in record.items() if key not in keys}
 
 
 def _skip(text: str, at: int) -> int:
-    found = _GAP.match(text, at)
-    return found.end() if found else at
+    match = _GAP.match(text, at)
+    return match.end() if match else at

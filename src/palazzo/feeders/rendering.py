@@ -82,7 +82,7 @@ def call_text(name: str, arguments: object) -> str:
 
 def block_text(block: Mapping[str, object]) -> str:
     """Return a block of a kind that has no reading of its own, as its type and its fields."""
-    fields = {key: _shown(key, value) for key, value in block.items() if key != "type"}
+    fields = {key: _shorten_value(key, value) for key, value in block.items() if key != "type"}
     return call_text(str(block.get("type", "block")), fields)
 
 
@@ -94,8 +94,8 @@ def media_text(block: Mapping[str, object], fallback: str) -> str:
     data = source.get("data")
     if isinstance(data, str):
         return f"[{media}, {_decoded_size(data)} bytes]"
-    where = next((v for k in ("url", "file_id", "uri") if isinstance(v := source.get(k), str)), "")
-    return f"[{media}, {where}]" if where else f"[{media}]"
+    address = next((v for k in ("url", "file_id", "uri") if isinstance(v := source.get(k), str)), "")
+    return f"[{media}, {address}]" if address else f"[{media}]"
 
 
 def _members(value: object, pad: str) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _scalar(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _shown(key: str, value: object) -> object:
+def _shorten_value(key: str, value: object) -> object:
     if key in _OPAQUE and isinstance(value, str) and len(value) > 64 and not any(map(str.isspace, value)):
         return f"[{_decoded_size(value)} bytes]"
     return value

@@ -63,15 +63,15 @@ class Slack:
             yield _single_day(path)
             return
         export = open_export(path)
-        if not any(find(export, name) for name in (*_PEOPLE, *_LISTS)) and not export.refused:
+        if not any(find(export, name) for name in (*_PEOPLE, *_LISTS)) and not export.refusals:
             raise SourceUnreadable(f"{path} lists neither people nor channels, as an export of Slack does.")
         people = _people(export)
         channels = _channels(export)
         for name in export.names():
-            found = _DAY.fullmatch(name)
-            if found:
-                channel = channels.get(found["folder"], {})
-                yield _session(export, name, channel, found["folder"], found["day"], people)
+            match = _DAY.fullmatch(name)
+            if match:
+                channel = channels.get(match["folder"], {})
+                yield _session(export, name, channel, match["folder"], match["day"], people)
         refuse_rest(export, path, _DAY.fullmatch)
 
 
@@ -96,8 +96,8 @@ def _title(channel: JsonObject, folder: str, people: People) -> str:
     members = channel.get("members")
     if not channel or (string(channel, "name") and not string(channel, "name").startswith("mpdm-")):
         return f"#{string(channel, 'name') or folder}"
-    named = [people.name(one) for one in members if isinstance(one, str)] if isinstance(members, list) else []
-    return ", ".join(named) or folder
+    names = [people.name(member) for member in members if isinstance(member, str)] if isinstance(members, list) else []
+    return ", ".join(names) or folder
 
 
 def _rows(export: Export, file: str, people: People, title: str) -> Iterator[Row]:
@@ -128,10 +128,10 @@ def _people(export: Export) -> People:
 
 def _channels(export: Export) -> dict[str, JsonObject]:
     """The conversations by the folder that each lies in: its name, or the id of one that has none."""
-    found: dict[str, JsonObject] = {}
+    channels: dict[str, JsonObject] = {}
     for name in _LISTS:
         file = find(export, name)
         for channel in objects_in(parse(export.read(file), file)) if file else []:
-            found[string(channel, "name") or string(channel, "id")] = channel
-            found.setdefault(string(channel, "id"), channel)
-    return found
+            channels[string(channel, "name") or string(channel, "id")] = channel
+            channels.setdefault(string(channel, "id"), channel)
+    return channels

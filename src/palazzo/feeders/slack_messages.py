@@ -18,7 +18,7 @@ from palazzo.feeders.jsonl import JsonObject, string
 from palazzo.feeders.moments import moment
 from palazzo.feeders.records import objects_in
 from palazzo.feeders.rendering import Composer
-from palazzo.model import Micros, Standing
+from palazzo.model import ContentKind, Micros
 
 KIND = "slack"
 
@@ -27,14 +27,14 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_BOOKKEEPING = _words(
+_INTERNAL_SUBTYPES = _words(
     """
     channel_join channel_leave group_join group_leave channel_archive channel_unarchive group_archive
     group_unarchive bot_add bot_remove bot_enable bot_disable pinned_item unpinned_item channel_convert_to_private
     channel_convert_to_public channel_posting_permissions reminder_add tombstone joiner_notification sh_room_created
     """
 )
-_ANNOUNCED = _words("channel_topic channel_purpose channel_name group_topic group_purpose group_name")
+_ANNOUNCEMENTS = _words("channel_topic channel_purpose channel_name group_topic group_purpose group_name")
 _TS = re.compile(r"(\d{1,12})\.(\d{1,6})")
 _MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 
@@ -60,7 +60,7 @@ def content_of(message: JsonObject, people: People) -> Content:
     subtype = string(message, "subtype")
     if string(message, "type") not in ("message", ""):
         return Noise(f"slack {string(message, 'type')}")
-    if subtype in _BOOKKEEPING:
+    if subtype in _INTERNAL_SUBTYPES:
         return Noise(f"slack {subtype}")
     ts = string(message, "ts")
     if not ts:
@@ -71,14 +71,14 @@ def content_of(message: JsonObject, people: People) -> Content:
         return Unreadable("nested too deeply")
     if not composer.text:
         return Noise("a message without words")
-    edited = message.get("edited")
-    edited_at = string(edited, "ts") if isinstance(edited, dict) else ""
+    edit = message.get("edited")
+    edited_at = string(edit, "ts") if isinstance(edit, dict) else ""
     thread = string(message, "thread_ts")
-    standing: Standing = "meta" if subtype in _ANNOUNCED else "said"
+    status: ContentKind = "meta" if subtype in _ANNOUNCEMENTS else "said"
     return Message(
         composer.text,
         "user",
-        standing=standing,
+        standing=status,
         author=_author(message, people),
         parts=composer.parts,
         uuid=f"{ts}/{edited_at}" if edited_at else ts,
@@ -92,8 +92,8 @@ def content_of(message: JsonObject, people: People) -> Content:
 def plain_text(text: str, people: People) -> str:
     """Return Slack's text as people read it."""
 
-    def shown(found: re.Match[str]) -> str:
-        sign, target, label = found["sign"], found["target"], found["label"] or ""
+    def render_markup(match: re.Match[str]) -> str:
+        sign, target, label = match["sign"], match["target"], match["label"] or ""
         if sign == "@":
             return f"@{people.names.get(target) or label or target}"
         if sign == "#":
@@ -102,14 +102,14 @@ def plain_text(text: str, people: People) -> str:
             return label or f"@{target.split('^')[0]}"
         return f"{label} ({target})" if label and label != target else target
 
-    return _unescaped(_MARKUP.sub(shown, text))
+    return _unescape_entities(_MARKUP.sub(render_markup, text))
 
 
-def _unescaped(text: str) -> str:
+def _unescape_entities(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _escaped(text: str) -> str:
+def _escape_entities(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -120,13 +120,13 @@ def _compose(message: JsonObject, people: People, *, is_bot: bool) -> Composer:
     composer.add("text", plain_text(words, people), trust="external" if is_bot else "repo")
     for attachment in objects_in(message.get("attachments")):
         fields = [string(attachment, key) for key in ("pretext", "title", "text", "from_url")]
-        shown = "\n".join(filter(None, fields)) or string(attachment, "fallback")
-        composer.add("attachment", plain_text(shown, people), trust="external")
+        text = "\n".join(filter(None, fields)) or string(attachment, "fallback")
+        composer.add("attachment", plain_text(text, people), trust="external")
     for file in objects_in(message.get("files")):
-        named = string(file, "name") or string(file, "title") or string(file, "id") or "file"
+        file_name = string(file, "name") or string(file, "title") or string(file, "id") or "file"
         media = string(file, "mimetype")
         composer.add(
-            "image" if media.startswith("image/") else "attachment", f"[{', '.join(filter(None, (named, media)))}]"
+            "image" if media.startswith("image/") else "attachment", f"[{', '.join(filter(None, (file_name, media)))}]"
         )
     return composer
 
@@ -136,11 +136,11 @@ def _of_blocks(value: object, people: People) -> Iterator[str]:
     for member in objects_in(value):
         kind = string(member, "type")
         if kind == "user":
-            yield _escaped(f"@{people.name(string(member, 'user_id'))}")
+            yield _escape_entities(f"@{people.name(string(member, 'user_id'))}")
         elif kind == "emoji":
             yield f":{string(member, 'name')}:"
         elif isinstance(member.get("text"), str):
-            yield _escaped(string(member, "text"))
+            yield _escape_entities(string(member, "text"))
         elif isinstance(member.get("text"), dict):
             yield from _of_blocks([member["text"]], people)
         elif string(member, "url"):
@@ -151,9 +151,9 @@ def _of_blocks(value: object, people: People) -> Iterator[str]:
 def _author(message: JsonObject, people: People) -> str:
     profile = message.get("user_profile")
     bot = message.get("bot_profile")
-    named = people.names.get(string(message, "user")) or (_real_name({"profile": profile}) if profile else "")
+    display_name = people.names.get(string(message, "user")) or (_real_name({"profile": profile}) if profile else "")
     return (
-        named
+        display_name
         or string(message, "username")
         or (string(bot, "name") if isinstance(bot, dict) else "")
         or string(message, "user")
@@ -168,22 +168,22 @@ def _is_bot(message: JsonObject) -> bool:
 def _real_name(user: JsonObject) -> str:
     profile = user.get("profile")
     profile = profile if isinstance(profile, dict) else {}
-    stated = (string(profile, "real_name"), string(user, "real_name"), string(profile, "display_name"))
-    return next((name for name in (*stated, string(user, "name")) if name.strip()), "")
+    names = (string(profile, "real_name"), string(user, "real_name"), string(profile, "display_name"))
+    return next((name for name in (*names, string(user, "name")) if name.strip()), "")
 
 
 def _meta(message: JsonObject, people: People, edited_at: str) -> dict[str, object]:
     reactions = {
-        string(one, "name"): [people.name(user) for user in users if isinstance(user, str)]
-        for one in objects_in(message.get("reactions"))
-        if isinstance(users := one.get("users"), list)
+        string(reaction, "name"): [people.name(user) for user in users if isinstance(user, str)]
+        for reaction in objects_in(message.get("reactions"))
+        if isinstance(users := reaction.get("users"), list)
     }
-    stated = {"reactions": reactions, "edited": edited_at, "user": string(message, "user"), "ts": string(message, "ts")}
-    return {key: value for key, value in stated.items() if value}
+    fields = {"reactions": reactions, "edited": edited_at, "user": string(message, "user"), "ts": string(message, "ts")}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _time(ts: str) -> Micros | None:
-    found = _TS.fullmatch(ts)
-    if not found:
+    match = _TS.fullmatch(ts)
+    if not match:
         return moment(ts)
-    return Micros(int(found.group(1)) * 1_000_000 + int(found.group(2).ljust(6, "0")))
+    return Micros(int(match.group(1)) * 1_000_000 + int(match.group(2).ljust(6, "0")))

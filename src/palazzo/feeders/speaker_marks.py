@@ -24,18 +24,18 @@ _NAMES: tuple[tuple[Role, str], ...] = (
     ("system", "system"),
 )
 _ROLE_OF: dict[str, Role] = {name: role for role, names in _NAMES for name in names.split()}
-_ANY = "|".join(sorted(map(re.escape, _ROLE_OF), key=len, reverse=True))
-_NAME = rf"(?P<name>(?:{_ANY}))(?: said)?"
+_SPEAKER_NAMES = "|".join(sorted(map(re.escape, _ROLE_OF), key=len, reverse=True))
+_NAME = rf"(?P<name>(?:{_SPEAKER_NAMES}))(?: said)?"
 _TIME = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?Z?"
-_AFTER = rf"(?:[ \t]*[(\[](?P<after>{_TIME}|[^()\[\]\n]{{1,40}})[)\]])?"
-_BEFORE = rf"(?:\[(?P<before>{_TIME})\][ \t]+)?"
+_TIME_SUFFIX = rf"(?:[ \t]*[(\[](?P<after>{_TIME}|[^()\[\]\n]{{1,40}})[)\]])?"
+_TIME_PREFIX = rf"(?:\[(?P<before>{_TIME})\][ \t]+)?"
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (form, re.compile(pattern, re.IGNORECASE))
     for form, pattern in (
-        ("heading", rf"(?P<level>#{{1,6}})[ \t]+(?:\W{{1,4}}[ \t]+)?{_NAME}{_AFTER}[ \t]*:?[ \t]*$"),
-        ("bold", rf"{_BEFORE}(?P<level>\*\*|__){_NAME}{_AFTER}:?(?:\*\*|__)(?P<colon>:?)[ \t]*(?=\S|$)"),
-        ("brackets", rf"{_BEFORE}(?P<level>[\[<]){_NAME}[\]>]:?(?:[ \t]+|$)"),
-        ("colon", rf"{_BEFORE}(?P<level>){_NAME}{_AFTER}[ \t]?[:：](?:[ \t]|$)[ \t]*"),
+        ("heading", rf"(?P<level>#{{1,6}})[ \t]+(?:\W{{1,4}}[ \t]+)?{_NAME}{_TIME_SUFFIX}[ \t]*:?[ \t]*$"),
+        ("bold", rf"{_TIME_PREFIX}(?P<level>\*\*|__){_NAME}{_TIME_SUFFIX}:?(?:\*\*|__)(?P<colon>:?)[ \t]*(?=\S|$)"),
+        ("brackets", rf"{_TIME_PREFIX}(?P<level>[\[<]){_NAME}[\]>]:?(?:[ \t]+|$)"),
+        ("colon", rf"{_TIME_PREFIX}(?P<level>){_NAME}{_TIME_SUFFIX}[ \t]?[:：](?:[ \t]|$)[ \t]*"),
     )
 )
 _SESSION = re.compile(
@@ -77,13 +77,13 @@ class Style:
 
     def mark(self, line: Line) -> Mark | None:
         """Return the mark that the line begins with, if it is in this style."""
-        found = None if line.fenced else _match(line.text)
-        if found is None or found[0] != self.form or found[1]["level"] != self.level:
+        form_match = None if line.in_fence else _match(line.text)
+        if form_match is None or form_match[0] != self.form or form_match[1]["level"] != self.level:
             return None
-        role = _ROLE_OF[found[1]["name"].lower()]
-        if (role, found[1]["name"]) not in self.spellings:
+        role = _ROLE_OF[form_match[1]["name"].lower()]
+        if (role, form_match[1]["name"]) not in self.spellings:
             return None
-        return Mark(role, _said_at(found[1]), _size(line, found[1]))
+        return Mark(role, _said_at(form_match[1]), _size(line, form_match[1]))
 
 
 def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
@@ -96,7 +96,9 @@ def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
         return None
     turns = list(_turns(lines, style))
     roles = {turn.role for turn in turns}
-    follows = [one.role != other.role for one, other in pairwise(turns) if not other.is_first]
+    follows = [
+        previous_turn.role != next_turn.role for previous_turn, next_turn in pairwise(turns) if not next_turn.is_first
+    ]
     holds = (
         len(turns) >= (_LEAST_STATED if is_stated else _LEAST_TURNS)
         and {"user", "assistant"} <= roles
@@ -109,12 +111,12 @@ def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
 
 def is_preamble(line: Line) -> bool:
     """Whether a line may stand between a session's beginning and its first turn: a title, a field, a rule, a date."""
-    return not line.fenced and _ABOVE.fullmatch(line.text) is not None
+    return not line.in_fence and _ABOVE.fullmatch(line.text) is not None
 
 
 def session_mark(line: Line) -> bool:
     """Whether a line says that a session begins."""
-    return not line.fenced and _SESSION.match(line.text) is not None
+    return not line.in_fence and _SESSION.match(line.text) is not None
 
 
 def _first_style(lines: Sequence[Line]) -> Style | None:
@@ -123,17 +125,17 @@ def _first_style(lines: Sequence[Line]) -> Style | None:
     form = level = ""
     above = 0
     for line in lines:
-        found = None if line.fenced else _match(line.text)
-        if found is None:
+        form_match = None if line.in_fence else _match(line.text)
+        if form_match is None:
             if not form:
                 above += bool(line.raw.strip())
                 if above > _MOST_ABOVE or not is_preamble(line):
                     return None
             continue
         if not form:
-            form, level = found[0], found[1]["level"]
-        if (found[0], found[1]["level"]) == (form, level):
-            spellings.setdefault(_ROLE_OF[found[1]["name"].lower()], found[1]["name"])
+            form, level = form_match[0], form_match[1]["level"]
+        if (form_match[0], form_match[1]["level"]) == (form, level):
+            spellings.setdefault(_ROLE_OF[form_match[1]["name"].lower()], form_match[1]["name"])
     return Style(form, level, tuple(spellings.items())) if form else None
 
 
@@ -167,28 +169,28 @@ def _are_most_headings(lines: Sequence[Line], style: Style) -> bool:
     """Whether speakers are at least half of what has a heading of that level or above."""
     marks = sum(style.mark(line) is not None for line in lines)
     headings = sum(
-        len(found.group(1)) <= len(style.level)
+        len(match.group(1)) <= len(style.level)
         for line in lines
-        if not line.fenced and (found := _HEADING.match(line.text))
+        if not line.in_fence and (match := _HEADING.match(line.text))
     )
     return 2 * marks >= headings
 
 
 def _match(text: str) -> tuple[str, re.Match[str]] | None:
     for form, pattern in _FORMS:
-        found = pattern.match(text)
-        if found and (form != "bold" or found["colon"] or text[: found.end()].rstrip().endswith((":**", ":__"))):
-            return form, found
-        if found and not text[found.end() :].strip():
-            return form, found
+        match = pattern.match(text)
+        if match and (form != "bold" or match["colon"] or text[: match.end()].rstrip().endswith((":**", ":__"))):
+            return form, match
+        if match and not text[match.end() :].strip():
+            return form, match
     return None
 
 
-def _said_at(found: re.Match[str]) -> Micros | None:
-    groups = found.groupdict()
+def _said_at(match: re.Match[str]) -> Micros | None:
+    groups = match.groupdict()
     return moment(groups.get("before") or groups.get("after") or "")
 
 
-def _size(line: Line, found: re.Match[str]) -> int:
-    mark = len(found.group().encode("utf-8", "surrogateescape"))
+def _size(line: Line, match: re.Match[str]) -> int:
+    mark = len(match.group().encode("utf-8", "surrogateescape"))
     return mark + 3 if line.start == 0 and line.raw.startswith(b"\xef\xbb\xbf") else mark

@@ -7,5 +7,5 @@ does with all of these. They work in the caller's transaction and know no face.
 
 from typing import Literal
 
-How = Literal["name", "alias", "spelling", "near"]
+MatchKind = Literal["name", "alias", "spelling", "near"]
 """How an entity was found: by its own name, another name, another spelling, or a name that is near."""

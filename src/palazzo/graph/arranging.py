@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from palazzo.errors import UsageError
 from palazzo.graph.changing import Change
-from palazzo.graph.whereabouts import Room, Wing, spoken
+from palazzo.graph.whereabouts import Room, Wing, format_place
 from palazzo.model import Place
 from palazzo.scope.rooms import slug
 from palazzo.store import arrangement, places, tombstones
@@ -20,8 +20,8 @@ def rename_wing(change: Change, wing: Wing, to: str) -> str:
     """Call a wing `to`; return how that is kept. A name that only leads elsewhere is taken over."""
     _current(wing)
     name = _new_name(change, to, wing.name)
-    taken = places.wing_led_to(change.connection, name)
-    if taken is not None and taken != wing.row and places.wing_name(change.connection, taken) == name:
+    occupant = places.wing_led_to(change.connection, name)
+    if occupant is not None and occupant != wing.row and places.wing_name(change.connection, occupant) == name:
         raise UsageError(
             f"There is a wing '{name}' already; 'palazzo wing merge {wing.name} {name}' makes the two one."
         )
@@ -36,9 +36,11 @@ def merge_wings(change: Change, wing: Wing, into: Wing) -> tuple[str, ...]:
     _current(into)
     if wing.row == into.row:
         raise UsageError(f"'{wing.name}' cannot be merged into itself.")
-    there = {row.place.room: row.row for row in places.rooms(change.connection, into.row)}
+    rooms_by_name = {row.place.room: row.row for row in places.rooms(change.connection, into.row)}
     both = [
-        (row, there[row.place.room]) for row in places.rooms(change.connection, wing.row) if row.place.room in there
+        (row, rooms_by_name[row.place.room])
+        for row in places.rooms(change.connection, wing.row)
+        if row.place.room in rooms_by_name
     ]
     for row, target in both:  # before the wings: undone after them, no two rooms have one name at any time
         _record(change, "merge", room=row.row, target=target)
@@ -63,7 +65,7 @@ def move_room(change: Change, room: Room, wing: Wing) -> Place:
     _current(room)
     _current(wing)
     if room.wing == wing.row:
-        raise UsageError(f"'{spoken(room.place)}' is in the wing '{wing.name}' already.")
+        raise UsageError(f"'{format_place(room.place)}' is in the wing '{wing.name}' already.")
     place = Place(wing.name, room.place.room)
     _check_free(change.connection, room, wing.row, place)
     _record(change, "move", room=room.row, name=room.place.room, target=wing.row)
@@ -76,7 +78,7 @@ def merge_rooms(change: Change, room: Room, into: Room) -> Place:
     _current(room)
     _current(into)
     if room.row == into.row:
-        raise UsageError(f"'{spoken(room.place)}' cannot be merged into itself.")
+        raise UsageError(f"'{format_place(room.place)}' cannot be merged into itself.")
     _record(change, "merge", room=room.row, target=into.row)
     arrangement.settle(change.connection)
     return into.place
@@ -93,32 +95,32 @@ def settle_undone(connection: Connection) -> None:
                 f"A wing '{name}' is there by now, so the other cannot be called so again: give it another name first "
                 f"('palazzo wing rename {name} NAME')."
             )
-        place = spoken(Place(places.wing_name(connection, wing), name))
+        place = format_place(Place(places.wing_name(connection, wing), name))
         raise UsageError(
             f"A room '{place}' is there by now, so the other cannot be called so again: give it another name first "
             f"('palazzo room rename {place} NAME')."
         )
 
 
-def _current(found: Wing | Room) -> None:
-    if found.former is not None:
-        raise UsageError(f"{found.note} Give the name that it has now.")
+def _current(place: Wing | Room) -> None:
+    if place.former is not None:
+        raise UsageError(f"{place.note} Give the name that it has now.")
 
 
-def _new_name(change: Change, to: str, now: str) -> str:
+def _new_name(change: Change, to: str, current_name: str) -> str:
     name = tombstones.name(change.connection, slug(to, ""))
     if not name:
         raise UsageError(f"'{to}' is no name; use letters, digits, - and _.")
-    if name == now:
-        raise UsageError(f"'{now}' is called that already.")
+    if name == current_name:
+        raise UsageError(f"'{current_name}' is called that already.")
     return name
 
 
 def _check_free(connection: Connection, room: Room, wing: int, place: Place) -> None:
-    taken = places.room_led_to(connection, wing, place.room)
-    if taken is not None and taken != room.row and places.place_of(connection, taken) == place:
+    occupant = places.room_led_to(connection, wing, place.room)
+    if occupant is not None and occupant != room.row and places.place_of(connection, occupant) == place:
         raise UsageError(
-            f"There is a room '{spoken(place)}' already; 'palazzo room merge {spoken(room.place)} {spoken(place)}' "
+            f"There is a room '{format_place(place)}' already; 'palazzo room merge {format_place(room.place)} {format_place(place)}' "
             "makes the two one."
         )
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from palazzo.errors import AmbiguousName
-from palazzo.graph import How
+from palazzo.graph import MatchKind
 from palazzo.model import Micros, Trust
 from palazzo.store import entities, facts
 from palazzo.store.database import Connection
@@ -29,7 +29,7 @@ class Match(NamedTuple):
     """An entity that a name means: its row id, and how it was found."""
 
     entity: int
-    how: How
+    kind: MatchKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,19 @@ class Beliefs:
         exact = entities.entity_named(self.connection, name)
         if exact is not None and entities.is_known(self.connection, exact, self.known_at):
             return Match(exact, "name")
-        alike = entities.known_folded(self.connection, fold(name), self.known_at)
+        alike = entities.find_by_name_key(self.connection, fold(name), self.known_at)
         if alike:
-            return self._only(name, [row for row, _ in alike], "spelling")
+            return self._require_single(name, [row for row, _ in alike], "spelling")
         if not nearby:
             return None
         by_name = self._by_folded_name
-        rows = [row for folded in near(fold(name), by_name) for row in by_name[folded]]
-        return self._only(name, rows, "near") if rows else None
+        rows = [row for name_key in near(fold(name), by_name) for row in by_name[name_key]]
+        return self._require_single(name, rows, "near") if rows else None
 
     def near(self, name: str) -> list[str]:
         """Return the names of entities that somebody may have meant by `name`."""
         by_name = self._by_folded_name
-        rows = dict.fromkeys(self.root(row) for folded in near(fold(name), by_name) for row in by_name[folded])
+        rows = dict.fromkeys(self.root(row) for name_key in near(fold(name), by_name) for row in by_name[name_key])
         return [self.name(row) for row in rows]
 
     def root(self, entity: int) -> int:
@@ -99,10 +99,12 @@ class Beliefs:
 
     def group(self, entity: int) -> list[int]:
         """Return all entities that are one with this one, itself among them."""
-        found = [self.root(entity)]
-        for one in found:
-            found += [other for other in self._merged_from.get(one, ()) if other not in found]
-        return found
+        members = [self.root(entity)]
+        for member in members:
+            members += [
+                merged_entity for merged_entity in self._merged_from.get(member, ()) if merged_entity not in members
+            ]
+        return members
 
     def name(self, entity: int) -> str:
         """Return the name that the entity goes by."""
@@ -111,17 +113,19 @@ class Beliefs:
             self._names.update(entities.names_of(self.connection, [root]))
         return self._names[root]
 
-    def called(self, entity: int) -> list[str]:
+    def list_names(self, entity: int) -> list[str]:
         """Return all names of the entity: its own, its aliases, and those of what was merged into it."""
         group = self.group(entity)
-        aliases = [one.name for one in entities.links(self.connection, "alias", self.known_at) if one.entity in group]
+        aliases = [
+            link.name for link in entities.links(self.connection, "alias", self.known_at) if link.entity in group
+        ]
         return list(dict.fromkeys([*entities.names_of(self.connection, group).values(), *aliases]))
 
-    def _only(self, name: str, rows: Sequence[int], how: How) -> Match:
+    def _require_single(self, name: str, rows: Sequence[int], kind: MatchKind) -> Match:
         roots = dict.fromkeys(map(self.root, rows))
         if len(roots) > 1:
             raise AmbiguousName(name, [self.name(row) for row in roots])
-        return Match(rows[0], how)
+        return Match(rows[0], kind)
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -129,26 +133,26 @@ class Beliefs:
 
     @cached_property
     def _by_folded_name(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for row, _, folded in entities.known_names(self.connection, self.known_at):
-            found[folded].append(row)
-        return found
+        rows_by_key: dict[str, list[int]] = defaultdict(list)
+        for row, _, name_key in entities.known_names(self.connection, self.known_at):
+            rows_by_key[name_key].append(row)
+        return rows_by_key
 
     @cached_property
     def _merged_into(self) -> dict[int, int]:
         """By an entity the one that it is. Two devices may say of two that each is the other: the first counts."""
-        found: dict[int, int] = {}
+        targets: dict[int, int] = {}
         for link in entities.links(self.connection, "merge", self.known_at):
-            if link.other is not None and _root(found, link.entity) != link.other:
-                found[link.other] = link.entity
-        return found
+            if link.other is not None and _root(targets, link.entity) != link.other:
+                targets[link.other] = link.entity
+        return targets
 
     @cached_property
     def _merged_from(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
-        for other, entity in self._merged_into.items():
-            found[entity].append(other)
-        return found
+        sources: dict[int, list[int]] = defaultdict(list)
+        for source, entity in self._merged_into.items():
+            sources[entity].append(source)
+        return sources
 
     # --- facts ---------------------------------------------------------------------------------------------
 
@@ -159,34 +163,48 @@ class Beliefs:
     def of_triple(self, subject: int, predicate: int, thing: int) -> list[Version]:
         """Return the versions that say this of that, in every scope and at every time."""
         objects = set(self.group(thing))
-        return [one for one in self.about(subject, "subject") if one.predicate == predicate and one.object in objects]
+        return [
+            version
+            for version in self.about(subject, "subject")
+            if version.predicate == predicate and version.object in objects
+        ]
 
     def around(
-        self, entity: int, side: Side, hops: int, wanted: Callable[[Version], bool], limit: int
+        self, entity: int, side: Side, hops: int, is_relevant: Callable[[Version], bool], limit: int
     ) -> tuple[list[Hop], bool]:
         """Return the versions about an entity that are `wanted`, then those about its neighbours; whether that is all.
 
         With two hops the neighbours' own facts follow, of at most `MOST_NEIGHBOURS` of them.
         """
         group = set(self.group(entity))
-        first = [one for one in self.about(entity, side) if wanted(one)]
-        found = [
-            Hop(one, 1, "subject" if one.subject in group and side != "object" else "object")
-            for one in self.sorted(first)
+        first = [version for version in self.about(entity, side) if is_relevant(version)]
+        neighbourhood = [
+            Hop(version, 1, "subject" if version.subject in group and side != "object" else "object")
+            for version in self.sort_versions(first)
         ]
         whole = True
         if hops > 1:
-            seen, ends = {one.row for one in first}, [end for one in first for end in (one.subject, one.object)]
+            visited_rows, ends = (
+                {version.row for version in first},
+                [end for version in first for end in (version.subject, version.object)],
+            )
             neighbours = [root for root in dict.fromkeys(map(self.root, ends)) if root not in group]
             whole = len(neighbours) <= MOST_NEIGHBOURS
             for neighbour in neighbours[:MOST_NEIGHBOURS]:
-                there = set(self.group(neighbour))
-                second = [one for one in self.about(neighbour) if one.row not in seen and wanted(one)]
-                seen.update(one.row for one in second)
-                found += [Hop(one, 2, "subject" if one.subject in there else "object") for one in self.sorted(second)]
-        return found[:limit], whole and len(found) <= limit
+                members = set(self.group(neighbour))
+                second = [
+                    version
+                    for version in self.about(neighbour)
+                    if version.row not in visited_rows and is_relevant(version)
+                ]
+                visited_rows.update(version.row for version in second)
+                neighbourhood += [
+                    Hop(version, 2, "subject" if version.subject in members else "object")
+                    for version in self.sort_versions(second)
+                ]
+        return neighbourhood[:limit], whole and len(neighbourhood) <= limit
 
-    def sorted(self, versions: Iterable[Version]) -> list[Version]:
+    def sort_versions(self, versions: Iterable[Version]) -> list[Version]:
         """Return versions by what they say, then by when they began."""
         return sorted(
             versions,
@@ -198,30 +216,32 @@ class Beliefs:
 
     def tell(self, versions: Sequence[Version]) -> list[Fact]:
         """Put versions into words."""
-        sources = facts.sources_of(self.connection, [one.row for one in versions])
-        successors = facts.uids_of(self.connection, [one.superseded_by for one in versions if one.superseded_by])
+        sources = facts.sources_of(self.connection, [version.row for version in versions])
+        successors = facts.uids_of(
+            self.connection, [version.superseded_by for version in versions if version.superseded_by]
+        )
         self._names.update(
             entities.names_of(
-                self.connection, {self.root(end) for one in versions for end in (one.subject, one.object)}
+                self.connection, {self.root(end) for version in versions for end in (version.subject, version.object)}
             )
         )
         return [
             Fact(
-                id=one.uid,
-                subject=self.name(one.subject),
-                predicate=one.predicate_name,
-                object=self.name(one.object),
-                wing=one.wing,
-                valid_from=one.valid_from,
-                valid_to=one.valid_to,
-                confidence=one.confidence,
-                provenance=sources[one.row],
-                recorded_at=one.recorded_at,
-                retired_at=one.retired_at,
-                superseded_by=successors[one.superseded_by] if one.superseded_by else None,
-                trust=facts.trust_of(sources[one.row]),
+                id=version.uid,
+                subject=self.name(version.subject),
+                predicate=version.predicate_name,
+                object=self.name(version.object),
+                wing=version.wing,
+                valid_from=version.valid_from,
+                valid_to=version.valid_to,
+                confidence=version.confidence,
+                provenance=sources[version.row],
+                recorded_at=version.recorded_at,
+                retired_at=version.retired_at,
+                superseded_by=successors[version.superseded_by] if version.superseded_by else None,
+                trust=facts.trust_of(sources[version.row]),
             )
-            for one in versions
+            for version in versions
         ]
 
 

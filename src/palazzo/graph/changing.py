@@ -24,7 +24,7 @@ def instant(connection: Connection, now: Micros) -> Micros:
     return Micros(max(now - now % 1000, facts.newest(connection, Micros(now + FURTHEST))))
 
 
-def behind(version: Version, moment: Micros) -> Micros:
+def advance_past(version: Version, moment: Micros) -> Micros:
     """Return the moment, or one behind a version's own where that lies ahead: its change has to be the later one."""
     return moment if version.recorded_at <= moment else Micros(version.recorded_at + 1000)
 
@@ -45,32 +45,34 @@ class Change:
         """Return a fresh id."""
         return bytes.fromhex(identity.new_id(self.now))
 
-    def kept(self, words: str) -> str:
+    def redact_erased(self, words: str) -> str:
         """Return words as they may be kept: what was erased, also a moment ago, is not taken in again."""
         return tombstones.title(self.connection, words)
 
-    def _kept_of(self, one: Provenance) -> Provenance:
-        return one._replace(
-            stated_by=self.kept(one.stated_by),
-            branch=self.kept(one.branch),
-            commit=self.kept(one.commit),
-            anchors=tuple(replace(cited, path=self.kept(cited.path)) for cited in one.anchors),
+    def _kept_of(self, provenance: Provenance) -> Provenance:
+        return provenance._replace(
+            stated_by=self.redact_erased(provenance.stated_by),
+            branch=self.redact_erased(provenance.branch),
+            commit=self.redact_erased(provenance.commit),
+            anchors=tuple(replace(anchor, path=self.redact_erased(anchor.path)) for anchor in provenance.anchors),
         )
 
     def entity(self, name: str) -> int:
         """Return the row id of the entity of exactly that name, adding it when it is new."""
-        name = self.kept(name)
-        found = entities.entity_named(self.connection, name)
-        if found is not None:
-            return found
+        name = self.redact_erased(name)
+        entity_row = entities.entity_named(self.connection, name)
+        if entity_row is not None:
+            return entity_row
         self.created.append(name)
         return entities.create_entity(self.connection, name, fold(name), self.now)
 
     def predicate(self, name: str) -> int:
         """Return the row id of a predicate in whatever spelling it is known, adding it when it is new."""
-        name = self.kept(name)
-        found = predicates.find_predicate(self.connection, name, fold(name))
-        return found.row if found else predicates.create_predicate(self.connection, name, fold(name))
+        name = self.redact_erased(name)
+        stored_predicate = predicates.find_predicate(self.connection, name, fold(name))
+        return (
+            stored_predicate.row if stored_predicate else predicates.create_predicate(self.connection, name, fold(name))
+        )
 
     def record(
         self,
@@ -82,14 +84,16 @@ class Change:
         superseded_by: int | None = None,
     ) -> Version:
         """Record a version of a fact."""
-        kept = [self._kept_of(one) for one in sources]
-        row = facts.record(self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, kept)
+        provenances = [self._kept_of(source) for source in sources]
+        row = facts.record(
+            self.connection, fact, self.now, valid_from, valid_to, confidence, superseded_by, provenances
+        )
         self.did("fact+", row)
         return facts.read_version(self.connection, row)
 
     def retire(self, version: Version) -> None:
         """Let a version no longer count."""
-        self.now = behind(version, self.now)
+        self.now = advance_past(version, self.now)
         facts.retire(self.connection, version, self.now)
         self.did("fact-", version.row)
 

@@ -26,15 +26,15 @@ def read_claims(text: str, role: str) -> list[Claim]:
 def claims_of(statement: Statement) -> Iterator[Claim]:
     """Yield the claims of one statement."""
     statement = as_done(spelled_out(statement))
-    found = list(given.find(statement))
+    claims = list(given.find(statement))
     if statement.setting != "entry":
-        found += [claim for find in _IN_WORDS for claim in find(statement)]
-        found += _IF_NOTHING_ELSE(statement) if not any(claim.predicate for claim in found) else ()
-    seen: set[tuple[str, str]] = set()
-    for claim in found:
+        claims += [claim for find in _IN_WORDS for claim in find(statement)]
+        claims += _IF_NOTHING_ELSE(statement) if not any(claim.predicate for claim in claims) else ()
+    fact_keys: set[tuple[str, str]] = set()
+    for claim in claims:
         fact = candidate(claim)
-        if fact is not None and (fact.subject, fact.object) in seen:
+        if fact is not None and (fact.subject, fact.object) in fact_keys:
             claim = replace(claim, predicate="")
         elif fact is not None:
-            seen.add((fact.subject, fact.object))
+            fact_keys.add((fact.subject, fact.object))
         yield claim

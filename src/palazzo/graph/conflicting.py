@@ -38,7 +38,7 @@ def find_conflicts(change: Change, version: Version) -> list[str]:
     recorded_conflicts = []
     for other_version in beliefs.about(version.subject, "subject"):
         if _conflict(beliefs, version, other_version):
-            recorded_conflicts.append(_recorded(change, version, other_version))
+            recorded_conflicts.append(_record_conflict(change, version, other_version))
     return [conflict.uid for conflict in recorded_conflicts if conflict.dismissed_at is None]
 
 
@@ -46,7 +46,7 @@ def find_all_conflicts(change: Change, predicate: int) -> list[str]:
     """Do the same for all facts of a predicate that was declared functional."""
     if not is_single_valued(predicates.read_predicate(change.connection, predicate)):
         return []
-    recorded_conflicts = [_recorded(change, *pair) for pair in _pairs(Beliefs(change.connection), predicate)]
+    recorded_conflicts = [_record_conflict(change, *pair) for pair in _pairs(Beliefs(change.connection), predicate)]
     return [conflict.uid for conflict in recorded_conflicts if conflict.dismissed_at is None]
 
 
@@ -85,29 +85,29 @@ def _pairs(beliefs: Beliefs, predicate: int) -> Iterator[tuple[Version, Version]
     of_subject: dict[tuple[int, str | None], list[Version]] = defaultdict(list)
     for version in facts.versions_with(beliefs.connection, predicate, beliefs.known_at):
         of_subject[beliefs.root(version.subject), version.wing].append(version)
-    for there in of_subject.values():
-        yield from (pair for pair in _at_once(there) if _conflict(beliefs, *pair))
+    for versions in of_subject.values():
+        yield from (pair for pair in _at_once(versions) if _conflict(beliefs, *pair))
 
 
 def _at_once(versions: list[Version]) -> Iterator[tuple[Version, Version]]:
     """The pairs that may overlap: a value that changed a thousand times has a thousand versions, and few that do."""
     began = sorted(versions, key=lambda one: (one.valid_from is not None, one.valid_from or 0))
-    for n, one in enumerate(began, 1):
-        for other in islice(began, n, None):
-            if one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from:
+    for n, first in enumerate(began, 1):
+        for second in islice(began, n, None):
+            if first.valid_to is not None and second.valid_from is not None and first.valid_to <= second.valid_from:
                 break  # nor does any behind it
-            yield one, other
+            yield first, second
 
 
-def _in_order(connection: Connection, one: Version, other: Version) -> tuple[Claim, Claim]:
+def _in_order(connection: Connection, first: Version, second: Version) -> tuple[Claim, Claim]:
     """The two sides, first the fact that was stated first."""
     earlier, later = sorted(
-        (one, other), key=lambda version: (facts.versions_of(connection, version.fact)[0].recorded_at, version.fact)
+        (first, second), key=lambda version: (facts.versions_of(connection, version.fact)[0].recorded_at, version.fact)
     )
     return Claim(earlier.fact), Claim(later.fact)
 
 
-def standing(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
+def list_conflicts(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
     """Yield every conflict, newest first, and whether it stands."""
     beliefs = Beliefs(connection)
     for conflict in conflicts.all_conflicts(connection):
@@ -159,10 +159,10 @@ def _conflict(beliefs: Beliefs, first: Version, second: Version) -> bool:
     )
 
 
-def _recorded(change: Change, one: Version, other: Version) -> Conflict:
-    sides = _in_order(change.connection, one, other)
+def _record_conflict(change: Change, first: Version, second: Version) -> Conflict:
+    sides = _in_order(change.connection, first, second)
     if conflicts.find(change.connection, FUNCTIONAL, *sides) is None:
         conflicts.record(change.connection, FUNCTIONAL, *sides, change.now)
-    found = conflicts.find(change.connection, FUNCTIONAL, *sides)
-    assert found is not None  # noqa: S101 - it was recorded in this transaction
-    return found
+    conflict = conflicts.find(change.connection, FUNCTIONAL, *sides)
+    assert conflict is not None  # noqa: S101 - it was recorded in this transaction
+    return conflict

@@ -14,7 +14,7 @@ from typing import Literal
 
 from palazzo.graph import values
 from palazzo.graph.claims import claims_of
-from palazzo.graph.frames import APART, ENVIRONMENTS, GENERIC_WORDS, PLACES, bag, clauses, one_matter
+from palazzo.graph.frames import DISTINCTIVE_WORDS, ENVIRONMENTS, GENERIC_WORDS, PLACES, bag, clauses, one_matter
 from palazzo.graph.moods import asserts, is_partial, is_withdrawn
 from palazzo.graph.rules.claim import Claim
 from palazzo.graph.rules.phrases import GENERIC
@@ -28,7 +28,7 @@ _CHANGES = ("switch", "instead", "ended")
 
 
 @dataclass(frozen=True)
-class Told:
+class ComparedText:
     """A text as it is compared: whole, its statements, its claims, and the words in it."""
 
     text: str
@@ -38,7 +38,7 @@ class Told:
     @cached_property
     def bags(self) -> tuple[frozenset[str], ...]:
         """Return the words of each statement."""
-        return tuple(bag(one.text) for one in self.statements)
+        return tuple(bag(statement.text) for statement in self.statements)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -58,28 +58,34 @@ class Contradiction:
     later: tuple[int, int]
 
 
-def tell(text: str, role: str) -> Told:
+def tell(text: str, role: str) -> ComparedText:
     """Read a text for comparing."""
-    said = tuple(statements(text, role))
-    return Told(text, said, tuple(claim for one in said for claim in claims_of(one)))
+    statement_list = tuple(statements(text, role))
+    return ComparedText(
+        text, statement_list, tuple(claim for statement in statement_list for claim in claims_of(statement))
+    )
 
 
-def contradictions(earlier: Told, later: Told) -> Iterator[Contradiction]:
+def contradictions(earlier: ComparedText, later: ComparedText) -> Iterator[Contradiction]:
     """Yield what the later text takes back of the earlier one, each matter once."""
     if is_withdrawn(later.text):
         return
-    seen: set[tuple[int, int] | str] = set()
+    reported_keys: set[tuple[int, int] | str] = set()
     for claim in sorted(later.claims, key=lambda one: (one.kind == "ended", one.kind not in _CHANGES)):
-        found = _changed(earlier, later, claim) if claim.kind in _CHANGES else _revalued(earlier, later, claim)
-        if found is not None and seen.isdisjoint((found.later, values.plain(found.old))):
-            seen |= {found.later, values.plain(found.old)}
-            yield found
+        contradiction = (
+            _changed(earlier, later, claim) if claim.kind in _CHANGES else _find_new_value(earlier, later, claim)
+        )
+        if contradiction is not None and reported_keys.isdisjoint(
+            (contradiction.later, values.plain(contradiction.old))
+        ):
+            reported_keys |= {contradiction.later, values.plain(contradiction.old)}
+            yield contradiction
 
 
 # --- what changed ------------------------------------------------------------------------------------------
 
 
-def _changed(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
+def _changed(earlier: ComparedText, later: ComparedText, claim: Claim) -> Contradiction | None:
     old_words = bag(claim.old)
     if not old_words or is_partial(claim.sentence) or not _fits(claim, earlier) or _stays(later, claim, old_words):
         return None
@@ -110,11 +116,11 @@ _KINDS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
 )
 
 
-def _stays(later: Told, claim: Claim, old: frozenset[str]) -> bool:
+def _stays(later: ComparedText, claim: Claim, old: frozenset[str]) -> bool:
     """Whether the later text says elsewhere that what it says has ended goes on."""
     return any(
-        (one.start, one.end) != (claim.start, claim.end) and old & words and _GOES_ON.search(one.text)
-        for one, words in zip(later.statements, later.bags, strict=True)
+        (statement.start, statement.end) != (claim.start, claim.end) and old & words and _GOES_ON.search(statement.text)
+        for statement, words in zip(later.statements, later.bags, strict=True)
     )
 
 
@@ -125,23 +131,26 @@ _GOES_ON = re.compile(
 )
 
 
-def _in_use(statement: Statement, there: frozenset[str], earlier: Told, claim: Claim, old: frozenset[str]) -> bool:
+def _in_use(
+    statement: Statement, statement_words: frozenset[str], earlier: ComparedText, claim: Claim, old: frozenset[str]
+) -> bool:
     """Whether a statement (with these words) says that what ended is so."""
     strong = bag(" ".join(_strong(claim.old)))
-    if not (old <= there or (strong and strong <= there and len(strong) * 2 >= len(old))):
+    if not (old <= statement_words or (strong and strong <= statement_words and len(strong) * 2 >= len(old))):
         return False
     if (bag(claim.old.split()[-1]) - GENERIC_WORDS) - earlier.words:
         return False  # of something else that is called by it: workspaces of Terraform
     return asserts(statement, *_place(statement.text, claim.old)) and not any(
-        one.kind in _CHANGES and one.start == statement.start and bag(one.old) & old for one in earlier.claims
+        earlier_claim.kind in _CHANGES and earlier_claim.start == statement.start and bag(earlier_claim.old) & old
+        for earlier_claim in earlier.claims
     )
 
 
 def _place(text: str, thing: str) -> tuple[int, int]:
     """Where a thing, or the first of its words, stands in a sentence."""
-    lowered = text.casefold()
+    lowercase_text = text.casefold()
     for words in (thing, *thing.split()):
-        at = lowered.find(words.casefold())
+        at = lowercase_text.find(words.casefold())
         if at >= 0:
             return at, at + len(words)
     return 0, len(text)
@@ -152,15 +161,15 @@ def _strong(text: str) -> list[str]:
     return [word for word in text.split() if re.search(r"[A-Z\d_./]", word)]
 
 
-def _fits(claim: Claim, earlier: Told) -> bool:
+def _fits(claim: Claim, earlier: ComparedText) -> bool:
     """Whether a change may be one of what the earlier text is about: not of a part of it, nor of something else."""
-    apart = (bag(claim.sentence) & ENVIRONMENTS) - bag(claim.object) - bag(claim.old)
-    if apart - earlier.words:
+    environments = (bag(claim.sentence) & ENVIRONMENTS) - bag(claim.object) - bag(claim.old)
+    if environments - earlier.words:
         return False
-    qualified = _FOR.search(claim.sentence)
-    if qualified is not None and not bag(qualified[1]) & (earlier.words | bag(claim.object) | bag(claim.old)):
-        return not bag(qualified[1])
-    if claim.kind == "ended" and _elsewhere(claim, earlier):
+    qualifier = _FOR.search(claim.sentence)
+    if qualifier is not None and not bag(qualifier[1]) & (earlier.words | bag(claim.object) | bag(claim.old)):
+        return not bag(qualifier[1])
+    if claim.kind == "ended" and _concerns_other_place(claim, earlier):
         return False
     subject = claim.subject.casefold()
     if not subject or subject in GENERIC:
@@ -176,16 +185,16 @@ def _fits(claim: Claim, earlier: Told) -> bool:
     return not _PARTICULAR.search(claim.subject)
 
 
-def _of_another(claim: Claim, earlier: Told, statement: Statement) -> bool:
+def _of_another(claim: Claim, earlier: ComparedText, statement: Statement) -> bool:
     """Whether a change is told of one thing, and what it would change of another: both have a subject of their own."""
     own = bag(claim.subject) - GENERIC_WORDS - bag(claim.old) - bag(claim.object)
     if claim.kind != "switch" or not own or own & earlier.words:
         return False
-    subjects = [bag(one.subject) - GENERIC_WORDS - bag(claim.old) for one in clauses(statement)]
-    return any(subjects) and not any(one & bag(claim.sentence) for one in subjects)
+    subjects = [bag(candidate.subject) - GENERIC_WORDS - bag(claim.old) for candidate in clauses(statement)]
+    return any(subjects) and not any(candidate & bag(claim.sentence) for candidate in subjects)
 
 
-def _elsewhere(claim: Claim, earlier: Told) -> bool:
+def _concerns_other_place(claim: Claim, earlier: ComparedText) -> bool:
     """Whether something was taken out of a place that the earlier text does not speak of."""
     place = re.search(
         rf"{re.escape(claim.old)}[`'\"]?\s(?:from|in|on)\s(?:the |our )?([\w./-]+(?: [\w./-]+)?)", claim.sentence
@@ -208,22 +217,22 @@ _PARTICULAR = re.compile(r"[a-z][A-Z]|\d|\w[_/.-]\w")
 # --- other values ------------------------------------------------------------------------------------------
 
 
-def _revalued(earlier: Told, later: Told, claim: Claim) -> Contradiction | None:
+def _find_new_value(earlier: ComparedText, later: ComparedText, claim: Claim) -> Contradiction | None:
     if claim.value is None or _FURTHER.search(claim.sentence):
         return None
-    found: Contradiction | None = None
-    for one in earlier.claims:
-        if one.value is None or not _one_matter(earlier, later, one, claim):
+    contradiction: Contradiction | None = None
+    for earlier_claim in earlier.claims:
+        if earlier_claim.value is None or not _one_matter(earlier, later, earlier_claim, claim):
             continue
-        if not values.differ(one.value, claim.value):
-            if plain(one) == plain(claim):
+        if not values.differ(earlier_claim.value, claim.value):
+            if plain(earlier_claim) == plain(claim):
                 return None
             continue
         kind = _VALUE_KINDS.get(claim.value.kind, "value")
-        found = found or Contradiction(
-            kind, _subject(one, claim), one.object, claim.object, (one.start, one.end), (claim.start, claim.end)
+        contradiction = contradiction or Contradiction(
+            kind, _subject(earlier_claim, claim), earlier_claim.object, claim.object, (earlier_claim.start, earlier_claim.end), (claim.start, claim.end)
         )  # fmt: skip
-    return found
+    return contradiction
 
 
 def plain(claim: Claim) -> str:
@@ -231,37 +240,46 @@ def plain(claim: Claim) -> str:
     return values.plain(claim.object)
 
 
-def _subject(one: Claim, other: Claim) -> str:
-    return max((one.subject, other.subject), key=len)
+def _subject(earlier_claim: Claim, later_claim: Claim) -> str:
+    return max((earlier_claim.subject, later_claim.subject), key=len)
 
 
-def _one_matter(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
-    if one.key and other.key:
-        return one.key == other.key and not _MEASURED.search(one.key) and _one_file(earlier, later, one, other)
-    if one.key or other.key:
-        entry, prose = (one, other) if one.key else (other, one)
+def _one_matter(earlier: ComparedText, later: ComparedText, earlier_claim: Claim, later_claim: Claim) -> bool:
+    if earlier_claim.key and later_claim.key:
+        return (
+            earlier_claim.key == later_claim.key
+            and not _MEASUREMENT_KEY.search(earlier_claim.key)
+            and _one_file(earlier, later, earlier_claim, later_claim)
+        )
+    if earlier_claim.key or later_claim.key:
+        entry, prose = (earlier_claim, later_claim) if earlier_claim.key else (later_claim, earlier_claim)
         return _entry_meant(entry, prose)
     if (
-        one.value
-        and other.value
-        and values.plain(one.value.unit) != values.plain(other.value.unit)
-        and one.kind == "version"
-        and not _named_by(one, other)
+        earlier_claim.value
+        and later_claim.value
+        and values.plain(earlier_claim.value.unit) != values.plain(later_claim.value.unit)
+        and earlier_claim.kind == "version"
+        and not _named_by(earlier_claim, later_claim)
     ):
         return False
-    if _rates(one) != _rates(other):
+    if _rates(earlier_claim) != _rates(later_claim):
         return False
-    if _set_apart(earlier, other):
+    if _set_apart(earlier, later_claim):
         return False
-    if one.lead and other.lead and not one.lead & other.lead:
+    if earlier_claim.lead and later_claim.lead and not earlier_claim.lead & later_claim.lead:
         return False
-    if one.loose or other.loose:
-        return one.words | one.lead == other.words | other.lead
-    if _same_subject(one, other):
-        return not _narrows(earlier, other)
-    if other.changed and len(other.words) > 1 and other.words < one.words:
-        return len(one.words - other.words) == 1 and not (one.words - other.words) & APART
-    return one_matter(one.words | one.lead, other.words | other.lead, earlier.words, later.words)
+    if earlier_claim.loose or later_claim.loose:
+        return earlier_claim.words | earlier_claim.lead == later_claim.words | later_claim.lead
+    if _same_subject(earlier_claim, later_claim):
+        return not _narrows(earlier, later_claim)
+    if later_claim.changed and len(later_claim.words) > 1 and later_claim.words < earlier_claim.words:
+        return (
+            len(earlier_claim.words - later_claim.words) == 1
+            and not (earlier_claim.words - later_claim.words) & DISTINCTIVE_WORDS
+        )
+    return one_matter(
+        earlier_claim.words | earlier_claim.lead, later_claim.words | later_claim.lead, earlier.words, later.words
+    )
 
 
 _FURTHER = re.compile(
@@ -278,45 +296,49 @@ _RATE = re.compile(
 
 def _rates(claim: Claim) -> frozenset[str]:
     """What the subject of a claim is measured by: a limit per day is none per file."""
-    return frozenset(found.casefold() for found in _RATE.findall(claim.subject))
+    return frozenset(rate.casefold() for rate in _RATE.findall(claim.subject))
 
 
-def _named_by(one: Claim, other: Claim) -> bool:
+def _named_by(earlier_claim: Claim, later_claim: Claim) -> bool:
     """Whether the product that one version is of is what the other claim is about."""
-    first, second = (claim.value.unit if claim.value else "" for claim in (one, other))
+    first, second = (claim.value.unit if claim.value else "" for claim in (earlier_claim, later_claim))
     if first and second:
         return False
-    return bag(first or second) == (other if first else one).words
+    return bag(first or second) == (later_claim if first else earlier_claim).words
 
 
 def _entry_meant(entry: Claim, prose: Claim) -> bool:
     """Whether a sentence is about an entry: it says the words of its key, and of the rest what stands around it."""
-    named = prose.words | bag(prose.value.unit if prose.value else "")
+    prose_words = prose.words | bag(prose.value.unit if prose.value else "")
     words = entry.words - _UNIT_WORDS
     if entry.value and prose.value and prose.value.kind == "version" and entry.key == values.plain(prose.value.unit):
         return not prose.words - bag(entry.key) - _WE
-    if not words or not words <= named:
+    if not words or not words <= prose_words:
         return False
-    return _names_file(prose.sentence, entry.beside) or (len(words) > 1 and words == prose.words - _WE)
+    return _names_file(prose.sentence, entry.context_lines) or (len(words) > 1 and words == prose.words - _WE)
 
 
-def _same_subject(one: Claim, other: Claim) -> bool:
+def _same_subject(earlier_claim: Claim, later_claim: Claim) -> bool:
     """Whether two claims have one subject, and at most one of them says more of it."""
-    if one.about != other.about or not one.about - GENERIC_WORDS or "name" in (one.kind, other.kind):
+    if (
+        earlier_claim.about != later_claim.about
+        or not earlier_claim.about - GENERIC_WORDS
+        or "name" in (earlier_claim.kind, later_claim.kind)
+    ):
         return False
-    only = one.words - other.words, other.words - one.words
-    return not all(only) and not (only[0] | only[1]) & APART
+    differences = earlier_claim.words - later_claim.words, later_claim.words - earlier_claim.words
+    return not all(differences) and not (differences[0] | differences[1]) & DISTINCTIVE_WORDS
 
 
-def _narrows(earlier: Told, later: Claim) -> bool:
+def _narrows(earlier: ComparedText, later: Claim) -> bool:
     """Whether a later claim limits itself to a part: "disabled for the health check" is an exception."""
-    behind = _behind(later)
-    return _ONLY_WHEN.match(behind) is not None or any(
-        bag(found[1]) - GENERIC_WORDS - _TIMES - earlier.words for found in _LIMITED.finditer(behind)
+    tail = _extract_tail(later)
+    return _CONDITION.match(tail) is not None or any(
+        bag(match[1]) - GENERIC_WORDS - _TIMES - earlier.words for match in _RESTRICTION.finditer(tail)
     )
 
 
-def _behind(claim: Claim) -> str:
+def _extract_tail(claim: Claim) -> str:
     """What a sentence says behind the value, up to its reasons and times."""
     return _BEHIND_ENDS.split(_around(claim)[1])[0]
 
@@ -329,28 +351,28 @@ _BEHIND_ENDS = re.compile(
 def _around(claim: Claim) -> tuple[str, str]:
     """What stands before the value of a claim and behind it."""
     value = claim.value.text if claim.value else ""
-    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", claim.sentence)
-    return (claim.sentence[: found.start()], claim.sentence[found.end() :]) if found else (claim.sentence, "")
+    match = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", claim.sentence)
+    return (claim.sentence[: match.start()], claim.sentence[match.end() :]) if match else (claim.sentence, "")
 
 
-_LIMITED = re.compile(
+_RESTRICTION = re.compile(
     r"\b(?:for|in|on|inside|within|during)\s(?!(?:all|every\w*|any|everybody|both|the whole|us|now|good|\w+ reasons?)\b)((?:\w[\w/.-]*\s?){1,4})"
 )
-_ONLY_WHEN = re.compile(r"\W*(?:\w+\s){0,2}(?:when|whenever|unless|except|only)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\W*(?:\w+\s){0,2}(?:when|whenever|unless|except|only)\b", re.IGNORECASE)
 
 
-def _set_apart(earlier: Told, later: Claim) -> bool:
+def _set_apart(earlier: ComparedText, later: Claim) -> bool:
     """Whether a later claim is of a place, or begins with one, that the earlier text does not speak of."""
-    before, after = _around(later)
-    own = " ".join((_STOP.split(before)[-1], _STOP.split(after)[0]))
+    prefix, suffix = _around(later)
+    own = " ".join((_STOP.split(prefix)[-1], _STOP.split(suffix)[0]))
     if (bag(own) & PLACES) - earlier.words:
         return True
-    scope = _SCOPED.match(later.sentence)
+    scope = _SCOPE_PREFIX.match(later.sentence)
     return scope is not None and bool(bag(scope[1]) - GENERIC_WORDS - _TIMES - earlier.words)
 
 
 _STOP = re.compile(r"[,;]\s")
-_SCOPED = re.compile(
+_SCOPE_PREFIX = re.compile(
     r"(?:for|in|on|inside|within|during|under)\s(?!(?:all|every\w*|any|both|the whole|the sake|the end|us|now|short|fact|addition)\b)"
     r"((?:the |our |your |a )?[\w/.*`-]+)",
     re.IGNORECASE,
@@ -359,44 +381,55 @@ _SCOPED = re.compile(
 
 _UNIT_WORDS = frozenset("second ms min mb kb gb port version minute hour url path dir value".split())
 _WE = frozenset("project repository repo monorepo app application service server config setting whole".split())
-_MEASURED = re.compile(
+_MEASUREMENT_KEY = re.compile(
     r"(?:^|[\W_])(?:id|pid|count|total|time|date|duration|elapsed|tokens?|exit|code|hash|sha\d*|uuid|length|bytes|offset|line"
     r"|lines|lineno|column|index|timestamp|created|updated|modified|at|seq|cost|usage|score|percent|progress|passed|failed"
     r"|rows?|items|results?|start|end|step|epoch|loss|size)$",
     re.IGNORECASE,
 )
 """Keys whose values are measured or counted anew each time."""
-_TELLING = re.compile(r"^(?!\[).{6,}[^{:\[]$")
+_DISTINCTIVE_LINE = re.compile(r"^(?!\[).{6,}[^{:\[]$")
 
 
-def _one_file(earlier: Told, later: Told, one: Claim, other: Claim) -> bool:
+def _one_file(earlier: ComparedText, later: ComparedText, earlier_claim: Claim, later_claim: Claim) -> bool:
     """Whether two entries are of one file and place in it.
 
     What printed them or another line is the same, or the keys they stand under are, or a text names the file.
     """
-    if one.within != other.within and one.within and other.within:
+    if earlier_claim.parent_keys != later_claim.parent_keys and earlier_claim.parent_keys and later_claim.parent_keys:
         return False
-    names = _identity(one), _identity(other)
+    names = _identity(earlier_claim), _identity(later_claim)
     if all(names) and not names[0] & names[1]:
         return False
-    if one.sentence.startswith("{") and other.sentence.startswith("{"):
-        return bool(names[0] & names[1]) or one.beside & other.beside != frozenset()
-    only = one.beside - other.beside, other.beside - one.beside
-    if one.beside & other.beside and len(only[0]) == len(only[1]) == 1:
+    if earlier_claim.sentence.startswith("{") and later_claim.sentence.startswith("{"):
+        return bool(names[0] & names[1]) or earlier_claim.context_lines & later_claim.context_lines != frozenset()
+    differences = (
+        earlier_claim.context_lines - later_claim.context_lines,
+        later_claim.context_lines - earlier_claim.context_lines,
+    )
+    if earlier_claim.context_lines & later_claim.context_lines and len(differences[0]) == len(differences[1]) == 1:
         return True
-    if one.within == other.within and set(one.within) - _COMMON_SECTIONS:
+    if earlier_claim.parent_keys == later_claim.parent_keys and set(earlier_claim.parent_keys) - _COMMON_SECTIONS:
         return True
-    shared = {line for line in one.beside & other.beside if _TELLING.search(line) and not line.startswith("[")}
-    if " " in one.key:  # what a program tells people, not what a file holds
+    shared = {
+        line
+        for line in earlier_claim.context_lines & later_claim.context_lines
+        if _DISTINCTIVE_LINE.search(line) and not line.startswith("[")
+    }
+    if " " in earlier_claim.key:  # what a program tells people, not what a file holds
         return any(line.startswith("$ ") for line in shared)
-    return bool(shared) or _names_file(one.sentence, other.beside) or _names_file(other.sentence, one.beside)
+    return (
+        bool(shared)
+        or _names_file(earlier_claim.sentence, later_claim.context_lines)
+        or _names_file(later_claim.sentence, earlier_claim.context_lines)
+    )
 
 
 def _identity(claim: Claim) -> frozenset[str]:
     """The lines or pairs beside an entry that say whose it is."""
-    around = [claim.sentence] if claim.sentence.startswith("{") else claim.beside
+    around = [claim.sentence] if claim.sentence.startswith("{") else claim.context_lines
     return frozenset(
-        found[0].casefold() for line in around for found in _IDENTITY.finditer(line) if found[1] != claim.key
+        match[0].casefold() for line in around for match in _IDENTITY.finditer(line) if match[1] != claim.key
     )
 
 
@@ -412,7 +445,7 @@ _COMMON_SECTIONS = frozenset(
 _FILE = re.compile(r"[\w./-]*\.[\w.-]*\w|[\w-]+/[\w./-]+")
 
 
-def _names_file(sentence: str, beside: frozenset[str]) -> bool:
+def _names_file(sentence: str, context_lines: frozenset[str]) -> bool:
     """Whether a sentence names a file that a command among these lines shows."""
-    commands = " ".join(line for line in beside if line.startswith("$ ")).split()
+    commands = " ".join(line for line in context_lines if line.startswith("$ ")).split()
     return any(name in commands for name in _FILE.findall(sentence) if len(name) > 4)

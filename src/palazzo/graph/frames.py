@@ -29,7 +29,7 @@ _TAIL = re.compile(
     r"|\s(?:since|until|because|as of|from (?:now|this|today|next)|so that|so|while|when|which|where|and|but|if"
     r"|these days|instead|rather|by now|except|unless|overridable|(?:after|before)(?=\s[^\d`/~])|to(?=\s(?!the\b)[a-z]+(?:\s|$)))\s"
 )
-_BEHIND = re.compile(r"\s(?:from|with)\s")
+_TAIL_CUE = re.compile(r"\s(?:from|with)\s")
 """What follows these behind a value is said of the value."""
 _WORD = re.compile(r"[\w%@~$<>][\w./%@:+#*~$'’-]{0,300}[\w%/+#>]|\w")
 """Bounded: a long line of `~` would otherwise be read to its end from each of them."""
@@ -70,7 +70,7 @@ PLACES = frozenset(
     development laptop machine suite draft""".split()
 )
 """Where something is run, tried or shown: what is said of one such place is said of no other."""
-APART = ENVIRONMENTS | frozenset(
+DISTINCTIVE_WORDS = ENVIRONMENTS | frozenset(
     """test tests testing ci read write connect idle request response client server master internal external public
     private admin guest anonymous signed-in authenticated minimum maximum min max soft hard hourly daily weekly monthly
     yearly input output upload download incoming outgoing source target old cluster monitoring http https grpc rest ipv4
@@ -93,9 +93,9 @@ class Clause:
 
     def words(self, value: Value) -> frozenset[str]:
         """Return the bag of the clause's words, those of the value left out."""
-        before, _, after = cut(self.rest).partition(value.text)
-        behind = _BEHIND.search(after)
-        return bag(f"{self.scope} {self.subject} {before} {after[: behind.start()] if behind else after}")
+        prefix, _, suffix = cut(self.rest).partition(value.text)
+        tail_match = _TAIL_CUE.search(suffix)
+        return bag(f"{self.scope} {self.subject} {prefix} {suffix[: tail_match.start()] if tail_match else suffix}")
 
 
 def clauses(statement: Statement) -> Iterator[Clause]:
@@ -109,16 +109,16 @@ def clauses(statement: Statement) -> Iterator[Clause]:
     for verb in _VERB.finditer(text):
         if verb.start() < begin or _NOUN.match(text, verb.end()):
             continue
-        left = text[begin : verb.start()]
-        hard = max((match.end() for match in _HARD.finditer(left)), default=0)
-        scope, subject = _subject(left[hard:])
+        head = text[begin : verb.start()]
+        hard = max((match.end() for match in _HARD.finditer(head)), default=0)
+        scope, subject = _subject(head[hard:])
         if _PRONOUN.match(subject) and last:
             subject = last
         if len(subject) > _LONGEST_SUBJECT or not (bag(subject) or subject.casefold() in _OURS):
             continue
         if not _PRONOUN.match(subject):
             last = f"{scope} {subject}".strip()
-        lead = left[:hard].strip(" :;") if left[:hard].endswith(": ") else ""
+        lead = head[:hard].strip(" :;") if head[:hard].endswith(": ") else ""
         rest = text[verb.end() :]
         end = verb.end() + len(cut(rest))
         yield Clause(
@@ -146,8 +146,8 @@ _OURS = ("we", "our team", "wir", "nous")
 
 def bag(text: str) -> frozenset[str]:
     """Return the words of a text that carry meaning, in one form each."""
-    found = (_POSSESSIVE.sub("", word.casefold()).strip("/*.:") for word in _WORD.findall(text))
-    return frozenset(_stem(word) for word in found if word and word not in EMPTY)
+    tokens = (_POSSESSIVE.sub("", word.casefold()).strip("/*.:") for word in _WORD.findall(text))
+    return frozenset(_stem(word) for word in tokens if word and word not in EMPTY)
 
 
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -161,7 +161,7 @@ def one_matter(
     if not common or not common - GENERIC_WORDS:
         return first == second and bool(first)
     only_first, only_second = first - second, second - first
-    if (only_first | only_second) & APART:
+    if (only_first | only_second) & DISTINCTIVE_WORDS:
         return False
     if len(common) >= _MANY and len(only_first | only_second) == 1:
         return True

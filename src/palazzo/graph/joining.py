@@ -13,20 +13,20 @@ from palazzo.text.names import fold
 
 def add_alias(change: Change, name: str, entity: str) -> bool:
     """Let `name` mean an entity from now on; return whether that is new. Raises UsageError."""
-    name = change.kept(name)
+    name = change.redact_erased(name)
     beliefs = Beliefs(change.connection)
-    target = known(beliefs, entity)
-    found = beliefs.find(name)
-    if found is not None and beliefs.root(found.entity) == beliefs.root(target.entity):
-        if entities.alias(change.connection, name, beliefs.known_at) or found.how == "name":
+    target = require_entity(beliefs, entity)
+    match = beliefs.find(name)
+    if match is not None and beliefs.root(match.entity) == beliefs.root(target.entity):
+        if entities.alias(change.connection, name, beliefs.known_at) or match.kind == "name":
             return False
-    elif found is not None:
+    elif match is not None:
         raise UsageError(
-            f"'{name}' is known as {beliefs.name(found.entity)} already, so it cannot be another name for "
+            f"'{name}' is known as {beliefs.name(match.entity)} already, so it cannot be another name for "
             f"{beliefs.name(target.entity)}; 'palazzo kg merge' makes the two one."
         )
     link = entities.create_link(
-        change.connection, change.new_uid(), "alias", target.entity, change.now, name=name, folded=fold(name)
+        change.connection, change.new_uid(), "alias", target.entity, change.now, name=name, name_key=fold(name)
     )
     change.did("link+", link)
     return True
@@ -43,56 +43,58 @@ def remove_alias(change: Change, name: str) -> str:
     return beliefs.name(link.entity)
 
 
-def merge(change: Change, other: str, into: str) -> tuple[str, str, list[str]]:
+def merge(change: Change, source_name: str, into: str) -> tuple[str, str, list[str]]:
     """Let `other` be the entity `into` from now on; return both names, and conflicts that show by it.
 
     Nothing is rewritten: facts stay with the entity they were stated of, and `unmerge` shows them there again.
     """
     beliefs = Beliefs(change.connection)
-    first, second = known(beliefs, other), known(beliefs, into)
+    first, second = require_entity(beliefs, source_name), require_entity(beliefs, into)
     merged = entities.merge_of(change.connection, first.entity, beliefs.known_at)
     if merged is not None:
         raise UsageError(
-            f"'{other}' is merged into {beliefs.name(first.entity)} already; 'palazzo kg unmerge' takes that back."
+            f"'{source_name}' is merged into {beliefs.name(first.entity)} already; 'palazzo kg unmerge' takes that back."
         )
     if beliefs.root(second.entity) == beliefs.root(first.entity):
-        raise UsageError(f"'{other}' and '{into}' are one already.")
+        raise UsageError(f"'{source_name}' and '{into}' are one already.")
     names = beliefs.name(first.entity), beliefs.name(second.entity)
     link = entities.create_link(
-        change.connection, change.new_uid(), "merge", second.entity, change.now, other=first.entity
+        change.connection, change.new_uid(), "merge", second.entity, change.now, merged_entity=first.entity
     )
     change.did("link+", link)
-    joined = Beliefs(change.connection)
-    conflicts = [uid for one in joined.about(second.entity, "subject") for uid in find_conflicts(change, one)]
+    new_beliefs = Beliefs(change.connection)
+    conflicts = [
+        uid for version in new_beliefs.about(second.entity, "subject") for uid in find_conflicts(change, version)
+    ]
     return *names, list(dict.fromkeys(conflicts))
 
 
-def unmerge(change: Change, other: str) -> tuple[str, str, list[str]]:
+def unmerge(change: Change, source_name: str) -> tuple[str, str, list[str]]:
     """Take a merge of `other` apart; return its name, that of the entity it was merged into, and new conflicts.
 
     Facts that had one object may have two now.
     """
     beliefs = Beliefs(change.connection)
-    entity = entities.entity_named(change.connection, other)
+    entity = entities.entity_named(change.connection, source_name)
     if entity is None or entities.merge_of(change.connection, entity, beliefs.known_at) is None:
-        entity = known(beliefs, other).entity
+        entity = require_entity(beliefs, source_name).entity
     link = entities.merge_of(change.connection, entity, beliefs.known_at)
     if link is None:
-        raise NotFound(f"'{other}' is not merged into anything. 'palazzo kg merge' lists what is.")
+        raise NotFound(f"'{source_name}' is not merged into anything. 'palazzo kg merge' lists what is.")
     into = beliefs.name(entity)
     entities.retire_link(change.connection, link.row, change.now)
     change.did("link-", link.row)
-    apart = Beliefs(change.connection)
-    conflicts = [uid for one in apart.about(entity, "object") for uid in find_conflicts(change, one)]
-    return apart.name(entity), into, list(dict.fromkeys(conflicts))
+    new_beliefs = Beliefs(change.connection)
+    conflicts = [uid for version in new_beliefs.about(entity, "object") for uid in find_conflicts(change, version)]
+    return new_beliefs.name(entity), into, list(dict.fromkeys(conflicts))
 
 
-def known(beliefs: Beliefs, name: str) -> Match:
+def require_entity(beliefs: Beliefs, name: str) -> Match:
     """Return the entity that `name` means; NotFound with the names that are near."""
-    found = beliefs.find(name)
-    if found is None:
+    match = beliefs.find(name)
+    if match is None:
         near = ", ".join(map(shown_name, beliefs.near(name)))
         raise NotFound(
             f"Nothing is known about '{name}'. " + (f"Near it: {near}." if near else "'palazzo kg add' adds a fact.")
         )
-    return found
+    return match

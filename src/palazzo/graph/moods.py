@@ -68,7 +68,7 @@ _JOKES = _table(
     r"^(?:sure|yeah|yes), (?!that|it)\b",
     r"\b(?:sentient|carrier pigeons?|raccoon|magic|unicorns?|haha|lol|just kidding|joking|sarcasm)\b",
 )
-_PARTLY = _table(
+_PARTIAL_CUES = _table(
     r"\b(?:some of|a few|half|partly|partially|one of|parts? of|several of|two of|three of|so far|for now|temporarily"
     r"|for the moment|in the meantime|experimentally|on (?:a|the|my) branch|feature branch|exception|except for|the rest"
     r"|for a test|as a test|in one place|only for|only in|only on)\b",
@@ -88,12 +88,12 @@ def asserts(statement: Statement, begin: int = 0, end: int | None = None, cue: s
         return False
     text = statement.text
     first, last = _part(text, begin, len(text) if end is None else end)
-    led, own = text[:last], text[first:last]
+    context, own = text[:last], text[first:last]
     if cue:
-        led, own = led.replace(cue, " "), own.replace(cue, " ")
+        context, own = context.replace(cue, " "), own.replace(cue, " ")
     return not (
         _ASKS.search(text)
-        or any(mood.search(led) for mood in (_SUPPOSES, _PLANS, _REMEMBERS, _FOREIGN, _JOKES, _ORDERS_WORDS))
+        or any(mood.search(context) for mood in (_SUPPOSES, _PLANS, _REMEMBERS, _FOREIGN, _JOKES, _ORDERS_WORDS))
         or _DENIES.search(own)
     )
 
@@ -139,10 +139,10 @@ def as_done(statement: Statement) -> Statement:
     if prefix is None and statement.heading != COMMIT:
         return statement
     order, _, rest = text[prefix.end() if prefix else 0 :].partition(" ")
-    done = _ORDERS.get(order.casefold())
-    if done is None:
+    participle = _ORDERS.get(order.casefold())
+    if participle is None:
         return replace(statement, text=f"{order} {rest}") if prefix else statement
-    return replace(statement, text=f"{done} {rest}")
+    return replace(statement, text=f"{participle} {rest}")
 
 
 _BREAK = re.compile(
@@ -153,13 +153,13 @@ _BREAK = re.compile(
 def _part(text: str, begin: int, end: int) -> tuple[int, int]:
     """Widen a stretch to the part of the sentence that it stands in."""
     first = max((match.end() for match in _BREAK.finditer(text, 0, begin)), default=0)
-    after = _BREAK.search(text, end)
-    return first, after.start() if after else len(text)
+    boundary = _BREAK.search(text, end)
+    return first, boundary.start() if boundary else len(text)
 
 
 def is_partial(text: str) -> bool:
     """Whether a sentence says that something is so in part or for a while."""
-    return _PARTLY.search(text) is not None
+    return _PARTIAL_CUES.search(text) is not None
 
 
 def is_withdrawn(text: str) -> bool:
@@ -174,7 +174,7 @@ _DRAFT = _table(
 )
 
 
-def told(statement: Statement, begin: int, end: int) -> str:
+def extract_clause(statement: Statement, begin: int, end: int) -> str:
     """Return the part of a statement that what stands between `begin` and `end` is in."""
     first, last = _part(statement.text, begin, end)
     return _PARENTHESIS.sub(" ", statement.text[first:last])

@@ -41,7 +41,7 @@ class Shared(NamedTuple):
     kind: str
 
 
-class Sharing(NamedTuple):
+class RoomOverlap(NamedTuple):
     """Two rooms that share names: these as (kind, folded name), the most telling first, and what they come to."""
 
     first: RoomRow
@@ -50,42 +50,42 @@ class Sharing(NamedTuple):
     weight: float
 
 
-def sharing(connection: Connection, rooms: Sequence[RoomRow], silent: Collection[str]) -> list[Sharing]:
+def find_overlaps(connection: Connection, rooms: Sequence[RoomRow], silent: Collection[str]) -> list[RoomOverlap]:
     """Return the pairs of rooms in different wings that share distinctive names, those that share most first.
 
     Rooms of a name in `silent` are left out.
     """
-    by_row = {one.row: one for one in rooms if one.place.room not in silent}
-    wings = len({one.wing for one in by_row.values()})
+    by_row = {room.row: room for room in rooms if room.place.room not in silent}
+    wings = len({room.wing for room in by_row.values()})
     spread = mentions.spread(connection, _KINDS, _MOST_MENTIONS)
     most_wings, most_drawers = max(2, wings // _WINGS), max(_MOST_DRAWERS, spread.drawers // _DRAWERS)
-    telling: dict[tuple[str, str], float] = {}
+    name_weights: dict[tuple[str, str], float] = {}
     pairs: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for key, counts in spread.rooms.items():
         if not 2 <= len(counts) <= _MOST_ROOMS or not _is_distinctive(*key):
             continue
-        held = sorted(row for row in counts if row in by_row)
+        room_rows = sorted(row for row in counts if row in by_row)
         drawers = sum(counts.values())
-        if drawers > most_drawers or not 2 <= len({by_row[row].wing for row in held}) <= most_wings:
+        if drawers > most_drawers or not 2 <= len({by_row[row].wing for row in room_rows}) <= most_wings:
             continue
-        telling[key] = math.log(1 + spread.drawers / drawers) / (len(held) - 1)
-        for one, other in combinations(held, 2):
-            if by_row[one].wing != by_row[other].wing:
-                pairs.setdefault((one, other), []).append(key)
-    found = []
+        name_weights[key] = math.log(1 + spread.drawers / drawers) / (len(room_rows) - 1)
+        for room, peer in combinations(room_rows, 2):
+            if by_row[room].wing != by_row[peer].wing:
+                pairs.setdefault((room, peer), []).append(key)
+    overlaps = []
     for rooms_of_pair, keys in pairs.items():
         if len(keys) >= _FEWEST and any(kind not in _USED_ANYWHERE for kind, _ in keys):
             first, second = sorted((by_row[row] for row in rooms_of_pair), key=_order)
-            names = sorted(keys, key=lambda key: (-telling[key], key[1]))
-            found.append(Sharing(first, second, tuple(names), sum(telling[key] for key in keys)))
-    return sorted(found, key=lambda one: (-one.weight, _order(one.first), _order(one.second)))
+            names = sorted(keys, key=lambda key: (-name_weights[key], key[1]))
+            overlaps.append(RoomOverlap(first, second, tuple(names), sum(name_weights[key] for key in keys)))
+    return sorted(overlaps, key=lambda one: (-one.weight, _order(one.first), _order(one.second)))
 
 
-def spelled(connection: Connection, found: Sharing, limit: int) -> tuple[Shared, ...]:
+def spell_names(connection: Connection, overlap: RoomOverlap, limit: int) -> tuple[Shared, ...]:
     """Return the most telling names of two rooms, as they are written."""
-    shown = found.names[:limit]
-    texts = mentions.spelled(connection, shown)
-    return tuple(Shared(texts.get(key, key[1]), key[0]) for key in shown)
+    name_keys = overlap.names[:limit]
+    texts = mentions.read_spellings(connection, name_keys)
+    return tuple(Shared(texts.get(key, key[1]), key[0]) for key in name_keys)
 
 
 def _is_distinctive(kind: str, name: str) -> bool:

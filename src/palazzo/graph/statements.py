@@ -36,7 +36,7 @@ _CONFIGURATION = frozenset(
 )
 _COMMENT = re.compile(r"\s*(?:#(?!!)|//|--\s|;|<!--|/?\*)")
 _END = re.compile(r"(?:[.!?…]+[)\"'”»*_]*(?=\s)|\n\s*\n)")
-_ABBREVIATED = re.compile(
+_ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|ca|no|nr|fig|sec|mr|ms|dr|st|inc|incl|z\.\s?B|d\.\s?h|bzw|resp|p\.ex|ej|art"
     r"|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|\b[A-Z])\.$",
     re.IGNORECASE,
@@ -57,20 +57,20 @@ class Statement:
     end: int
     setting: Setting
     heading: str = ""
-    beside: frozenset[str] = frozenset()
+    context_lines: frozenset[str] = frozenset()
     aside: bool = False
-    within: tuple[str, ...] = ()
+    parent_keys: tuple[str, ...] = ()
 
     @cached_property
-    def lowered(self) -> str:
+    def lowercase_text(self) -> str:
         """Return its text in lower case."""
         return self.text.lower()
 
     def mentions(self, cues: Iterable[str]) -> bool:
         """Whether one of these words, or beginnings of words, stands in it: quick, where a pattern is slow."""
-        lowered = self.lowered
+        lowercase_text = self.lowercase_text
         for cue in cues:  # noqa: SIM110 - a generator costs more than all the rest
-            if cue in lowered:
+            if cue in lowercase_text:
                 return True
         return False
 
@@ -88,25 +88,25 @@ def statements(text: str, role: str) -> Iterator[Statement]:
     What a tool printed has entries only, and the words of commit messages.
     """
     if role == "tool":
-        yield from _printed(text)
+        yield from _parse_output(text)
     else:
-        yield from _written(text)
+        yield from _parse_prose(text)
 
 
 # --- what people and agents write --------------------------------------------------------------------------
 
 
-def _written(text: str) -> Iterator[Statement]:
+def _parse_prose(text: str) -> Iterator[Statement]:
     heading = ""
     paragraph: list[_Line] = []
     block: list[_Line] | None = None
     fence, configuration = "", False
     lines = list(_lines(text))
-    heads = {line.start for line, after in pairwise(lines) if _RULE.match(after.text)}
+    heads = {line.start for line, next_line in pairwise(lines) if _RULE.match(next_line.text)}
     for line in lines:
-        opened = _FENCE.match(line.text)
+        fence_match = _FENCE.match(line.text)
         if block is not None:
-            if opened and line.text.strip().startswith(fence):
+            if fence_match and line.text.strip().startswith(fence):
                 if configuration:
                     yield from _entries(block, heading)
                 block = None
@@ -123,13 +123,13 @@ def _written(text: str) -> Iterator[Statement]:
                 yield Statement(f"{label}: {value}", line.start + row.start(1), end, "item", heading)
             continue
         shape = _shape(line.text)
-        if shape == "words" and not opened:
+        if shape == "words" and not fence_match:
             paragraph.append(line)
             continue
         yield from _sentences(text, paragraph, heading)
         paragraph = []
-        if opened:
-            block, fence, configuration = [], opened[1], opened[2].casefold() in _CONFIGURATION
+        if fence_match:
+            block, fence, configuration = [], fence_match[1], fence_match[2].casefold() in _CONFIGURATION
         elif shape == "heading":
             heading = line.text.strip(" #\t")
         elif shape == "item":
@@ -145,10 +145,10 @@ _RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
 
 def _shape(line: str) -> str:
     """What a line of prose is: `words`, `item`, `heading`, or `nothing` that speaks for the author."""
-    stripped = line.lstrip()
-    if not stripped or len(line) > _LONGEST_LINE:
+    content = line.lstrip()
+    if not content or len(line) > _LONGEST_LINE:
         return "nothing"
-    if stripped[0] in ">|<+" or stripped.startswith(
+    if content[0] in ">|<+" or content.startswith(
         ("[![", "#!", "$ ", "// ", "/*", "---", "===", "diff ", "@@ ", "Traceback")
     ):
         return "nothing"
@@ -162,7 +162,7 @@ def _shape(line: str) -> str:
 def _sentences(text: str, lines: list[_Line], heading: str) -> Iterator[Statement]:
     if not lines:
         return
-    if len(lines) > 1 and all(_LABELLED.match(line.text) for line in lines):
+    if len(lines) > 1 and all(_LABEL_LINE.match(line.text) for line in lines):
         for line in lines:
             own = line.text.strip()
             at = line.start + len(line.text) - len(line.text.lstrip())
@@ -172,31 +172,31 @@ def _sentences(text: str, lines: list[_Line], heading: str) -> Iterator[Statemen
     setting: Setting = "prose" if item is None else _BOXES.get(item[1] or "", "item")
     start = lines[0].start + (item.end() if item else 0)
     end = lines[-1].start + len(lines[-1].text)
-    found = list(_split(text[start:end], start))
-    for n, (own, at) in enumerate(found):
-        after = found[n + 1][0] if n + 1 < len(found) else ""
+    sentences = list(_split(text[start:end], start))
+    for n, (own, at) in enumerate(sentences):
+        next_sentence = sentences[n + 1][0] if n + 1 < len(sentences) else ""
         if own and len(own) <= LONGEST:
             whole = " ".join(own.split())
-            yield Statement(whole, at, at + len(own), setting, heading, aside=_ASIDE.match(after) is not None)
+            yield Statement(whole, at, at + len(own), setting, heading, aside=_ASIDE.match(next_sentence) is not None)
 
 
 _BOXES: dict[str, Setting] = {"x": "done", "X": "done", " ": "open"}
-_LABELLED = re.compile(r"\s*\**[A-Z][\w /-]{1,40}\**: \S")
+_LABEL_LINE = re.compile(r"\s*\**[A-Z][\w /-]{1,40}\**: \S")
 _ASIDE = re.compile(r"(?:anyway|anyhow|come on|just kidding|kidding|jk|lol)\b", re.IGNORECASE)
 
 
 def _split(text: str, offset: int) -> Iterator[tuple[str, int]]:
     begin = 0
     for mark in _END.finditer(text):
-        if mark[0] == "." and _ABBREVIATED.search(text[max(begin, mark.end() - 8) : mark.end()]):
+        if mark[0] == "." and _ABBREVIATION.search(text[max(begin, mark.end() - 8) : mark.end()]):
             continue
-        yield _stripped(text, begin, mark.end(), offset)
+        yield _strip_span(text, begin, mark.end(), offset)
         begin = mark.end()
     if begin < len(text):
-        yield _stripped(text, begin, len(text), offset)
+        yield _strip_span(text, begin, len(text), offset)
 
 
-def _stripped(text: str, begin: int, end: int, offset: int) -> tuple[str, int]:
+def _strip_span(text: str, begin: int, end: int, offset: int) -> tuple[str, int]:
     part = text[begin:end]
     return part.strip(), offset + begin + len(part) - len(part.lstrip())
 
@@ -211,7 +211,7 @@ def _lines(text: str) -> Iterator[_Line]:
 # --- what programs print -----------------------------------------------------------------------------------
 
 
-def _printed(text: str) -> Iterator[Statement]:
+def _parse_output(text: str) -> Iterator[Statement]:
     """Yield the entries of configuration that was printed, and the sentences of a commit's message."""
     lines = list(_lines(text))
     message = [
@@ -239,33 +239,33 @@ def _written_lines(text: str, message: list[_Line]) -> Iterator[Statement]:
 def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
     """Yield the entries of a block, each with the lines beside it; of a diff, those that it adds."""
     is_diff = any(line.text.startswith("@@ ") for line in block)
-    kept: list[tuple[_Line, re.Match[str] | None]] = []
-    beside: set[str] = set()
+    entries: list[tuple[_Line, re.Match[str] | None]] = []
+    context_lines: set[str] = set()
     for line in block:
         own = line.text
         command = _PROMPT.match(own)
         if command is not None:
-            beside.add(f"$ {command[1].strip()}")
+            context_lines.add(f"$ {command[1].strip()}")
             continue
         if len(own) > LONGEST or (is_diff and own.startswith("-")):
             continue
         if _COMMENT.match(own):
-            beside.add(" ".join(own.split()))
+            context_lines.add(" ".join(own.split()))
             continue
         if is_diff and own.startswith("+"):
             line = _Line(own[1:], line.start + 1)
-        kept.append((line, _ENTRY_LIKE.match(line.text)))
+        entries.append((line, _ENTRY_LIKE.match(line.text)))
         if line.text.strip():
-            beside.add(" ".join(line.text.split()))
-    if len(kept) > _LONGEST_BLOCK:
+            context_lines.add(" ".join(line.text.split()))
+    if len(entries) > _LONGEST_BLOCK:
         return
-    shared = frozenset(beside)
+    shared = frozenset(context_lines)
     above: list[tuple[int, str]] = []
-    for line, entry in kept:
+    for line, entry in entries:
         indent = len(line.text) - len(line.text.lstrip())
         section = _SECTION.match(line.text)
         if line.text.strip():
-            above = [one for one in above if one[0] < indent]
+            above = [ancestor for ancestor in above if ancestor[0] < indent]
         if section is not None:
             if section["ini"]:
                 above = []
@@ -274,7 +274,7 @@ def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
             own = line.text.strip()
             start = line.start + len(line.text) - len(line.text.lstrip())
             yield Statement(
-                own, start, start + len(own), "entry", heading, shared, within=tuple(name for _, name in above)
+                own, start, start + len(own), "entry", heading, shared, parent_keys=tuple(name for _, name in above)
             )
         if section is not None:
             above.append(key)

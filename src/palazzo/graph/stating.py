@@ -69,11 +69,11 @@ class Added(NamedTuple):
     conflicts: tuple[str, ...]
 
 
-class Superseded(NamedTuple):
+class Supersession(NamedTuple):
     """The facts that were closed, and the one that holds from then on."""
 
-    closed: tuple[Version, ...]
-    opened: Added
+    predecessors: tuple[Version, ...]
+    successor: Added
 
 
 def add(change: Change, statement: Statement) -> Added:
@@ -85,15 +85,15 @@ def add(change: Change, statement: Statement) -> Added:
         )
     beliefs = Beliefs(change.connection)
     subject, thing = (_entity(change, beliefs, name) for name in (statement.triple.subject, statement.triple.object))
-    return _stated(change, Ends(subject, change.predicate(statement.triple.predicate), thing), statement)
+    return _state_fact(change, Ends(subject, change.predicate(statement.triple.predicate), thing), statement)
 
 
-def _stated(change: Change, ends: Ends, statement: Statement) -> Added:
-    there = Beliefs(change.connection).of_triple(*ends)
+def _state_fact(change: Change, ends: Ends, statement: Statement) -> Added:
+    versions = Beliefs(change.connection).of_triple(*ends)
     key = (statement.triple.wing, statement.valid_to)
-    same = next((one for one in there if (one.wing, one.valid_to) == key), None)
+    same = next((candidate for candidate in versions if (candidate.wing, candidate.valid_to) == key), None)
     if same is not None:
-        version, changed = _bettered(change, same, statement)
+        version, changed = _improve_version(change, same, statement)
     else:
         version, changed = _created(change, ends, statement), ()
     conflicts = find_conflicts(change, version) if same is None or changed else []
@@ -113,43 +113,49 @@ def _is_stated_everywhere(connection: Connection, versions: list[Version]) -> bo
 
 def wings_where_it_holds(connection: Connection, triple: Triple, at: Micros) -> list[str | None]:
     """Return the wings (None: everywhere) in which a triple can be ended at `at`; if none, those that know it."""
-    versions = _said(Beliefs(connection), triple)
+    versions = _find_versions(Beliefs(connection), triple)
     return [version.wing for version in versions if _can_end(version, at)] or [version.wing for version in versions]
 
 
 def end(change: Change, triple: Triple, at: Micros) -> list[Version]:
     """Let a fact hold no longer from `at` on; return it as it is then. Raises NotFound, naming what is near."""
-    return [_closed(change, one, at) for one in _holding(change, triple, at)]
+    return [_close_version(change, version, at) for version in _find_open_versions(change, triple, at)]
 
 
-def supersede(change: Change, triple: Triple, thing: str, at: Micros, provenance: tuple[Provenance, ...]) -> Superseded:
+def supersede(
+    change: Change, triple: Triple, thing: str, at: Micros, provenance: tuple[Provenance, ...]
+) -> Supersession:
     """Let `thing` be the object from `at` on instead of the triple's. Raises NotFound or UsageError."""
     beliefs = Beliefs(change.connection)
-    holding = _holding(change, triple, at)
-    subject, predicate, successor = holding[0].subject, holding[0].predicate, _entity(change, beliefs, thing)
-    if beliefs.root(successor) == beliefs.root(holding[0].object):
+    current_versions = _find_open_versions(change, triple, at)
+    subject, predicate, successor = (
+        current_versions[0].subject,
+        current_versions[0].predicate,
+        _entity(change, beliefs, thing),
+    )
+    if beliefs.root(successor) == beliefs.root(current_versions[0].object):
         raise UsageError(f"'{triple}' cannot be superseded by itself: name another object.")
     same_triple = beliefs.of_triple(subject, predicate, successor)
     open_versions = (version for version in same_triple if (version.wing, version.valid_to) == (triple.wing, None))
     existing = next((version for version in open_versions if version.holds_at(at)), None)
-    for version in holding:  # first: it must not be in conflict with its successor
+    for version in current_versions:  # first: it must not be in conflict with its successor
         change.retire(version)
     if existing is None:
-        if triple.wing is None and _is_stated_everywhere(change.connection, holding):
+        if triple.wing is None and _is_stated_everywhere(change.connection, current_versions):
             provenance = stated_everywhere(provenance)
         statement = Statement(Triple(triple.subject, triple.predicate, thing, triple.wing), provenance, at)
-        result = _stated(change, Ends(subject, predicate, successor), statement)
-    elif any(_contradict_until(beliefs, version, existing, at) for version in holding):
+        result = _state_fact(change, Ends(subject, predicate, successor), statement)
+    elif any(_contradict_until(beliefs, version, existing, at) for version in current_versions):
         result = Added(_begin_at(change, existing, at), False, ("valid_from",), ())
     else:
         result = Added(existing, False, (), ())
-    closed_versions = tuple(_recorded_closed(change, version, at, result.version.fact) for version in holding)
-    return Superseded(closed_versions, result)
+    closed_versions = tuple(_record_end(change, version, at, result.version.fact) for version in current_versions)
+    return Supersession(closed_versions, result)
 
 
 def _entity(change: Change, beliefs: Beliefs, name: str) -> int:
-    found = beliefs.find(name)
-    return found.entity if found else change.entity(name)
+    match = beliefs.find(name)
+    return match.entity if match else change.entity(name)
 
 
 def _created(change: Change, ends: Ends, statement: Statement) -> Version:
@@ -160,14 +166,18 @@ def _created(change: Change, ends: Ends, statement: Statement) -> Version:
     return change.record(fact, statement.valid_from, statement.valid_to, confidence, statement.provenance)
 
 
-def _bettered(change: Change, version: Version, statement: Statement) -> tuple[Version, tuple[str, ...]]:
+def _improve_version(change: Change, version: Version, statement: Statement) -> tuple[Version, tuple[str, ...]]:
     """The fact with what the statement knows better, and what that is.
 
     What is stated under words from outside says so too of a fact that somebody else states, and changes nothing of it.
     """
     start, confidence = version.valid_from, version.confidence
     sources = facts.sources_of(change.connection, [version.row])[version.row]
-    more = tuple(one for one in dict.fromkeys(statement.provenance) if not any(known.says(one) for known in sources))
+    more = tuple(
+        provenance
+        for provenance in dict.fromkeys(statement.provenance)
+        if not any(source.says(provenance) for source in sources)
+    )
     may_change = facts.trust_of(statement.provenance) != "external" or facts.trust_of(sources) == "external"
     changed = []
     if may_change and statement.valid_from is not None and (start is None or statement.valid_from < start):
@@ -181,24 +191,24 @@ def _bettered(change: Change, version: Version, statement: Statement) -> tuple[V
     if not changed:
         return version, ()
     change.retire(version)
-    stated = _joined(sources, more)
+    provenances = _merge_provenance(sources, more)
     return (
-        change.record(version.fact, start, version.valid_to, confidence, stated, version.superseded_by),
+        change.record(version.fact, start, version.valid_to, confidence, provenances, version.superseded_by),
         tuple(changed),
     )
 
 
-def _joined(sources: tuple[Provenance, ...], more: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
+def _merge_provenance(sources: tuple[Provenance, ...], more: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
     """Those who state a fact, each once with all that it cites."""
-    joined = {one.key: one for one in sources}
-    for one in more:
-        joined[one.key] = one.instead_of(joined.get(one.key, one))
-    return tuple(joined.values())
+    provenance_by_key = {provenance.key: provenance for provenance in sources}
+    for provenance in more:
+        provenance_by_key[provenance.key] = provenance.instead_of(provenance_by_key.get(provenance.key, provenance))
+    return tuple(provenance_by_key.values())
 
 
-def _closed(change: Change, version: Version, at: Micros) -> Version:
+def _close_version(change: Change, version: Version, at: Micros) -> Version:
     change.retire(version)
-    return _recorded_closed(change, version, at, None)
+    return _record_end(change, version, at, None)
 
 
 def _contradict_until(beliefs: Beliefs, version: Version, successor: Version, at: Micros) -> bool:
@@ -213,15 +223,15 @@ def _begin_at(change: Change, version: Version, at: Micros) -> Version:
     return change.record(version.fact, at, version.valid_to, version.confidence, sources, version.superseded_by)
 
 
-def _recorded_closed(change: Change, version: Version, at: Micros, successor: int | None) -> Version:
+def _record_end(change: Change, version: Version, at: Micros, successor: int | None) -> Version:
     sources = facts.sources_of(change.connection, [version.row])[version.row]
     return change.record(version.fact, version.valid_from, at, version.confidence, sources, successor)
 
 
-def _holding(change: Change, triple: Triple, at: Micros) -> list[Version]:
+def _find_open_versions(change: Change, triple: Triple, at: Micros) -> list[Version]:
     """The versions of a triple that hold until `at` and would go on."""
     beliefs = Beliefs(change.connection)
-    versions = [version for version in _said(beliefs, triple) if version.wing == triple.wing]
+    versions = [version for version in _find_versions(beliefs, triple) if version.wing == triple.wing]
     open_versions = [version for version in versions if _can_end(version, at)]
     if not open_versions:
         raise NotFound(_why_not(beliefs, triple, at, versions))
@@ -232,7 +242,7 @@ def _can_end(version: Version, at: Micros) -> bool:
     return version.holds_at(at) and (version.valid_from is None or version.valid_from < at)
 
 
-def _said(beliefs: Beliefs, triple: Triple) -> list[Version]:
+def _find_versions(beliefs: Beliefs, triple: Triple) -> list[Version]:
     subject, thing = beliefs.find(triple.subject), beliefs.find(triple.object)
     predicate = predicates.find_predicate(beliefs.connection, triple.predicate, fold(triple.predicate))
     if subject is None or thing is None or predicate is None:
@@ -240,43 +250,46 @@ def _said(beliefs: Beliefs, triple: Triple) -> list[Version]:
     return beliefs.of_triple(subject.entity, predicate.row, thing.entity)
 
 
-def _why_not(beliefs: Beliefs, triple: Triple, at: Micros, there: list[Version]) -> str:
-    ended = max((one.valid_to for one in there if one.valid_to is not None and one.valid_to <= at), default=None)
-    if ended is not None:
-        return f"'{triple}' has ended already, at {to_iso(ended)}, so it cannot end at {to_iso(at)}."
-    begins = min((one.valid_from for one in there if one.valid_from is not None), default=None)
+def _why_not(beliefs: Beliefs, triple: Triple, at: Micros, versions: list[Version]) -> str:
+    end_time = max(
+        (version.valid_to for version in versions if version.valid_to is not None and version.valid_to <= at),
+        default=None,
+    )
+    if end_time is not None:
+        return f"'{triple}' has ended already, at {to_iso(end_time)}, so it cannot end at {to_iso(at)}."
+    begins = min((version.valid_from for version in versions if version.valid_from is not None), default=None)
     if begins is not None:
         return f"'{triple}' begins only at {to_iso(begins)}, so it cannot end at {to_iso(at)}: give a later time."
-    told = "; ".join(_told(beliefs, one) for one in _nearest(beliefs, triple))
+    suggestions = "; ".join(_describe_version(beliefs, version) for version in _nearest(beliefs, triple))
     return f"There is no fact '{triple}' that could end. " + (
-        f"Near it: {told}." if told else "'palazzo kg timeline' shows what is known."
+        f"Near it: {suggestions}." if suggestions else "'palazzo kg timeline' shows what is known."
     )
 
 
 def _nearest(beliefs: Beliefs, triple: Triple) -> list[Version]:
     """Facts that share two of the three with a triple, else one end; also by names that are near."""
-    subjects, objects = (_meant(beliefs, name) for name in (triple.subject, triple.object))
+    subjects, objects = (_resolve_name(beliefs, name) for name in (triple.subject, triple.object))
     predicate = fold(triple.predicate)
-    scored = []
-    for one in {one.row: one for end in (*subjects, *objects) for one in beliefs.about(end)}.values():
+    ranking = []
+    for version in {version.row: version for end in (*subjects, *objects) for version in beliefs.about(end)}.values():
         shared = (
-            2 * (beliefs.root(one.subject) in subjects)
-            + (fold(one.predicate_name) == predicate)
-            + (beliefs.root(one.object) in objects)
+            2 * (beliefs.root(version.subject) in subjects)
+            + (fold(version.predicate_name) == predicate)
+            + (beliefs.root(version.object) in objects)
         )
-        scored.append((-shared, one.valid_to is not None, one.row, one))
-    return [one for *_, one in sorted(scored)[:_MOST_NEAR]]
+        ranking.append((-shared, version.valid_to is not None, version.row, version))
+    return [version for *_, version in sorted(ranking)[:_MOST_NEAR]]
 
 
-def _meant(beliefs: Beliefs, name: str) -> set[int]:
-    found = beliefs.find(name)
-    if found is not None:
-        return {beliefs.root(found.entity)}
-    matches = (beliefs.find(other) for other in beliefs.near(name))
-    return {beliefs.root(one.entity) for one in matches if one is not None}
+def _resolve_name(beliefs: Beliefs, name: str) -> set[int]:
+    match = beliefs.find(name)
+    if match is not None:
+        return {beliefs.root(match.entity)}
+    matches = (beliefs.find(near_name) for near_name in beliefs.near(name))
+    return {beliefs.root(candidate.entity) for candidate in matches if candidate is not None}
 
 
-def _told(beliefs: Beliefs, version: Version) -> str:
-    said = Triple(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object), version.wing)
+def _describe_version(beliefs: Beliefs, version: Version) -> str:
+    triple = Triple(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object), version.wing)
     end = "" if version.valid_to is None else f" (ended {to_iso(version.valid_to)})"
-    return f"{quoted_name(str(said), _LONGEST_SHOWN)}{end}"
+    return f"{quoted_name(str(triple), _LONGEST_SHOWN)}{end}"

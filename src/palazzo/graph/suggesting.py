@@ -39,7 +39,7 @@ class Suggestion:
     @property
     def support(self) -> int:
         """How many items say so."""
-        return len({one.item for one in self.citations})
+        return len({citation.item for citation in self.citations})
 
 
 def suggestions(connection: Connection, session: str | None = None) -> list[Suggestion]:
@@ -48,26 +48,31 @@ def suggestions(connection: Connection, session: str | None = None) -> list[Sugg
     With `session` only what that session says. What was rejected is left out, and so is what a fact says already.
     """
     key = redaction.fingerprint_key(connection)
-    unwanted = claims.unwanted(connection)
+    rejections = claims.read_rejections(connection)
     beliefs = Beliefs(connection)
-    grouped: dict[bytes, list[tuple[ClaimRow, str]]] = {}
+    claims_by_uid: dict[bytes, list[tuple[ClaimRow, str]]] = {}
     for row, wing in claims.worth_a_fact(connection, session):
-        grouped.setdefault(_uid(key, row, wing), []).append((row, wing))
-    kept = {uid: said for uid, said in grouped.items() if uid not in unwanted and not _is_known(beliefs, *said[0])}
-    ids = items.item_ids(connection, {row.item for said in kept.values() for row, _ in said})
-    found = [
+        claims_by_uid.setdefault(_uid(key, row, wing), []).append((row, wing))
+    candidates = {
+        uid: claim_rows
+        for uid, claim_rows in claims_by_uid.items()
+        if uid not in rejections and not _is_known(beliefs, *claim_rows[0])
+    }
+    ids = items.item_ids(connection, {row.item for claim_rows in candidates.values() for row, _ in claim_rows})
+    results = [
         Suggestion(
             uid.hex(),
-            said[-1][0].subject,
-            said[-1][0].predicate,
-            said[-1][0].object,
-            said[-1][1],
-            tuple(Citation(row.drawer, ids[row.item], row.start, row.end, row.said_at) for row, _ in said),
+            claim_rows[-1][0].subject,
+            claim_rows[-1][0].predicate,
+            claim_rows[-1][0].object,
+            claim_rows[-1][1],
+            tuple(Citation(row.drawer, ids[row.item], row.start, row.end, row.said_at) for row, _ in claim_rows),
         )
-        for uid, said in kept.items()
+        for uid, claim_rows in candidates.items()
     ]
     return sorted(
-        found, key=lambda one: (-len({each.item for each in one.citations}), -one.citations[-1].said_at, one.id)
+        results,
+        key=lambda one: (-len({citation.item for citation in one.citations}), -one.citations[-1].said_at, one.id),
     )
 
 
@@ -80,27 +85,27 @@ def ids_of(connection: Connection, wings: Collection[str]) -> frozenset[str]:
 
 def _uid(key: bytes, row: ClaimRow, wing: str) -> bytes:
     """A keyed hash, since what was rejected is remembered by it."""
-    said = "\0".join((fold(row.subject), row.predicate, fold(row.object), wing))
-    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=16).digest()
+    text = "\0".join((fold(row.subject), row.predicate, fold(row.object), wing))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=16).digest()
 
 
 def _is_known(beliefs: Beliefs, row: ClaimRow, wing: str) -> bool:
     """Whether a fact of this wing, or one that holds everywhere, says or said so."""
-    folded = fold(row.predicate)
-    predicate = predicates.find_predicate(beliefs.connection, row.predicate, folded)
+    predicate_key = fold(row.predicate)
+    predicate = predicates.find_predicate(beliefs.connection, row.predicate, predicate_key)
     if predicate is None:
         return False
     ends = [_entity(beliefs, name) for name in (row.subject, row.object)]
     if ends[0] is None or ends[1] is None:
         return False
-    return any(one.wing in (None, wing) for one in beliefs.of_triple(ends[0], predicate.row, ends[1]))
+    return any(version.wing in (None, wing) for version in beliefs.of_triple(ends[0], predicate.row, ends[1]))
 
 
 def _entity(beliefs: Beliefs, name: str) -> int | None:
     from palazzo.errors import AmbiguousName
 
     try:
-        found = beliefs.find(name)
+        match = beliefs.find(name)
     except AmbiguousName:
         return None
-    return found.entity if found else None
+    return match.entity if match else None

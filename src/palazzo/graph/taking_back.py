@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from palazzo.archive import identity
 from palazzo.graph.beliefs import Beliefs
-from palazzo.graph.changing import behind, instant
+from palazzo.graph.changing import advance_past, instant
 from palazzo.model import Micros
 from palazzo.store import claims, conflicts, entities, facts, groups, predicates
 from palazzo.store.database import Connection
@@ -23,14 +23,14 @@ def fact_recorded(connection: Connection, ref: int, now: Micros, group: int) -> 
     version = facts.read_version(connection, ref)
     live = facts.live_version(connection, version.fact)
     if live is not None and _says_the_same(connection, live, version):
-        facts.retire(connection, live, behind(live, instant(connection, now)))
+        facts.retire(connection, live, advance_past(live, instant(connection, now)))
         groups.add(connection, group, "fact-", [live.row])
 
 
-def _says_the_same(connection: Connection, one: Version, other: Version) -> bool:
-    sources = facts.sources_of(connection, [one.row, other.row])
-    timeless = replace(one, row=other.row, recorded_at=other.recorded_at, retired_at=other.retired_at)
-    return timeless == other and sources[one.row] == sources[other.row]
+def _says_the_same(connection: Connection, first: Version, second: Version) -> bool:
+    sources = facts.sources_of(connection, [first.row, second.row])
+    timeless = replace(first, row=second.row, recorded_at=second.recorded_at, retired_at=second.retired_at)
+    return timeless == second and sources[first.row] == sources[second.row]
 
 
 def fact_retired(connection: Connection, ref: int, now: Micros, group: int) -> None:
@@ -41,7 +41,7 @@ def fact_retired(connection: Connection, ref: int, now: Micros, group: int) -> N
         row = facts.record(
             connection,
             version.fact,
-            behind(version, instant(connection, now)),
+            advance_past(version, instant(connection, now)),
             version.valid_from,
             version.valid_to,
             version.confidence,
@@ -73,8 +73,8 @@ def link_retired(connection: Connection, ref: int, now: Micros, group: int) -> N
             link.entity,
             moment,
             name=link.name,
-            folded=link.folded,
-            other=link.other,
+            name_key=link.folded,
+            merged_entity=link.other,
         )
         groups.add(connection, group, "link+", [row])
 

@@ -16,13 +16,13 @@ from palazzo.archive.reading import id_bounds
 from palazzo.archive.tasks import ROOMS as TASKS
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.graph.changing import Change
-from palazzo.graph.sharing import Sharing, sharing, spelled
-from palazzo.graph.whereabouts import Room, Wing, spoken
+from palazzo.graph.sharing import RoomOverlap, find_overlaps, spell_names
+from palazzo.graph.whereabouts import Room, Wing, format_place
 from palazzo.model import Micros
 from palazzo.scope.rooms import CONVERSATIONS, GENERAL
 from palazzo.store import halls, places, tunnels
 from palazzo.store.database import Connection
-from palazzo.store.halls import Held
+from palazzo.store.halls import RoomContents
 from palazzo.store.places import RoomRow
 from palazzo.store.tunnels import Tunnel
 
@@ -36,7 +36,7 @@ _NAMES_TOLD = 3
 """Names that say why a step leads there."""
 _STEPS = ("tunnel", "names", "wing")
 """By what a step leads to a room, the most telling first: how `Reached.via` begins."""
-_NOTHING = Held(0, Micros(0))
+_NOTHING = RoomContents(0, Micros(0))
 
 
 # --- made --------------------------------------------------------------------------------------------------
@@ -47,12 +47,12 @@ def dig(
 ) -> tuple[Tunnel, bool]:
     """Make a tunnel between two rooms; return it, and whether it is new. `drawers` are those on each side."""
     if source.row == target.row:
-        raise UsageError(f"A tunnel leads from one room to another, and both are '{spoken(source.place)}'.")
-    label = change.kept(label)
-    for known in tunnels.of_room(change.connection, source.row):
-        ends = known.source.room, known.target.room, known.label, known.source.drawers, known.target.drawers
+        raise UsageError(f"A tunnel leads from one room to another, and both are '{format_place(source.place)}'.")
+    label = change.redact_erased(label)
+    for tunnel in tunnels.of_room(change.connection, source.row):
+        ends = tunnel.source.room, tunnel.target.room, tunnel.label, tunnel.source.drawers, tunnel.target.drawers
         if ends == (source.row, target.row, label, tuple(drawers[0]), tuple(drawers[1])):
-            return known, False
+            return tunnel, False
     row = tunnels.insert(
         change.connection,
         change.new_uid(),
@@ -68,12 +68,12 @@ def dig(
 
 def fill(change: Change, prefix: str) -> Tunnel:
     """Take away the tunnel whose id is or begins with `prefix`; return it."""
-    found = tunnels.between(change.connection, *id_bounds(prefix), limit=9)
-    if len(found) > 1:
-        raise AmbiguousId(prefix, [f"{one.uid} ({between(one)})" for one in found])
-    if not found:
+    matches = tunnels.between(change.connection, *id_bounds(prefix), limit=9)
+    if len(matches) > 1:
+        raise AmbiguousId(prefix, [f"{match.uid} ({between(match)})" for match in matches])
+    if not matches:
         raise NotFound(f"No tunnel has the id '{prefix}'. 'palazzo tunnel list' shows them.")
-    (tunnel,) = found
+    (tunnel,) = matches
     if tunnel.retired_at is not None:
         raise NotFound(f"The tunnel {tunnel.uid} was removed already.")
     tunnels.retire(change.connection, tunnel.row, change.now)
@@ -83,13 +83,13 @@ def fill(change: Change, prefix: str) -> Tunnel:
 
 def between(tunnel: Tunnel) -> str:
     """Return which rooms a tunnel is between: `api/auth → web/login`."""
-    return f"{spoken(tunnel.source.place)} → {spoken(tunnel.target.place)}"
+    return f"{format_place(tunnel.source.place)} → {format_place(tunnel.target.place)}"
 
 
 # --- found -------------------------------------------------------------------------------------------------
 
 
-class Together(NamedTuple):
+class RoomGroup(NamedTuple):
     """Rooms of one name: the wings that have one, their halls, how many drawers they hold, and the newest."""
 
     room: str
@@ -100,10 +100,10 @@ class Together(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class Destination:
     """Rooms of one name that are reached in `hop` steps, the last of them by `via`: a tunnel, names, or a wing."""
 
-    rooms: Together
+    rooms: RoomGroup
     hop: int
     via: str
 
@@ -114,91 +114,95 @@ class Rooms:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.all = places.rooms(connection)
-        self._by_row = {one.row: one for one in self.all}
-        self._held, self._halls = halls.held(connection), halls.halls(connection)
+        self._by_row = {room.row: room for room in self.all}
+        self._held, self._halls = halls.read_contents(connection), halls.halls(connection)
 
-    def found(self, first: Wing | None = None, second: Wing | None = None) -> list[Together]:
+    def find_groups(self, first: Wing | None = None, second: Wing | None = None) -> list[RoomGroup]:
         """Return the rooms that several wings have, those with most drawers first; of given wings, those both have."""
-        wanted = {wing.row for wing in (first, second) if wing is not None}
-        joined = [
+        wing_rows = {wing.row for wing in (first, second) if wing is not None}
+        room_lists = [
             rooms
             for name, rooms in self._by_name.items()
-            if name not in EVERYWHERE and len(rooms) > 1 and wanted <= {one.wing for one in rooms}
+            if name not in EVERYWHERE and len(rooms) > 1 and wing_rows <= {room.wing for room in rooms}
         ]
-        told = [self.together(rooms) for rooms in joined]
-        return sorted(told, key=lambda one: (-one.drawers, one.room))
+        groups = [self.describe_group(rooms) for rooms in room_lists]
+        return sorted(groups, key=lambda one: (-one.drawers, one.room))
 
-    def sharing(self, first: Wing | None = None, second: Wing | None = None) -> list[Sharing]:
+    def find_overlaps(self, first: Wing | None = None, second: Wing | None = None) -> list[RoomOverlap]:
         """Return the pairs of rooms that share distinctive names, by how many and how rare; of given wings, theirs."""
-        wanted = {wing.row for wing in (first, second) if wing is not None}
-        return [one for one in self._sharing if wanted <= {one.first.wing, one.second.wing}]
+        wing_rows = {wing.row for wing in (first, second) if wing is not None}
+        return [overlap for overlap in self._overlaps if wing_rows <= {overlap.first.wing, overlap.second.wing}]
 
-    def together(self, rooms: Sequence[RoomRow]) -> Together:
+    def describe_group(self, rooms: Sequence[RoomRow]) -> RoomGroup:
         """Return what is to be told of rooms of one name."""
-        own = [self._held.get(one.row, _NOTHING) for one in rooms]
-        return Together(
+        own = [self._held.get(entry.row, _NOTHING) for entry in rooms]
+        return RoomGroup(
             rooms[0].place.room,
-            tuple(sorted(one.place.wing for one in rooms)),
-            tuple(sorted({hall for one in rooms for hall in self._halls.get(one.row, {})})),
-            sum(one.drawers for one in own),
-            max(one.newest for one in own),
+            tuple(sorted(entry.place.wing for entry in rooms)),
+            tuple(sorted({hall for entry in rooms for hall in self._halls.get(entry.row, {})})),
+            sum(entry.drawers for entry in own),
+            max(entry.newest for entry in own),
         )
 
-    def reach(self, start: Iterable[int], hops: int) -> list[Reached]:
+    def reach(self, start: Iterable[int], hops: int) -> list[Destination]:
         """Return what is reached from rooms: themselves, then hop by hop what has a tunnel, shares names or a wing.
 
         Within a hop tunnels come first, then what shares names, then what is in one wing; of these, what holds most.
         """
         begin = [self._by_row[row] for row in start]
         first = self._alike(begin[0]) if len(begin) == 1 else begin
-        found = [Reached(self.together(first), 0, "")]
-        seen = {one.row for one in first}
+        destinations = [Destination(self.describe_group(first), 0, "")]
+        visited_rows = {room.row for room in first}
         frontier = [first]
         for hop in range(1, hops + 1):
-            reached: list[Reached] = []
+            hop_destinations: list[Destination] = []
             further: list[list[RoomRow]] = []
             for via, rooms in self._next(frontier):
-                if any(one.row in seen for one in rooms):
+                if any(room.row in visited_rows for room in rooms):
                     continue
-                seen.update(one.row for one in rooms)
+                visited_rows.update(room.row for room in rooms)
                 further.append(rooms)
-                reached.append(Reached(self.together(rooms), hop, via))
-            reached.sort(key=lambda one: (_STEPS.index(one.via.split()[0]), -one.rooms.drawers, one.rooms.room))
-            found += reached
+                hop_destinations.append(Destination(self.describe_group(rooms), hop, via))
+            hop_destinations.sort(
+                key=lambda one: (_STEPS.index(one.via.split()[0]), -one.rooms.drawers, one.rooms.room)
+            )
+            destinations += hop_destinations
             frontier = further
-        return found
+        return destinations
 
     def _next(self, frontier: Sequence[Sequence[RoomRow]]) -> Iterator[tuple[str, list[RoomRow]]]:
         for rooms in frontier:
             for row in rooms:
                 for tunnel in self._tunnels.get(row.row, ()):
-                    other = tunnel.target.room if tunnel.source.room == row.row else tunnel.source.room
-                    yield f"tunnel {tunnel.label or tunnel.uid}", self._alike(self._by_row[other])
+                    target_row = tunnel.target.room if tunnel.source.room == row.row else tunnel.source.room
+                    yield f"tunnel {tunnel.label or tunnel.uid}", self._alike(self._by_row[target_row])
         for rooms in frontier:
             for row in rooms:
                 for pair in self._shared.get(row.row, ())[:_NEAREST]:
-                    names = ", ".join(one.name for one in spelled(self._connection, pair, _NAMES_TOLD))
+                    names = ", ".join(
+                        shared_name.name for shared_name in spell_names(self._connection, pair, _NAMES_TOLD)
+                    )
                     yield f"names {names}", self._alike(pair.second if pair.first.row == row.row else pair.first)
         for wing in dict.fromkeys(row.wing for rooms in frontier for row in rooms):
-            for beside in self._by_wing[wing]:
-                if beside.place.room not in EVERYWHERE:
-                    yield f"wing {beside.place.wing}", self._alike(beside)
+            for neighbour in self._by_wing[wing]:
+                if neighbour.place.room not in EVERYWHERE:
+                    yield f"wing {neighbour.place.wing}", self._alike(neighbour)
 
     def stats(self) -> Stats:
         """Return how much hangs together."""
-        found = self.found()
+        groups = self.find_groups()
         ends = {end.room for tunnel in self._live for end in (tunnel.source, tunnel.target)}
-        alike = {row.row for one in found for row in self._by_name[one.room]}
-        sharing = {room.row for one in self._sharing for room in (one.first, one.second)}
-        edges = sum(len(one.wings) * (len(one.wings) - 1) // 2 for one in found)
+        alike = {row.row for entry in groups for row in self._by_name[entry.room]}
+        overlap_rows = {room.row for entry in self._overlaps for room in (entry.first, entry.second)}
+        edges = sum(len(entry.wings) * (len(entry.wings) - 1) // 2 for entry in groups)
         wings = {rooms[0].place.wing: len(rooms) for rooms in self._by_wing.values()}
         return Stats(
             len(self.all),
-            len(ends | alike | sharing),
-            len(self._live) + edges + len(self._sharing),
+            len(ends | alike | overlap_rows),
+            len(self._live) + edges + len(self._overlaps),
             wings,
-            tuple(found),
-            tuple(self._sharing),
+            tuple(groups),
+            tuple(self._overlaps),
         )
 
     def _alike(self, room: RoomRow) -> list[RoomRow]:
@@ -206,29 +210,29 @@ class Rooms:
 
     @cached_property
     def _by_name(self) -> dict[str, list[RoomRow]]:
-        found: dict[str, list[RoomRow]] = {}
-        for one in self.all:
-            found.setdefault(one.place.room, []).append(one)
-        return found
+        rooms_by_name: dict[str, list[RoomRow]] = {}
+        for room in self.all:
+            rooms_by_name.setdefault(room.place.room, []).append(room)
+        return rooms_by_name
 
     @cached_property
     def _by_wing(self) -> dict[int, list[RoomRow]]:
-        found: dict[int, list[RoomRow]] = {}
-        for one in self.all:
-            found.setdefault(one.wing, []).append(one)
-        return found
+        rooms_by_wing: dict[int, list[RoomRow]] = {}
+        for room in self.all:
+            rooms_by_wing.setdefault(room.wing, []).append(room)
+        return rooms_by_wing
 
     @cached_property
-    def _sharing(self) -> list[Sharing]:
-        return sharing(self._connection, self.all, ABOUT_OTHERS)
+    def _overlaps(self) -> list[RoomOverlap]:
+        return find_overlaps(self._connection, self.all, ABOUT_OTHERS)
 
     @cached_property
-    def _shared(self) -> dict[int, list[Sharing]]:
-        found: dict[int, list[Sharing]] = {}
-        for one in self._sharing:
-            for room in (one.first, one.second):
-                found.setdefault(room.row, []).append(one)
-        return found
+    def _shared(self) -> dict[int, list[RoomOverlap]]:
+        overlaps_by_room: dict[int, list[RoomOverlap]] = {}
+        for overlap in self._overlaps:
+            for room in (overlap.first, overlap.second):
+                overlaps_by_room.setdefault(room.row, []).append(overlap)
+        return overlaps_by_room
 
     @cached_property
     def _live(self) -> list[Tunnel]:
@@ -236,19 +240,19 @@ class Rooms:
 
     @cached_property
     def _tunnels(self) -> dict[int, list[Tunnel]]:
-        found: dict[int, list[Tunnel]] = {}
-        for one in self._live:
-            for room in {one.source.room, one.target.room}:
-                found.setdefault(room, []).append(one)
-        return found
+        tunnels_by_room: dict[int, list[Tunnel]] = {}
+        for tunnel in self._live:
+            for room in {tunnel.source.room, tunnel.target.room}:
+                tunnels_by_room.setdefault(room, []).append(tunnel)
+        return tunnels_by_room
 
 
 class Stats(NamedTuple):
     """Rooms in all, those with a tunnel, tunnels made and found, rooms by wing, and the found ones of both sorts."""
 
     rooms: int
-    joined: int
+    linked_rooms: int
     tunnels: int
     by_wing: dict[str, int]
-    found: tuple[Together, ...]
-    sharing: tuple[Sharing, ...]
+    room_groups: tuple[RoomGroup, ...]
+    overlaps: tuple[RoomOverlap, ...]

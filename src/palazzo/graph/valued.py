@@ -63,8 +63,8 @@ _ONE_OF = frozenset(
     shell protocol storage cache backend""".split()
 )
 """Nouns that have one name at a time."""
-_MARKED = "`ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
-_COUNTED = frozenset(
+_NAME_MARKS = "`ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
+_COUNT_NOUNS = frozenset(
     """test tests error errors warning warnings file files line lines commit commits issue issues row rows failure
     failures case cases example examples match matches result results change changes step steps item items place places
     way ways thing things of passed failed times other others new more first second third module modules function
@@ -77,7 +77,19 @@ _COUNTED = frozenset(
 def value_of(clause: Clause) -> Value | None:
     """Return the value that a clause gives to what it is about, if it gives one."""
     rest = cut(clause.rest)
-    for find in (_state, _port, _path, _versioned, _time, _quantity, _region, _one_of, _named, _any_amount, _quality):
+    for find in (
+        _state,
+        _port,
+        _path,
+        _read_version,
+        _time,
+        _quantity,
+        _region,
+        _one_of,
+        _read_name,
+        _any_amount,
+        _quality,
+    ):
         value = find(clause, rest)
         if value is not None:
             return value
@@ -87,12 +99,12 @@ def value_of(clause: Clause) -> Value | None:
 def value_within(text: str) -> Value | None:
     """Return the one value that stands anywhere in a part of a sentence; None where there are several."""
     clause = Clause("", "has", text)
-    found = [
+    values = [
         value
         for value in (
             _path_within(text),
             _port(clause, text),
-            _versioned(clause, text),
+            _read_version(clause, text),
             _amount(text),
             _region(clause, text),
             _time(clause, text),
@@ -100,12 +112,12 @@ def value_within(text: str) -> Value | None:
         )
         if value is not None
     ]
-    return found[0] if len(found) == 1 and len(_ANY_NUMBER.findall(text.replace(found[0].text, ""))) == 0 else None
+    return values[0] if len(values) == 1 and len(_ANY_NUMBER.findall(text.replace(values[0].text, ""))) == 0 else None
 
 
 def _path_within(text: str) -> Value | None:
-    found = _NAMED_PATH.search(text)
-    return Value("path", found[1].rstrip(".,")) if found else None
+    match = _NAMED_PATH.search(text)
+    return Value("path", match[1].rstrip(".,")) if match else None
 
 
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d[\d.,]*")
@@ -117,20 +129,20 @@ _AMOUNT = re.compile(
 
 
 def _amount(text: str) -> Value | None:
-    found = _AMOUNT.search(text)
-    return Value("value", found[1].rstrip(".,"), found[2]) if found else None
+    match = _AMOUNT.search(text)
+    return Value("value", match[1].rstrip(".,"), match[2]) if match else None
 
 
 def _state(clause: Clause, rest: str) -> Value | None:
-    if clause.verb and clause.verb not in _BEING:
+    if clause.verb and clause.verb not in _STATE_VERBS:
         return None
-    found = _STATE.match(rest)
-    return Value("boolean", found[1]) if found and _ENDS.match(rest, found.end()) else None
+    match = _STATE.match(rest)
+    return Value("boolean", match[1]) if match and _ENDS.match(rest, match.end()) else None
 
 
 def _quality(clause: Clause, rest: str) -> Value | None:
-    found = _QUALITY.match(rest) if clause.verb in _BEING else None
-    return Value("boolean", found[1]) if found and _ENDS.match(rest, found.end()) else None
+    match = _QUALITY.match(rest) if clause.verb in _STATE_VERBS else None
+    return Value("boolean", match[1]) if match and _ENDS.match(rest, match.end()) else None
 
 
 _QUALITY = re.compile(
@@ -148,10 +160,10 @@ _ENDS = re.compile(
 
 
 def _port(clause: Clause, rest: str) -> Value | None:
-    found = _PORT.search(rest) or (_BARE_PORT.search(rest) if clause.verb else None) or _HOST_PORT.search(rest)
-    if found is None and "port" in clause.subject.casefold().split()[-1:]:
-        found = re.match(r"(?:now )?`?(\d{2,5})\b", rest)
-    return Value("port", found[1] or found[found.lastindex or 1]) if found else None
+    match = _PORT.search(rest) or (_BARE_PORT.search(rest) if clause.verb else None) or _HOST_PORT.search(rest)
+    if match is None and "port" in clause.subject.casefold().split()[-1:]:
+        match = re.match(r"(?:now )?`?(\d{2,5})\b", rest)
+    return Value("port", match[1] or match[match.lastindex or 1]) if match else None
 
 
 def is_place(clause: Clause) -> bool:
@@ -163,7 +175,7 @@ def is_name(clause: Clause, value: Value) -> bool:
     """Whether a clause says of its subject no more than that it is so called."""
     head = clause.subject.casefold().split(" of ")[0].split(" for ")[0].split()
     plain = clause.rest.strip(" `'\"").startswith(value.text)
-    return plain and (value.text[0] in _MARKED or (bool(head) and head[-1] in _ONE_OF)) and value.text[-2:] != "ed"
+    return plain and (value.text[0] in _NAME_MARKS or (bool(head) and head[-1] in _ONE_OF)) and value.text[-2:] != "ed"
 
 
 def is_figure(clause: Clause) -> bool:
@@ -182,28 +194,28 @@ def is_region(text: str) -> bool:
 
 def host_port(text: str) -> str | None:
     """Return the port of the first `host:port` in a text."""
-    found = _HOST_PORT.search(text)
-    return found[1] if found else None
+    match = _HOST_PORT.search(text)
+    return match[1] if match else None
 
 
 def _path(clause: Clause, rest: str) -> Value | None:
     bucket = _BUCKET.match(rest)
     if bucket is not None:
         return Value("path", bucket[1])
-    found = _BEFORE_PATH.match(rest) or _NAMED_PATH.search(rest)
-    if found is None and re.search(r"(?:url|address|path)\b[^/]*$", rest.partition("://")[0][:80], re.IGNORECASE):
-        found = re.search(rf"({_PATH})", rest)
-    return Value("path", found[1].rstrip(".,")) if found and len(found[1]) > 2 else None
+    match = _BEFORE_PATH.match(rest) or _NAMED_PATH.search(rest)
+    if match is None and re.search(r"(?:url|address|path)\b[^/]*$", rest.partition("://")[0][:80], re.IGNORECASE):
+        match = re.search(rf"({_PATH})", rest)
+    return Value("path", match[1].rstrip(".,")) if match and len(match[1]) > 2 else None
 
 
-def _versioned(clause: Clause, rest: str) -> Value | None:
-    if not _NUMBERED.search(rest):
+def _read_version(clause: Clause, rest: str) -> Value | None:
+    if not _DIGIT_CUE.search(rest):
         return None
-    found = _VERSION.search(rest) if _DOTTED.search(rest) else None
-    if found is not None and found[1] and found[1].casefold() not in _LINKS:
-        return Value("version", found[2].rstrip("."), found[1])
-    if found is not None and re.match(r"^(?:now |at |on |still )*[`v<>=~^\d]", rest) and found.start() <= 10:
-        return Value("version", found[2].rstrip("."))
+    match = _VERSION.search(rest) if _VERSION_CUE.search(rest) else None
+    if match is not None and match[1] and match[1].casefold() not in _LINKS:
+        return Value("version", match[2].rstrip("."), match[1])
+    if match is not None and re.match(r"^(?:now |at |on |still )*[`v<>=~^\d]", rest) and match.start() <= 10:
+        return Value("version", match[2].rstrip("."))
     if re.search(r"(?:version|api|protocol)$", clause.subject, re.IGNORECASE):
         major = re.match(r"(?:now )?`?(v?\d{1,3})\b(?![.,]\d)", rest)
         if major is not None:
@@ -212,27 +224,27 @@ def _versioned(clause: Clause, rest: str) -> Value | None:
     return Value("version", whole[2], whole[1]) if whole and not (whole[1].isupper() and whole[1] not in _BIG) else None
 
 
-_NUMBERED = re.compile(r"\d")
-_DOTTED = re.compile(r"[<>=~^]\s?v?\d|\d\.\d")
+_DIGIT_CUE = re.compile(r"\d")
+_VERSION_CUE = re.compile(r"[<>=~^]\s?v?\d|\d\.\d")
 """What is looked for first: the pattern is slow."""
 _LINKS = frozenset("is are at on to of with and or from in by for version v the than least now still".split())
 
 
 def _time(clause: Clause, rest: str) -> Value | None:
-    found = _TIME.search(rest)
-    return Value("value", found[1], found[2] or "") if found else None
+    match = _TIME.search(rest)
+    return Value("value", match[1], match[2] or "") if match else None
 
 
 def _quantity(clause: Clause, rest: str) -> Value | None:
-    found = _QUANTITY.match(rest)
-    if found is None:
+    match = _QUANTITY.match(rest)
+    if match is None:
         return None
-    unit = " ".join(found[2].split())
-    if unit.casefold().split(" ")[0] in _COUNTED | (EMPTY - {"day", "days"}):
+    unit = " ".join(match[2].split())
+    if unit.casefold().split(" ")[0] in _COUNT_NOUNS | (EMPTY - {"day", "days"}):
         return None
     if clause.verb in ("runs", "run", "has", "have", "is", "are", "gets", "get", "costs", "cost", "allows", "keeps",
                        "takes", "uses", "use", "stays", "expires", "defaults", "") or clause.verb.endswith("s"):  # fmt: skip
-        return Value("value", found[1].rstrip(".,"), unit)
+        return Value("value", match[1].rstrip(".,"), unit)
     return None
 
 
@@ -240,7 +252,7 @@ def _any_amount(clause: Clause, rest: str) -> Value | None:
     return _amount(rest)
 
 
-_BEING = (
+_STATE_VERBS = (
     "is",
     "are",
     "ist",
@@ -279,28 +291,28 @@ _ONE_WORD = re.compile(r"[A-Za-z][\w.+-]*\w")
 
 
 def _one_of(clause: Clause, rest: str) -> Value | None:
-    found = [word for word in _ONE_WORD.findall(rest) if word.casefold() in _SCALES]
-    return Value("name", found[0], _SCALES[found[0].casefold()]) if len(found) == 1 else None
+    scale_words = [word for word in _ONE_WORD.findall(rest) if word.casefold() in _SCALES]
+    return Value("name", scale_words[0], _SCALES[scale_words[0].casefold()]) if len(scale_words) == 1 else None
 
 
 def _region(clause: Clause, rest: str) -> Value | None:
-    found = _REGION.search(rest)
-    return Value("value", found[1]) if found else None
+    match = _REGION.search(rest)
+    return Value("value", match[1]) if match else None
 
 
-def _named(clause: Clause, rest: str) -> Value | None:
+def _read_name(clause: Clause, rest: str) -> Value | None:
     if clause.verb not in ("is", "are", ""):
         return None
     heads = bag(f"{clause.scope} {clause.subject}")
-    found = _NAME.match(clause.rest)
+    match = _NAME.match(clause.rest)
     if (
-        found is None
-        or not (heads & _ONE_OF or (len(heads) > 1 and found[1][0] in _MARKED))
-        or found[1].casefold() in EMPTY
-        or found[1].casefold() in ON_OFF
+        match is None
+        or not (heads & _ONE_OF or (len(heads) > 1 and match[1][0] in _NAME_MARKS))
+        or match[1].casefold() in EMPTY
+        or match[1].casefold() in ON_OFF
     ):
         return None
-    name = found[1].strip("`\"'.")
+    name = match[1].strip("`\"'.")
     return Value("name", name) if name else None  # the name may be a lone full stop
 
 

@@ -61,11 +61,11 @@ STATE = r"(?:not |n't |no longer )?(?:" + "|".join(sorted(ON | OFF, key=len, rev
 _NUMBER = re.compile(r"[\d.,]*\d(?:e-?\d+)?")
 
 
-def differ(one: Value, other: Value) -> bool:
+def differ(value_a: Value, value_b: Value) -> bool:
     """Whether two values of one thing cannot both be meant."""
-    if one.kind != other.kind or plain(one.text) == plain(other.text):
+    if value_a.kind != value_b.kind or plain(value_a.text) == plain(value_b.text):
         return False
-    return _DIFFER[one.kind](one, other)
+    return _DIFFER[value_a.kind](value_a, value_b)
 
 
 def plain(text: str) -> str:
@@ -73,17 +73,17 @@ def plain(text: str) -> str:
     return text.strip(" `'\"“”„«».,;:").casefold()
 
 
-def _versions_differ(one: Value, other: Value) -> bool:
-    if one.unit and other.unit and plain(one.unit) != plain(other.unit):
+def _versions_differ(value_a: Value, value_b: Value) -> bool:
+    if value_a.unit and value_b.unit and plain(value_a.unit) != plain(value_b.unit):
         return False
-    first, second = _range(one.text), _range(other.text)
+    first, second = _range(value_a.text), _range(value_b.text)
     if first is None or second is None:
         return False
     (low, top), (lower, upper) = first, second
-    return (top is not None and _before(top, lower)) or (upper is not None and _before(upper, low))
+    return (top is not None and _is_below(top, lower)) or (upper is not None and _is_below(upper, low))
 
 
-def _before(top: tuple[int, ...], low: tuple[int, ...]) -> bool:
+def _is_below(top: tuple[int, ...], low: tuple[int, ...]) -> bool:
     """Whether everything up to `top` is below `low`; 3.11 goes up to 3.11.9, so it is not below 3.11.4."""
     return top[: len(low)] < low[: len(top)]
 
@@ -114,16 +114,18 @@ def _just_below(number: tuple[int, ...]) -> tuple[int, ...]:
     return (*number[:-1], number[-1] - 1) if number[-1] else number
 
 
-def _ports_differ(one: Value, other: Value) -> bool:
-    return one.text != other.text
+def _ports_differ(value_a: Value, value_b: Value) -> bool:
+    return value_a.text != value_b.text
 
 
-def _paths_differ(one: Value, other: Value) -> bool:
-    first, second = (plain(value.text).removeprefix("./").rstrip("/").replace("\\", "/") for value in (one, other))
+def _paths_differ(value_a: Value, value_b: Value) -> bool:
+    first, second = (
+        plain(value.text).removeprefix("./").rstrip("/").replace("\\", "/") for value in (value_a, value_b)
+    )
     first, second = first.removesuffix("/*"), second.removesuffix("/*")
     shorter, longer = sorted((first, second), key=len)
-    related = longer.startswith(f"{shorter}/") or longer.endswith(f"/{shorter}") or f"/{shorter}/" in f"/{longer}/"
-    return first != second and not related and ("://" in first) == ("://" in second)
+    is_nested = longer.startswith(f"{shorter}/") or longer.endswith(f"/{shorter}") or f"/{shorter}/" in f"/{longer}/"
+    return first != second and not is_nested and ("://" in first) == ("://" in second)
 
 
 def state_of(text: str) -> bool | None:
@@ -131,24 +133,24 @@ def state_of(text: str) -> bool | None:
     words = plain(text).replace("n't ", "not ").split()
     if not words:
         return None
-    negated = words[0] == "not" or words[:2] == ["no", "longer"]
-    return (words[-1] not in OFF | _OTHER_OFF) != negated
+    is_negated = words[0] == "not" or words[:2] == ["no", "longer"]
+    return (words[-1] not in OFF | _OTHER_OFF) != is_negated
 
 
-def _states_differ(one: Value, other: Value) -> bool:
-    first, second = state_of(one.text), state_of(other.text)
-    words = {plain(one.text).split()[-1], plain(other.text).split()[-1]}
+def _states_differ(value_a: Value, value_b: Value) -> bool:
+    first, second = state_of(value_a.text), state_of(value_b.text)
+    words = {plain(value_a.text).split()[-1], plain(value_b.text).split()[-1]}
     return (
         first is not None
         and second is not None
-        and (first != second and (len(words) == 1 or any(words <= each for each in _SAME_SCALE)))
+        and (first != second and (len(words) == 1 or any(words <= scale for scale in _SAME_SCALE)))
     )
 
 
-def _quantities_differ(one: Value, other: Value) -> bool:
-    if _unit(one.unit) != _unit(other.unit):
+def _quantities_differ(value_a: Value, value_b: Value) -> bool:
+    if _unit(value_a.unit) != _unit(value_b.unit):
         return False
-    first, second = _number(one.text), _number(other.text)
+    first, second = _number(value_a.text), _number(value_b.text)
     if first is None or second is None:
         return first is None and second is None
     return first != second
@@ -177,17 +179,17 @@ _WORDS = {
 def _number(text: str) -> float | None:
     if text.casefold() in _WORDS:
         return _WORDS[text.casefold()]
-    found = _NUMBER.match(text.lstrip("$€£ "))
+    match = _NUMBER.match(text.lstrip("$€£ "))
     try:
-        return None if found is None or ":" in text else float(found[0].replace(",", ""))
+        return None if match is None or ":" in text else float(match[0].replace(",", ""))
     except ValueError:
         return None
 
 
-def _names_differ(one: Value, other: Value) -> bool:
-    if one.unit != other.unit:
+def _names_differ(value_a: Value, value_b: Value) -> bool:
+    if value_a.unit != value_b.unit:
         return False
-    first, second = (set(plain(value.text).removesuffix("s").replace("-", "").split()) for value in (one, other))
+    first, second = (set(plain(value.text).removesuffix("s").replace("-", "").split()) for value in (value_a, value_b))
     return not (first <= second or second <= first)
 
 

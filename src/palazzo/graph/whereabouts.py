@@ -19,7 +19,7 @@ from palazzo.store.database import Connection
 from palazzo.store.places import RoomRow
 from palazzo.text.names import fold, near
 
-_LISTED = 12
+_MOST_NAMES = 12
 _ALIKE = 0.6
 """Share of characters in common, in order, from which a name is worth telling where none is nearer: `difflib`'s own."""
 
@@ -48,121 +48,123 @@ class Room(NamedTuple):
     @property
     def note(self) -> str:
         """What to tell whoever used a former name; '' for nobody."""
-        return f"The room '{spoken(self.former)}' is '{spoken(self.place)}' now." if self.former else ""
+        return f"The room '{format_place(self.former)}' is '{format_place(self.place)}' now." if self.former else ""
 
 
-def spoken(place: Place) -> str:
+def format_place(place: Place) -> str:
     """Return a place as it is written: `wing/room`."""
     return f"{place.wing}/{place.room}"
 
 
 def find_wing(connection: Connection, name: str) -> Wing | None:
     """Return the wing that a name means."""
-    for said in _spellings(name):
-        row = places.wing_led_to(connection, said)
+    for variant in _spellings(name):
+        row = places.wing_led_to(connection, variant)
         if row is not None:
-            called = places.wing_name(connection, row)
-            return Wing(row, called, None if called == said else said)
+            current_name = places.wing_name(connection, row)
+            return Wing(row, current_name, None if current_name == variant else variant)
     return None
 
 
 def wing(connection: Connection, name: str) -> Wing:
     """Return the wing that a name means; NoSuchPlace with those that are near, or with what there is."""
-    found = find_wing(connection, name)
-    if found is None:
+    match = find_wing(connection, name)
+    if match is None:
         raise NoSuchPlace(f"There is no wing '{name}'. {instead(name, places.wing_names(connection), 'wings')}")
-    return found
+    return match
 
 
 def find_room(connection: Connection, at: Wing, name: str) -> Room | None:
     """Return the room of a wing that a name means; it may stand elsewhere now."""
-    for said in _spellings(name):
-        row = places.room_led_to(connection, at.row, said)
+    for variant in _spellings(name):
+        row = places.room_led_to(connection, at.row, variant)
         if row is not None:
             place = places.place_of(connection, row)
-            asked = Place(at.former or at.name, said)
-            return Room(row, _wing_of(connection, row), place, None if place == asked else asked)
+            former_place = Place(at.former or at.name, variant)
+            return Room(row, _wing_of(connection, row), place, None if place == former_place else former_place)
     return None
 
 
-def room(connection: Connection, said: str, home: str | None = None) -> Room:
+def room(connection: Connection, reference: str, home: str | None = None) -> Room:
     """Return the room that `wing/room` means, or `room` alone: the one of the wing `home`, else the only one.
 
     Raises NoSuchPlace with those that are near, UsageError where there are several.
     """
-    before, slash, name = said.rpartition("/")
+    wing_name, slash, name = reference.rpartition("/")
     if slash:
-        at = find_wing(connection, before)
-        found = find_room(connection, at, name) if at is not None else None
-        if found is None:
-            raise _no_room(connection, said)
-        return found
+        at = find_wing(connection, wing_name)
+        match = find_room(connection, at, name) if at is not None else None
+        if match is None:
+            raise _no_room(connection, reference)
+        return match
     candidates = rooms_called(connection, name)
-    own = [one for one in candidates if one.place.wing == home]
+    own = [candidate for candidate in candidates if candidate.place.wing == home]
     if len(own) == 1 or len(candidates) == 1:
         return (own or candidates)[0]
     if not candidates:
-        raise _no_room(connection, said)
-    listed = _listed([spoken(one.place) for one in candidates])
-    raise UsageError(f"Several wings have a room '{name}': say which, {listed}.")
+        raise _no_room(connection, reference)
+    choices = _join_names([format_place(candidate.place) for candidate in candidates])
+    raise UsageError(f"Several wings have a room '{name}': say which, {choices}.")
 
 
 def rooms_called(connection: Connection, name: str) -> list[Room]:
     """Return the rooms of that name in all wings; where there is none, those that once had it."""
-    for said in _spellings(name):
-        rows = places.rooms_led_to(connection, said)
+    for variant in _spellings(name):
+        rows = places.rooms_led_to(connection, variant)
         if rows:
-            return [_found(connection, row, said) for row in rows]
+            return [_load_room(connection, row, variant) for row in rows]
     return []
 
 
-def instead(name: str, names: Iterable[str], what: str) -> str:
+def instead(name: str, names: Iterable[str], noun: str) -> str:
     """Say which names are near one that means nothing, or else which there are."""
-    known = list(names)
-    close = _near(name, known)
-    return _told(close or known, bool(close), what)
+    all_names = list(names)
+    close = _near(name, all_names)
+    return _describe_names(close or all_names, bool(close), noun)
 
 
-def _told(names: Sequence[str], are_near: bool, what: str) -> str:
+def _describe_names(names: Sequence[str], are_near: bool, noun: str) -> str:
     if not names:
-        return f"The palace has no {what} yet."
-    return f"{'Near it' if are_near else 'There are'}: {_listed(names)}."
+        return f"The palace has no {noun} yet."
+    return f"{'Near it' if are_near else 'There are'}: {_join_names(names)}."
 
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
     """Return the names that somebody may mean, the nearest first: parts of one another, or a slip or two apart."""
     by_folded: dict[str, list[str]] = {}
-    for one in sorted(names):
-        by_folded.setdefault(fold(one), []).append(one)
-    folded = fold(name)
-    close = near(folded, by_folded) or get_close_matches(folded, by_folded, _LISTED, _ALIKE)
-    return [one for alike in close for one in by_folded[alike]]
+    for candidate in sorted(names):
+        by_folded.setdefault(fold(candidate), []).append(candidate)
+    key = fold(name)
+    close = near(key, by_folded) or get_close_matches(key, by_folded, _MOST_NAMES, _ALIKE)
+    return [candidate for alike in close for candidate in by_folded[alike]]
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _LISTED
-    return f"{', '.join(map(shown_place, names[:_LISTED]))}{f' and {more:,} more' if more > 0 else ''}"
+def _join_names(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return f"{', '.join(map(shown_place, names[:_MOST_NAMES]))}{f' and {more:,} more' if more > 0 else ''}"
 
 
-def _no_room(connection: Connection, said: str) -> NoSuchPlace:
-    before, _, name = said.rpartition("/")
+def _no_room(connection: Connection, reference: str) -> NoSuchPlace:
+    wing_name, _, name = reference.rpartition("/")
     rooms = places.rooms(connection)
-    at = find_wing(connection, before) if before else None
+    at = find_wing(connection, wing_name) if wing_name else None
     close = [row for row in rooms if row.place.room == slug(name, "")]  # its name, in another wing
     close = close or _rooms_near(name, [row for row in rooms if at is None or row.wing == at.row])
     close = close or _rooms_near(name, rooms)
-    named = [spoken(row.place) for row in close or rooms]
-    return NoSuchPlace(f"There is no room '{said}'. {_told(named, bool(close), 'rooms')}", named[:_LISTED])
+    room_names = [format_place(row.place) for row in close or rooms]
+    return NoSuchPlace(
+        f"There is no room '{reference}'. {_describe_names(room_names, bool(close), 'rooms')}", room_names[:_MOST_NAMES]
+    )
 
 
 def _rooms_near(name: str, rooms: Sequence[RoomRow]) -> list[RoomRow]:
-    close = {one: n for n, one in enumerate(_near(name, {row.place.room for row in rooms}))}
+    close = {room_name: n for n, room_name in enumerate(_near(name, {row.place.room for row in rooms}))}
     return sorted((row for row in rooms if row.place.room in close), key=lambda row: close[row.place.room])
 
 
-def _found(connection: Connection, row: int, said: str) -> Room:
+def _load_room(connection: Connection, row: int, variant: str) -> Room:
     place = places.place_of(connection, row)
-    return Room(row, _wing_of(connection, row), place, None if place.room == said else Place(place.wing, said))
+    return Room(row, _wing_of(connection, row), place, None if place.room == variant else Place(place.wing, variant))
 
 
 def _wing_of(connection: Connection, room: int) -> int:

@@ -8,7 +8,7 @@ archive keeps every word as it was.
 from __future__ import annotations
 
 from palazzo.security.confusables import CONFUSABLES
-from palazzo.text.patterns import IGNORE_CASE, MULTILINE, compiled
+from palazzo.text.patterns import IGNORE_CASE, MULTILINE, compile_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,56 +51,56 @@ _LOOKALIKES = {
     **dict.fromkeys("ùúûü", "u"),
 }
 """Letters and marks that look like those of a tag, by Unicode's table of confusables, and letters with accents."""
-_FOLDED = str.maketrans(_LOOKALIKES)
-_SPELLED = compiled(
+_LETTER_TABLE = str.maketrans(_LOOKALIKES)
+_ESCAPE_PATTERN = compile_pattern(
     r"&(?:(?P<name>lt|sol|amp|num);?|#(?:0{0,6}(?P<decimal>\d{2,3})|x0{0,6}(?P<hex>[0-9a-f]{2}));?)"
     r"|\\{1,8}(?:u00(?P<unicode>[0-9a-f]{2})|u\{0{0,4}(?P<braced>[0-9a-f]{2})\}|x(?P<short>[0-9a-f]{2})|0?(?P<octal>74|57))"
     r"|%(?P<percent>[0-9a-f]{2})|=(?P<quoted>3c|2f)",
     IGNORE_CASE,
 )
 """A letter or mark as an entity, as an escape of JSON or other code, as part of an address or of a mail."""
-_NAMED = {"lt": "<", "sol": "/", "amp": "&", "num": "#"}
+_ENTITIES = {"lt": "<", "sol": "/", "amp": "&", "num": "#"}
 _DEEPEST = 6
 """How often such a spelling may be spelled so itself: `&amp;amp;lt;`."""
 _IN_ANY_FORM = str.maketrans({"i": "[il]", "m": "(?:m|rn)", "d": "(?:d|c[il])"})
-_TAG = compiled(
+_TAG = compile_pattern(
     rf"(?:<[<\[/]*|\[+/[<\[/]*)(?:antm[il])?(?:{'|'.join(name.translate(_IN_ANY_FORM) for name in _NAMES)})"
 )
 """Of a tag in square brackets only the closing one: that is what an escaped opening tag looks like."""
 _INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
 _LESS = rf"(?:[<＜﹤‹〈⟨]|&lt;?|&#(?:0{{0,4}}60|x0{{0,4}}3c);?|\\{{1,8}}(?:u003c|x3c)|%3c){_INVISIBLE}"
 _PIPE = "[|｜∣ǀ￨│]"
-_TOKEN = compiled(
+_TOKEN = compile_pattern(
     rf"{_LESS}(?={_PIPE}{_INVISIBLE}[^\s|｜<>]{{2,60}}{_PIPE}{_INVISIBLE}(?:[>＞›〉⟩]|&gt|&#62|&#x3e|\\|%3e))",
     IGNORE_CASE,
 )
 """The bracket of a model's own token: `<|im_start|>`, `<|eot_id|>`, `<｜User｜>`. Between its pipes stands no space,
 so that operators of languages (`f <| x |> g`) are none."""
-_MARK = compiled(
+_MARK = compile_pattern(
     rf"[\[［]{_INVISIBLE}(?=/?{_INVISIBLE}(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)[\]］])"
     r"|<<(?=/?SYS>>)"
 )
 """The bracket of a turn of Llama and Mistral."""
-_ROLE = compiled(
+_ROLE = compile_pattern(
     r"^(?=[ \t]{0,3}(?:#{1,6}[ \t]{0,3}(?:System|Human|User|Assistant|Instructions?|Response)[ \t]{0,3}:"
     r"|(?:Human|Assistant|System)[ \t]?[:：]))",
     MULTILINE,
 )
 """The beginning of a line that a model may read as a turn's. It becomes a quotation, and stays readable."""
-_NO_LETTER = compiled(r"[^a-z]+")
-_LETTER = compiled(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
-_UNUSUAL = compiled(
+_NO_LETTER = compile_pattern(r"[^a-z]+")
+_LETTER = compile_pattern(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
+_UNUSUAL = compile_pattern(
     "[^\x00-\x7f\xa7\xab\xb7\xbb\xc0-\xde\xe0-\xff\u2010-\u201f\u2022\u2026\u20ac\u2190-\u21ff\u2500-\u257f\u4e00-\u9fff]"
 )
 """Finds what may be a letter or mark of a tag in a disguise that takes the tables of Unicode to see through."""
 
 
-def fenced(text: str) -> str:
+def fence_text(text: str) -> str:
     """Return `text` inside the fence, with what could be taken for a tag of it escaped."""
-    return f"<{FENCE}>\n{escaped(text)}\n</{FENCE}>"
+    return f"<{FENCE}>\n{escape_tags(text)}\n</{FENCE}>"
 
 
-def escaped(text: str) -> str:
+def escape_tags(text: str) -> str:
     """Return `text` with `[` for the bracket of every tag of the fence or of a host, however it is spelled."""
     plain = _plain(_undone(text))
     letters = _alike(_NO_LETTER.sub("", plain))
@@ -111,14 +111,14 @@ def escaped(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     """Put `[` for the bracket of each tag, and leave out the slash that would close something."""
-    folded, origins = _skeleton(text)
+    skeleton, origins = _skeleton(text)
     pieces: list[str] = []
     at = 0
-    for tag in _TAG.finditer(folded):
+    for tag in _TAG.finditer(skeleton):
         for n in range(*tag.span()):
-            if folded[n] in "</":
+            if skeleton[n] in "</":
                 start, end = origins[n]
-                pieces += (text[at:start], "[" if folded[n] == "<" else "")
+                pieces += (text[at:start], "[" if skeleton[n] == "<" else "")
                 at = end
     return "".join([*pieces, text[at:]])
 
@@ -131,21 +131,21 @@ def _undone(text: str) -> str:
     for _ in range(_DEEPEST):
         if not ("&" in text or "\\" in text or "%" in text or "=" in text):
             break
-        plainer = _SPELLED.sub(_said, text)
+        plainer = _ESCAPE_PATTERN.sub(_decode_escape, text)
         if plainer == text:
             break
         text = plainer
     return text
 
 
-def _said(spelled: re.Match[str]) -> str:
+def _decode_escape(match: re.Match[str]) -> str:
     """The letter that an escape stands for."""
-    kind = spelled.lastgroup
-    said = spelled[kind] if kind else ""
+    kind = match.lastgroup
+    code = match[kind] if kind else ""
     if kind == "name":
-        return _NAMED[said.lower()]
-    number = int(said, 10 if kind == "decimal" else 8 if kind == "octal" else 16)
-    return chr(number) if number < 0x80 else spelled[0]
+        return _ENTITIES[code.lower()]
+    number = int(code, 10 if kind == "decimal" else 8 if kind == "octal" else 16)
+    return chr(number) if number < 0x80 else match[0]
 
 
 def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -153,27 +153,27 @@ def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
     letters, spans = text, [(n, n + 1) for n in range(len(text))]
     for _ in range(_DEEPEST):
         pieces: list[str] = []
-        found: list[tuple[int, int]] = []
+        new_spans: list[tuple[int, int]] = []
         at = 0
-        for spelled in _SPELLED.finditer(letters):
-            start, end = spelled.span()
-            said = _said(spelled)
-            pieces += (letters[at:start], said)
-            found += spans[at:start]
-            found += spans[start:end] if said == spelled[0] else [(spans[start][0], spans[end - 1][1])]
+        for match in _ESCAPE_PATTERN.finditer(letters):
+            start, end = match.span()
+            replacement = _decode_escape(match)
+            pieces += (letters[at:start], replacement)
+            new_spans += spans[at:start]
+            new_spans += spans[start:end] if replacement == match[0] else [(spans[start][0], spans[end - 1][1])]
             at = end
         if not at:
             break
-        letters, spans = "".join([*pieces, letters[at:]]), [*found, *spans[at:]]
-    folded: list[str] = []
+        letters, spans = "".join([*pieces, letters[at:]]), [*new_spans, *spans[at:]]
+    plain_letters: list[str] = []
     origins: list[tuple[int, int]] = []
     plain = {letter: _plain(letter) for letter in set(letters)}
     for letter, span in zip(letters, spans, strict=True):
-        for one in plain[letter]:
-            if one in "</[" or "a" <= one <= "z":
-                folded.append(one)
+        for char in plain[letter]:
+            if char in "</[" or "a" <= char <= "z":
+                plain_letters.append(char)
                 origins.append(span)
-    return "".join(folded), origins
+    return "".join(plain_letters), origins
 
 
 # --- looks -------------------------------------------------------------------------------------------------
@@ -182,14 +182,14 @@ def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
 def _plain(text: str) -> str:
     """The text in the small letters that its own are, or look like."""
     if not _UNUSUAL.search(text):
-        return text.lower().translate(_FOLDED)
+        return text.lower().translate(_LETTER_TABLE)
     return text.translate({ord(letter): _looks(letter) for letter in set(text)})
 
 
 def _looks(letter: str) -> str:
     """What one letter looks like; empty of marks that are not seen."""
     if not _UNUSUAL.search(letter):
-        return letter.lower().translate(_FOLDED)
+        return letter.lower().translate(_LETTER_TABLE)
     import unicodedata  # a megabyte of tables: a hook that answers by itself seldom needs them
 
     forms = (letter, letter.lower(), letter.casefold(), letter.upper())
@@ -198,8 +198,8 @@ def _looks(letter: str) -> str:
         return like
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return ""
-    apart = unicodedata.normalize("NFKD", letter)
-    if apart != letter:
-        return "".join(map(_looks, apart))
-    named = _LETTER.search(unicodedata.name(letter, ""))
-    return named[1].lower() if named else letter.lower()
+    decomposition = unicodedata.normalize("NFKD", letter)
+    if decomposition != letter:
+        return "".join(map(_looks, decomposition))
+    match = _LETTER.search(unicodedata.name(letter, ""))
+    return match[1].lower() if match else letter.lower()

@@ -64,14 +64,14 @@ def answer_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     at = tries = 0
-    while tries < _MOST_TRIES and (found := _ANSWER.search(text, at)):
-        start, end = found.start(), _end_of_answer(text, found)
+    while tries < _MOST_TRIES and (match := _ANSWER.search(text, at)):
+        start, end = match.start(), _end_of_answer(text, match)
         if end is None and is_first(text, start):
             end = len(text)
         if end is not None:
             spans.append((start, end))
         tries += end is None
-        at = found.end() if end is None else end
+        at = match.end() if end is None else end
     return spans
 
 
@@ -88,8 +88,8 @@ def host_spans(text: str) -> list[tuple[int, int]]:
 
 def save_spans(text: str) -> list[tuple[int, int]]:
     """Return the span of Palazzo's asking for a save, which some hosts pass on as a person's message, where one is."""
-    found = _SAVE.match(text)
-    return [] if found is None else [found.span()]
+    match = _SAVE.match(text)
+    return [] if match is None else [match.span()]
 
 
 def is_palazzo_block(text: str) -> bool:
@@ -116,13 +116,13 @@ def said_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _end_of_answer(text: str, found: re.Match[str]) -> int | None:
+def _end_of_answer(text: str, match: re.Match[str]) -> int | None:
     """Where JSON ends that begins so; None where it does not end."""
-    if found["escape"]:
-        end = _REST_OF_STRING.match(text, found.start()).end()  # type: ignore[union-attr]  # it matches nothing, too
+    if match["escape"]:
+        end = _REST_OF_STRING.match(text, match.start()).end()  # type: ignore[union-attr]  # it matches nothing, too
         return end if end < len(text) else None
     try:
-        return json.JSONDecoder().raw_decode(text, found.start())[1]
+        return json.JSONDecoder().raw_decode(text, match.start())[1]
     except (ValueError, RecursionError):
         return None
 
@@ -130,41 +130,41 @@ def _end_of_answer(text: str, found: re.Match[str]) -> int | None:
 def blocks(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
     """Return the spans of the outermost blocks between these tags. A block without a closing tag reaches to the end."""
     spans: list[tuple[int, int]] = []
-    opened, name, depth = 0, "", 0
+    block_start, name, depth = 0, "", 0
     for tag in tags.finditer(text):
-        this = tag["name"].lower() if "name" in tags.groupindex else FENCE
+        tag_name = tag["name"].lower() if "name" in tags.groupindex else FENCE
         if not depth and not tag["close"]:
-            opened, name, depth = tag.start(), this, 1
-        elif depth and this == name:
+            block_start, name, depth = tag.start(), tag_name, 1
+        elif depth and tag_name == name:
             depth += -1 if tag["close"] else 1
             if not depth:
-                spans.append((opened, tag.end()))
-    return [*spans, (opened, len(text))] if depth else spans
+                spans.append((block_start, tag.end()))
+    return [*spans, (block_start, len(text))] if depth else spans
 
 
-def _instruction_files(text: str, tagged: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _instruction_files(text: str, tag_blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Instruction files that stand outside of tags. Codex closes them; others let them reach to the end."""
     spans: list[tuple[int, int]] = []
-    for found in _INSTRUCTIONS.finditer(text) if ".md" in text else ():
-        at = found.start()
+    for match in _INSTRUCTIONS.finditer(text) if ".md" in text else ():
+        at = match.start()
         if spans and at < spans[-1][1]:
             continue
-        n = bisect_right(tagged, (at, len(text)))
-        if n and at < tagged[n - 1][1]:
+        n = bisect_right(tag_blocks, (at, len(text)))
+        if n and at < tag_blocks[n - 1][1]:
             continue
-        close = text.find("</INSTRUCTIONS>", found.end()) if found.group().startswith("#") else -1
+        close = text.find("</INSTRUCTIONS>", match.end()) if match.group().startswith("#") else -1
         spans.append((at, close + len("</INSTRUCTIONS>") if close >= 0 else len(text)))
     return spans
 
 
 def _disjoint(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
+    disjoint_spans: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        if disjoint_spans and start < disjoint_spans[-1][1]:
+            disjoint_spans[-1] = (disjoint_spans[-1][0], max(end, disjoint_spans[-1][1]))
         else:
-            joined.append((start, end))
-    return joined
+            disjoint_spans.append((start, end))
+    return disjoint_spans
 
 
 def _covers(spans: list[tuple[int, int]], text: str) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from palazzo.text.shell import INLINE, SHELLS, program_name, unwrapped, words_of
+from palazzo.text.shell import INLINE, SHELLS, program_name, strip_wrappers, words_of
 
 _LONGEST = 4_000
 _MEMORIES = frozenset(["palazzo", "mempalace"])
-_TELLING = frozenset(
+_RECALL_COMMANDS = frozenset(
     [
         "search",
         "show",
@@ -38,8 +38,8 @@ _TELLING_OF_GROUP = frozenset(
 )
 """Commands whose output is words of the memory. What others print (`doctor`, `mine`, `status`) is in no memory yet."""
 _SILENT = frozenset(["cd", "export", "set", "unset", "true", ":", "sleep"])
-_SAYING = frozenset(["echo", "printf"])
-_PICKING = {
+_ECHO_COMMANDS = frozenset(["echo", "printf"])
+_FILTER_PROGRAMS = {
     **dict.fromkeys(("head", "tail", "cat", "less", "more", "sort", "uniq", "wc", "nl", "fold", "cut"), 0),
     "grep": 1,
     "egrep": 1,
@@ -51,7 +51,7 @@ _PICKING = {
 """Programs that print what they are handed, or of it; and how many plain words they take that name no file to read."""
 _OF_FILES = re.compile(r"--files0-from\b")
 _GREP_OF_FILES = re.compile(r"-\w*[rRf]|--(?:recursive|dereference-recursive|file)\b")
-_PRINTED = re.compile(r"\d+(?:,\d+)?p\Z")
+_SED_PRINT = re.compile(r"\d+(?:,\d+)?p\Z")
 _REDIRECT = re.compile(r"[<>&|]+\Z")
 _NEXT = frozenset(["&&", "||", ";", ";;", "|", "|&"])
 
@@ -61,45 +61,49 @@ def tells_memory(command: str) -> bool:
     if len(command) > _LONGEST or not any(name in command for name in _MEMORIES):
         return False
     commands = list(_commands(command))
-    told = [_tells(words, piped) for words, piped in commands]
-    return all(one is not None for one in told) and any(told)
+    verdicts = [_tells(words, is_piped) for words, is_piped in commands]
+    return all(verdict is not None for verdict in verdicts) and any(verdicts)
 
 
-def _tells(words: Sequence[str], piped: bool) -> bool | None:
+def _tells(words: Sequence[str], is_piped: bool) -> bool | None:
     """Whether a command prints what a memory holds; None of one that may print something else."""
-    plain = unwrapped(list(words))
+    plain = strip_wrappers(list(words))
     if not plain:
         return False if words else None
     name, rest = program_name(plain[0]), plain[1:]
-    if name in SHELLS and len(rest) > 1 and rest[0] in INLINE and not piped:
+    if name in SHELLS and len(rest) > 1 and rest[0] in INLINE and not is_piped:
         return True if tells_memory(" ".join(rest[1:])) else None
     if name in _MEMORIES:
         return True if _is_telling(rest) else None
-    if piped:
+    if is_piped:
         return False if _only_picks(name, rest) else None
     if name in _SILENT or name.startswith("#"):
         return False
-    return False if name in _SAYING and not any(mark in word for word in rest for mark in "$`") else None
+    return False if name in _ECHO_COMMANDS and not any(mark in word for word in rest for mark in "$`") else None
 
 
 def _is_telling(rest: Sequence[str]) -> bool:
     """Whether the words behind the program's name are a command that prints what the memory holds."""
-    left = iter(rest)
+    words = iter(rest)
     verbs = []
-    for word in left:
+    for word in words:
         if word == "--palace":
-            next(left, None)
+            next(words, None)
         elif not word.startswith("-"):
             verbs.append(word)
-    return verbs[:1] != [] and (verbs[0] in _TELLING or tuple(verbs[:2]) in _TELLING_OF_GROUP)
+    return verbs[:1] != [] and (verbs[0] in _RECALL_COMMANDS or tuple(verbs[:2]) in _TELLING_OF_GROUP)
 
 
 def _only_picks(name: str, rest: Sequence[str]) -> bool:
     plain = [word for word in rest if not word.startswith("-") and not word.isdigit()]
     if name == "sed":
-        return rest[:1] == ["-n"] and len(rest) == 2 and _PRINTED.match(rest[1]) is not None
-    elsewhere = _GREP_OF_FILES if "grep" in name else _OF_FILES
-    return name in _PICKING and len(plain) <= _PICKING[name] and not any(elsewhere.match(word) for word in rest)
+        return rest[:1] == ["-n"] and len(rest) == 2 and _SED_PRINT.match(rest[1]) is not None
+    file_options = _GREP_OF_FILES if "grep" in name else _OF_FILES
+    return (
+        name in _FILTER_PROGRAMS
+        and len(plain) <= _FILTER_PROGRAMS[name]
+        and not any(file_options.match(word) for word in rest)
+    )
 
 
 def _commands(command: str) -> Iterator[tuple[list[str], bool]]:
@@ -108,20 +112,20 @@ def _commands(command: str) -> Iterator[tuple[list[str], bool]]:
     What is not plain is a command without words: of that nobody knows what it prints.
     """
     words: list[str] = []
-    piped = False
-    left = iter(words_of(re.sub(r"\\\n", " ", command).strip().replace("\n", " ; ")))
-    for word in left:
+    is_piped = False
+    tokens = iter(words_of(re.sub(r"\\\n", " ", command).strip().replace("\n", " ; ")))
+    for word in tokens:
         if word in _NEXT:
             if words:
-                yield words, piped
-            words, piped = [], word in ("|", "|&")
+                yield words, is_piped
+            words, is_piped = [], word in ("|", "|&")
         elif word in (">", ">>", ">&", "&>", "&>>"):
             if words and words[-1].isdigit():
                 words.pop()
-            next(left, None)
+            next(tokens, None)
         elif _REDIRECT.match(word) or set(word) <= set("();"):
-            yield [], piped
+            yield [], is_piped
         else:
             words.append(word)
     if words:
-        yield words, piped
+        yield words, is_piped

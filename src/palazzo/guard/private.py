@@ -18,7 +18,7 @@ _TAG = re.compile(
 )
 
 
-_OPENING = re.compile(r"(?:<|\\{1,8}u003c)\s{0,8}/?\s{0,8}\Z", re.IGNORECASE)
+_TAG_START = re.compile(r"(?:<|\\{1,8}u003c)\s{0,8}/?\s{0,8}\Z", re.IGNORECASE)
 _BEFORE_THE_NAME = 32
 
 
@@ -26,19 +26,19 @@ def private_spans(text: str, start: int = 0, end: int | None = None) -> list[tup
     """Return the private spans of `text` between `start` and `end`, tags included: the outermost, in order."""
     end = len(text) if end is None else end
     spans: list[tuple[int, int]] = []
-    depth = opened = 0
+    depth = block_start = 0
     for tag in private_tags(text, start, end):
         if text.startswith("`", tag.end()) and text[max(0, tag.start() - 1) : tag.start()] == "`":
             continue  # spoken of, not used
         if not tag["close"]:
             if not tag["rest"].rstrip().endswith("/"):  # <private/> holds nothing
-                opened = opened if depth else tag.start()
+                block_start = block_start if depth else tag.start()
                 depth += 1
         elif depth:
             depth -= 1
             if not depth:
-                spans.append((opened, tag.end()))
-    return [*spans, (opened, end)] if depth else spans
+                spans.append((block_start, tag.end()))
+    return [*spans, (block_start, end)] if depth else spans
 
 
 def private_tags(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
@@ -47,11 +47,11 @@ def private_tags(text: str, start: int = 0, end: int | None = None) -> Iterator[
     end = len(text) if end is None else end
     if text.find("<", start, end) < 0 and text.find("u003", start, end) < 0:
         return
-    lowered = text[start:end].encode("ascii", "replace").lower()
-    at = lowered.find(PRIVATE_TAG)
+    haystack = text[start:end].encode("ascii", "replace").lower()
+    at = haystack.find(PRIVATE_TAG)
     while at >= 0:
-        opening = _OPENING.search(text, max(start, start + at - _BEFORE_THE_NAME), start + at)
-        tag = _TAG.match(text, opening.start(), end) if opening else None
+        tag_start = _TAG_START.search(text, max(start, start + at - _BEFORE_THE_NAME), start + at)
+        tag = _TAG.match(text, tag_start.start(), end) if tag_start else None
         if tag:
             yield tag
-        at = lowered.find(PRIVATE_TAG, tag.end() - start if tag else at + 1)
+        at = haystack.find(PRIVATE_TAG, tag.end() - start if tag else at + 1)

@@ -17,7 +17,7 @@ from itertools import accumulate
 
 from palazzo.guard.private import private_spans
 from palazzo.model import Part
-from palazzo.security.secret_phrases import Found
+from palazzo.security.secret_phrases import RuleSpan
 from palazzo.security.secrets import find_secrets, merged, outside_marks
 
 PRIVATE, PRIVATE_RULE = "[private]", "private"
@@ -38,7 +38,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class Redaction:
     """A text without its secrets, and where each of them stood in the original."""
 
     text: str
@@ -50,14 +50,16 @@ class Redacted:
         A mark belongs to the part that its secret began in. A part of which nothing is left is left out.
         """
         starts = [edit.start for edit in self.edits]
-        grown = [0, *accumulate(len(edit.mark) - (edit.end - edit.start) for edit in self.edits)]
+        offsets = [0, *accumulate(len(edit.mark) - (edit.end - edit.start) for edit in self.edits)]
 
-        def moved(at: int) -> int:
-            before = bisect_left(starts, at)
-            return max(at, self.edits[before - 1].end) + grown[before] if before else at
+        def shift_position(at: int) -> int:
+            edit_count = bisect_left(starts, at)
+            return max(at, self.edits[edit_count - 1].end) + offsets[edit_count] if edit_count else at
 
-        shifted = (replace(part, start=moved(part.start), end=moved(part.end)) for part in parts)
-        return tuple(part for part in shifted if part.start < part.end)
+        redacted_parts = (
+            replace(part, start=shift_position(part.start), end=shift_position(part.end)) for part in parts
+        )
+        return tuple(part for part in redacted_parts if part.start < part.end)
 
     def secrets(self, original: str) -> dict[str, str]:
         """Return what was taken out of `original`, each with its rule. For `known`; never to be kept."""
@@ -72,9 +74,9 @@ class Redacted:
 def redact(
     text: str,
     key: bytes,
-    within: Sequence[tuple[int, int]] | None = None,
-    known: Mapping[str, str] = NOTHING_KNOWN,
-) -> Redacted:
+    ranges: Sequence[tuple[int, int]] | None = None,
+    secret_rules: Mapping[str, str] = NOTHING_KNOWN,
+) -> Redaction:
     """Return `text` with its secrets and private spans replaced.
 
     `key` fingerprints the secrets (1 to 64 bytes; ValueError otherwise). Private spans count `within` these
@@ -84,18 +86,18 @@ def redact(
     """
     if not 1 <= len(key) <= 64:
         raise ValueError(f"the fingerprint key has {len(key)} bytes; it takes 1 to 64")
-    stretches = [(0, len(text))] if within is None else within
+    stretches = [(0, len(text))] if ranges is None else ranges
     edits = [Edit(*span, PRIVATE_RULE, PRIVATE) for stretch in stretches for span in private_spans(text, *stretch)]
-    current = _applied(text, edits)
+    current = _apply_edits(text, edits)
     for _ in range(_PASSES):
-        found: list[Found] = [(span.start, span.end, span.rule) for span in find_secrets(current)]
-        if known:
-            found = merged(outside_marks(current, [*found, *_occurrences(current, known)]))
-        if not found:
+        matches: list[RuleSpan] = [(span.start, span.end, span.rule) for span in find_secrets(current)]
+        if secret_rules:
+            matches = merged(outside_marks(current, [*matches, *_occurrences(current, secret_rules)]))
+        if not matches:
             break
-        edits = _joined(edits, [Edit(a, b, rule, mark(current[a:b], rule, key)) for a, b, rule in found])
-        current = _applied(text, edits)
-    return Redacted(current, tuple(edits))
+        edits = _merge_edits(edits, [Edit(a, b, rule, mark(current[a:b], rule, key)) for a, b, rule in matches])
+        current = _apply_edits(text, edits)
+    return Redaction(current, tuple(edits))
 
 
 def mark(secret: str, rule: str, key: bytes) -> str:
@@ -106,14 +108,14 @@ def mark(secret: str, rule: str, key: bytes) -> str:
     return f"[redacted:{rule}:{digest.hexdigest()}]"
 
 
-def _occurrences(text: str, known: Mapping[str, str]) -> Iterator[Found]:
-    for secret, rule in known.items():
+def _occurrences(text: str, secret_rules: Mapping[str, str]) -> Iterator[RuleSpan]:
+    for secret, rule in secret_rules.items():
         if secret and secret in text:
-            for found in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
-                yield found.start(), found.end(), rule
+            for match in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
+                yield match.start(), match.end(), rule
 
 
-def _applied(text: str, edits: Sequence[Edit]) -> str:
+def _apply_edits(text: str, edits: Sequence[Edit]) -> str:
     if not edits:
         return text
     pieces: list[str] = []
@@ -124,15 +126,15 @@ def _applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _joined(edits: Sequence[Edit], found: Sequence[Edit]) -> list[Edit]:
+def _merge_edits(edits: Sequence[Edit], later_edits: Sequence[Edit]) -> list[Edit]:
     """Edits of the original text and edits of what they made of it, as edits of the original.
 
     What was found in the second lies between the marks that the first put there, never across one.
     """
-    grown = list(accumulate((len(edit.mark) - (edit.end - edit.start) for edit in edits), initial=0))
-    mark_ends = [edit.end + grown[n + 1] for n, edit in enumerate(edits)]
-    moved = []
-    for edit in found:
-        by = grown[bisect_right(mark_ends, edit.start)]
-        moved.append(replace(edit, start=edit.start - by, end=edit.end - by))
-    return sorted([*edits, *moved], key=lambda edit: edit.start)
+    offsets = list(accumulate((len(edit.mark) - (edit.end - edit.start) for edit in edits), initial=0))
+    mark_ends = [edit.end + offsets[n + 1] for n, edit in enumerate(edits)]
+    rebased_edits = []
+    for edit in later_edits:
+        by = offsets[bisect_right(mark_ends, edit.start)]
+        rebased_edits.append(replace(edit, start=edit.start - by, end=edit.end - by))
+    return sorted([*edits, *rebased_edits], key=lambda edit: edit.start)

@@ -34,56 +34,58 @@ class RedactedRow(NamedTuple):
     rules: Counter[str]
 
 
-def redact_row(raw: bytes, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN, private: bool = True) -> RedactedRow:
+def redact_row(
+    raw: bytes, key: bytes, secret_rules: Mapping[str, str] = NOTHING_KNOWN, private: bool = True
+) -> RedactedRow:
     """Return a source row without its secrets: JSON if it parses as that, text otherwise. Its line end stays.
 
     Tags of private spans count in every string of it, unless not `private`; `known` go in any case.
     """
     text = raw.decode("utf-8", "surrogateescape")
-    if not known and not find_secrets(text) and not (private and private_spans(text)):
+    if not secret_rules and not find_secrets(text) and not (private and private_spans(text)):
         return RedactedRow(raw, {}, Counter())
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        plain = redact(text, key, None if private else (), known)
+        plain = redact(text, key, None if private else (), secret_rules)
         return RedactedRow(plain.text.encode("utf-8", "surrogateescape"), plain.secrets(text), plain.rules)
-    done = redact_json(value, key, known, private)
-    if not done.rules:
+    redaction = redact_json(value, key, secret_rules, private)
+    if not redaction.rules:
         return RedactedRow(raw, {}, Counter())
     begin, end = len(raw) - len(raw.lstrip()), len(raw.rstrip())
-    return RedactedRow(raw[:begin] + _written(done.value, text) + raw[end:], done.secrets, done.rules)
+    return RedactedRow(raw[:begin] + _dump_json(redaction.value, text) + raw[end:], redaction.secrets, redaction.rules)
 
 
 def redact_json(
-    value: object, key: bytes, known: Mapping[str, str] = NOTHING_KNOWN, private: bool = True
+    value: object, key: bytes, secret_rules: Mapping[str, str] = NOTHING_KNOWN, private: bool = True
 ) -> RedactedJson:
     """Return a copy of the parsed JSON `value` without its secrets. Any depth; `value` itself is not changed."""
-    walk = _Walk(key, known, private)
+    walk = _Walk(key, secret_rules, private)
     return RedactedJson(walk.whole(value), walk.secrets, walk.rules)
 
 
 class _Walk:
     """One walk through a value, without recursion: a hostile row may be nested deeper than Python's stack."""
 
-    def __init__(self, key: bytes, known: Mapping[str, str], private: bool) -> None:
+    def __init__(self, key: bytes, secret_rules: Mapping[str, str], private: bool) -> None:
         self.secrets: dict[str, str] = {}
         self.rules: Counter[str] = Counter()
-        self._key, self._known = key, known
+        self._key, self._known = key, secret_rules
         self._within: tuple[tuple[int, int], ...] | None = None if private else ()
         self._open: list[tuple[object, object]] = []
 
     def whole(self, value: object) -> object:
-        top = self._copied("", value)
+        top = self._copy_value("", value)
         while self._open:
             source, copy = self._open.pop()
             if isinstance(source, dict) and isinstance(copy, dict):
                 for name, member in source.items():
-                    copy[self._name(name, copy)] = self._copied(name, member)
+                    copy[self._name(name, copy)] = self._copy_value(name, member)
             elif isinstance(source, list) and isinstance(copy, list):
-                copy.extend(self._copied("", member) for member in source)
+                copy.extend(self._copy_value("", member) for member in source)
         return top
 
-    def _copied(self, name: object, value: object) -> object:
+    def _copy_value(self, name: object, value: object) -> object:
         """A container is filled later; a scalar is redacted at once."""
         if isinstance(value, dict | list):
             copy: object = {} if isinstance(value, dict) else []
@@ -102,26 +104,26 @@ class _Walk:
         return len(text) <= 600 and not MARK.search(text) and is_secret_value(name, text) and not find_secrets(text)
 
     def _text(self, value: str) -> str:
-        done = redact(value, self._key, self._within, self._known)
-        if done.edits:
-            self.rules += done.rules
-            self.secrets |= done.secrets(value)
-        return done.text
+        redaction = redact(value, self._key, self._within, self._known)
+        if redaction.edits:
+            self.rules += redaction.rules
+            self.secrets |= redaction.secrets(value)
+        return redaction.text
 
-    def _name(self, name: object, taken: dict[object, object]) -> object:
+    def _name(self, name: object, members: dict[object, object]) -> object:
         """A member's name, which may itself be a secret. Two that became alike are kept apart."""
         if not isinstance(name, str):
             return name
         new = self._text(name)
-        while new != name and new in taken:
+        while new != name and new in members:
             new += PRIVATE
         return new
 
 
-def _written(value: object, like: str) -> bytes:
+def _dump_json(value: object, like: str) -> bytes:
     """JSON in the manner of `like`: escaped if that is ASCII, spaced if that is."""
-    spaced = '": ' in like[:4096]
-    separators = (", ", ": ") if spaced else (",", ":")
+    has_spaces = '": ' in like[:4096]
+    separators = (", ", ": ") if has_spaces else (",", ":")
     if not like.isascii():
         try:
             return json.dumps(value, ensure_ascii=False, separators=separators).encode("utf-8", "surrogateescape")

@@ -14,28 +14,28 @@ from itertools import accumulate
 from palazzo.guard.private import PRIVATE_TAG, private_tags
 from palazzo.security.secrets import find_spans
 
-_APART = b"\n" * 32
+_SEPARATOR = b"\n" * 32
 """Stands between two texts: more than any rule skips to what comes before a secret, and so much that in the 40
 characters that some look back, no other secret has room before it."""
 
 
 def suspects(texts: Sequence[bytes]) -> set[int]:
     """Return the numbers of those texts (UTF-8, or any bytes) that want a look of their own."""
-    joined = _APART.join(texts)
-    text = joined.decode("utf-8", "surrogateescape")
-    hits = list(_hits(text, joined if joined.isascii() else text.encode("ascii", "replace")))
+    blob = _SEPARATOR.join(texts)
+    text = blob.decode("utf-8", "surrogateescape")
+    hits = list(_hits(text, blob if blob.isascii() else text.encode("ascii", "replace")))
     if not hits:
         return set()
-    sizes = (len(one.decode("utf-8", "surrogateescape")) + len(_APART) for one in texts)
+    sizes = (len(raw_text.decode("utf-8", "surrogateescape")) + len(_SEPARATOR) for raw_text in texts)
     starts = list(accumulate(sizes, initial=0))
     return {n for start, end in hits for n in range(_at(starts, start), _at(starts, end - 1) + 1)}
 
 
 def _hits(text: str, plain: bytes) -> Iterator[tuple[int, int]]:
-    lowered = plain.lower()
-    for start, end, _ in find_spans(text, plain, lowered):
+    lowercase_bytes = plain.lower()
+    for start, end, _ in find_spans(text, plain, lowercase_bytes):
         yield start, end
-    if PRIVATE_TAG in lowered:
+    if PRIVATE_TAG in lowercase_bytes:
         for tag in private_tags(text):
             yield tag.span()
 

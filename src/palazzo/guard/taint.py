@@ -22,22 +22,22 @@ AGENTS_VARIABLES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
+class TrustAssessment:
     """Whom to believe for what somebody states, and the ids of the items from outside that brought that down."""
 
     trust: Trust
     tainted_by: tuple[str, ...] = ()
 
 
-PERSON = Believed("user")
-AGENT = Believed("agent")
+PERSON = TrustAssessment("user")
+AGENT = TrustAssessment("agent")
 
 
-def believed(trust: Trust, met: Sequence[str]) -> Believed:
+def assess_trust(trust: Trust, untrusted_ids: Sequence[str]) -> TrustAssessment:
     """Return whom to believe for one of that trust who has `met` these items from outside, in their order."""
-    if trust == "user" or not met:
-        return Believed(trust)
-    return Believed("external", tuple(dict.fromkeys(met))[-MOST_NAMED:])
+    if trust == "user" or not untrusted_ids:
+        return TrustAssessment(trust)
+    return TrustAssessment("external", tuple(dict.fromkeys(untrusted_ids))[-MOST_NAMED:])
 
 
 def from_outside(trust: Trust, parts: Sequence[Part], size: int) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from palazzo.attention.happening import Beginning, Event, Happening, Reaction, ToolKind
+from palazzo.attention.happening import Beginning, Event, HookEvent, Reaction, ToolKind
 
 Payload = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -34,7 +34,7 @@ class HostAdapter(Protocol):
         """Whether a hook can hold a compaction back."""
         ...
 
-    def read(self, event: Event, payload: Payload) -> Happening | None:
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
         """Return what happened; None where it is nothing that anybody needs to know."""
         ...
 
@@ -45,14 +45,14 @@ class HostAdapter(Protocol):
 
 def text(payload: Payload, *names: str) -> str:
     """Return the first of these fields that is a text; empty where none is."""
-    found = (payload.get(name) for name in names)
-    return next((one for one in found if isinstance(one, str) and one), "")
+    values = (payload.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def mapping(payload: Payload, *names: str) -> Payload:
     """Return the first of these fields that is an object; empty where none is."""
-    found = (payload.get(name) for name in names)
-    return next((one for one in found if isinstance(one, Mapping)), {})
+    values = (payload.get(name) for name in names)
+    return next((value for value in values if isinstance(value, Mapping)), {})
 
 
 def beginning(payload: Payload) -> Beginning:
@@ -67,7 +67,7 @@ def words(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(filter(None, map(words, value)))
     if isinstance(value, Mapping):
-        parts = (value.get(name) for name in _SAID if value.get(name))
+        parts = (value.get(name) for name in _TEXT_FIELDS if value.get(name))
         return "\n".join(filter(None, map(words, parts)))
     return ""
 
@@ -84,7 +84,18 @@ _BEGINNINGS: dict[str, Beginning] = {
     "compact": "compact",
     "fork": "fork",
 }
-_SAID = ("text", "stdout", "stderr", "output", "content", "file", "llmContent", "textResultForLlm", "result", "message")
+_TEXT_FIELDS = (
+    "text",
+    "stdout",
+    "stderr",
+    "output",
+    "content",
+    "file",
+    "llmContent",
+    "textResultForLlm",
+    "result",
+    "message",
+)
 _KINDS: dict[str, ToolKind] = {
     **dict.fromkeys(("read", "readfile", "view", "readmanyfiles"), "read"),
     **dict.fromkeys(("bash", "shell", "runshellcommand", "execcommand", "powershell"), "command"),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from palazzo.attention.happening import NOTHING as NO_REACTION
-from palazzo.attention.happening import Event, Happening, Reaction
+from palazzo.attention.happening import Event, HookEvent, Reaction
 from palazzo.errors import PalazzoError
 from palazzo.hosts.adapter import Answer, HostAdapter
 from palazzo.hosts.faults import Faults
@@ -34,19 +34,21 @@ def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Fa
     `faults` makes the answer if the hook fails; without it that answer is empty.
     """
     adapter = ADAPTERS.get(host)
-    known = None if adapter is None else adapter.events.get(event)
-    if adapter is None or known is None:
+    canonical_event = None if adapter is None else adapter.events.get(event)
+    if adapter is None or canonical_event is None:
         log(f"hook {host[:40]!r} {event[:40]!r}: not known")
         return NOTHING
     try:
-        session_event = _read(adapter, known, payload)
+        session_event = _read(adapter, canonical_event, payload)
     except (ValueError, RecursionError) as error:
-        log(f"hook {host} {known}: {error}")
+        log(f"hook {host} {canonical_event}: {error}")
         return NOTHING
-    return NOTHING if session_event is None else _answer_event(adapter, known, session_event, ask, log, faults)
+    return (
+        NOTHING if session_event is None else _answer_event(adapter, canonical_event, session_event, ask, log, faults)
+    )
 
 
-def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | None:
+def _read(adapter: HostAdapter, event: Event, payload: bytes) -> HookEvent | None:
     if len(payload) > LARGEST:
         raise ValueError(f"a payload of {len(payload):,} bytes is not read")
     read = json.loads(payload.decode("utf-8-sig", "replace"))
@@ -56,7 +58,7 @@ def _read(adapter: HostAdapter, event: Event, payload: bytes) -> Happening | Non
 
 
 def _answer_event(
-    adapter: HostAdapter, event: Event, session_event: Happening, ask: Ask, log: Log, faults: Faults | None
+    adapter: HostAdapter, event: Event, session_event: HookEvent, ask: Ask, log: Log, faults: Faults | None
 ) -> bytes:
     """Return the answer in the shape of the host's event. `session_event` may be of another kind."""
     try:
@@ -71,23 +73,23 @@ def _answer_event(
     return _bytes(adapter.write(event, Reaction(result.inject, result.ask, result.tell)))
 
 
-def _request(happening: Happening) -> HookRequest:
-    tool = happening.tool
-    call = None if tool is None else ToolCall(tool.name, tool.kind, dict(tool.given), tool.output, tool.error)
+def _request(session_event: HookEvent) -> HookRequest:
+    tool = session_event.tool
+    call = None if tool is None else ToolCall(tool.name, tool.kind, dict(tool.arguments), tool.output, tool.error)
     return HookRequest(
-        host=happening.host,
-        event=happening.event,
-        session=happening.session,
-        cwd=happening.cwd,
-        transcript=happening.transcript,
-        beginning=happening.beginning,
-        prompt=happening.prompt,
+        host=session_event.host,
+        event=session_event.event,
+        session=session_event.session,
+        cwd=session_event.cwd,
+        transcript=session_event.transcript,
+        beginning=session_event.beginning,
+        prompt=session_event.prompt,
         tool=call,
-        agent=happening.agent,
-        agent_kind=happening.agent_kind,
-        last_message=happening.last_message,
-        trigger=happening.trigger,
-        asked=happening.asked,
+        agent=session_event.agent,
+        agent_kind=session_event.agent_kind,
+        last_message=session_event.last_message,
+        trigger=session_event.trigger,
+        asked=session_event.is_continuation,
     )
 
 

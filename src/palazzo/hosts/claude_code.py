@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from palazzo.attention.happening import Event, Happening, Reaction
+from palazzo.attention.happening import Event, HookEvent, Reaction
 from palazzo.hosts import claude_shaped
 from palazzo.hosts.adapter import Answer, Payload
 
@@ -38,10 +38,10 @@ class ClaudeCode:
     shows: frozenset[Event] = frozenset(_NAMES) - {"pre-compact", "subagent-stop", "session-end"}
     holds_back = True
 
-    def read(self, event: Event, payload: Payload) -> Happening | None:
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
         """Return what happened; None for the stop of the agent that summarises, which has no kind."""
-        found = claude_shaped.happening(self.name, event, payload, claude_shaped.tool(payload))
-        return None if event == "subagent-stop" and not found.agent_kind else found
+        session_event = claude_shaped.parse_event(self.name, event, payload, claude_shaped.tool(payload))
+        return None if event == "subagent-stop" and not session_event.agent_kind else session_event
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
         """Return the answer in the shape that reaches the model, or the person."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from palazzo.attention.happening import Event, Happening, Reaction, ToolUse
+from palazzo.attention.happening import Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
 
 
-def happening(host: str, event: Event, payload: Payload, used: ToolUse | None) -> Happening:
+def parse_event(host: str, event: Event, payload: Payload, used: ToolUse | None) -> HookEvent:
     """Return what a payload tells of. `SubagentStop` names its parent's transcript beside its own, which is the one."""
-    return Happening(
+    return HookEvent(
         host=host,
         event=event,
         session=adapter.text(payload, "session_id"),
@@ -24,7 +24,7 @@ def happening(host: str, event: Event, payload: Payload, used: ToolUse | None) -
         agent_kind=adapter.text(payload, "agent_type"),
         last_message=adapter.text(payload, "last_assistant_message", "prompt_response"),
         trigger=adapter.text(payload, "trigger", "reason"),
-        asked=payload.get("stop_hook_active") is True,
+        is_continuation=payload.get("stop_hook_active") is True,
     )
 
 
@@ -36,7 +36,7 @@ def tool(payload: Payload) -> ToolUse | None:
     return ToolUse(
         name=name,
         kind=adapter.kind(name),
-        given=adapter.mapping(payload, "tool_input"),
+        arguments=adapter.mapping(payload, "tool_input"),
         output=adapter.words(payload.get("tool_response")),
         error=adapter.text(payload, "error"),
     )
@@ -44,7 +44,7 @@ def tool(payload: Payload) -> ToolUse | None:
 
 def answer(names: Mapping[Event, str], injects: Collection[Event], event: Event, reaction: Reaction) -> Answer:
     """Return an answer: a line for the person, and words for the model under the host's name of this very event."""
-    told: Answer = {"systemMessage": reaction.tell} if reaction.tell else {}
+    fields: Answer = {"systemMessage": reaction.tell} if reaction.tell else {}
     if reaction.inject and event in injects:
-        told["hookSpecificOutput"] = {"hookEventName": names[event], "additionalContext": reaction.inject}
-    return told
+        fields["hookSpecificOutput"] = {"hookEventName": names[event], "additionalContext": reaction.inject}
+    return fields

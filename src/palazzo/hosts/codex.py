@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from palazzo.attention.happening import Event, Happening, Reaction
+from palazzo.attention.happening import Event, HookEvent, Reaction
 from palazzo.hosts import claude_shaped
 from palazzo.hosts.adapter import Answer, Payload
 
@@ -41,13 +41,13 @@ class Codex:
     shows: frozenset[Event] = frozenset(_NAMES) - {"session-end"}
     holds_back = False  # it would end the turn
 
-    def read(self, event: Event, payload: Payload) -> Happening | None:
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
         """Return what happened."""
         used = claude_shaped.tool(payload)
         failed = used is not None and used.kind == "command" and bool(_FAILED.search(used.output))
         if event == "post-tool" and used is not None and failed:
-            return claude_shaped.happening(self.name, "tool-failure", payload, replace(used, error=used.output))
-        return claude_shaped.happening(self.name, event, payload, used)
+            return claude_shaped.parse_event(self.name, "tool-failure", payload, replace(used, error=used.output))
+        return claude_shaped.parse_event(self.name, event, payload, used)
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
         """Return the answer in the shape that reaches the model; nothing can hold a compaction back here."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from palazzo.attention.happening import Event, Happening, Reaction, ToolUse
+from palazzo.attention.happening import Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
 
@@ -34,10 +34,10 @@ class Copilot:
     shows: frozenset[Event] = frozenset()
     holds_back = False
 
-    def read(self, event: Event, payload: Payload) -> Happening | None:
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
         """Return what happened; a command that failed is told of at the end of its output."""
         used = _tool(payload)
-        return Happening(
+        return HookEvent(
             host=self.name,
             event="tool-failure" if event == "post-tool" and used is not None and used.error else event,
             session=adapter.text(payload, "sessionId"),
@@ -47,7 +47,7 @@ class Copilot:
             prompt=adapter.text(payload, "prompt"),
             tool=used,
             trigger=adapter.text(payload, "reason", "stopReason"),
-            asked=payload.get("stop_hook_active") is True,
+            is_continuation=payload.get("stop_hook_active") is True,
         )
 
     def write(self, event: Event, reaction: Reaction) -> Answer:

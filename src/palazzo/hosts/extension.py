@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from palazzo.attention.happening import EVENTS, Event, Happening, Reaction, ToolUse
+from palazzo.attention.happening import EVENTS, Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
 
@@ -26,9 +26,9 @@ class Extension:
     shows: frozenset[Event]
     holds_back: bool
 
-    def read(self, event: Event, payload: Payload) -> Happening | None:
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
         """Return what happened."""
-        return Happening(
+        return HookEvent(
             host=self.name,
             event=event,
             session=adapter.text(payload, "session"),
@@ -41,13 +41,13 @@ class Extension:
             agent_kind=adapter.text(payload, "agent_kind"),
             last_message=adapter.text(payload, "last_message"),
             trigger=adapter.text(payload, "trigger"),
-            asked=payload.get("asked") is True,
+            is_continuation=payload.get("asked") is True,
         )
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
         """Return the answer."""
-        told: Answer = {"inject": reaction.inject, "ask": reaction.ask, "tell": reaction.tell}
-        answer = {name: words for name, words in told.items() if words}
+        texts: Answer = {"inject": reaction.inject, "ask": reaction.ask, "tell": reaction.tell}
+        answer = {name: words for name, words in texts.items() if words}
         return answer | ({"hold_back": True} if reaction.hold_back and event == "pre-compact" else {})
 
 
@@ -63,7 +63,7 @@ def _tool(payload: Payload) -> ToolUse | None:
     return ToolUse(
         name=name,
         kind=adapter.kind(name),
-        given=adapter.mapping(payload, "input"),
+        arguments=adapter.mapping(payload, "input"),
         output=adapter.words(payload.get("output")),
         error=adapter.words(payload.get("error")),
     )

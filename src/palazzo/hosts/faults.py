@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from palazzo.attention import preserving
-from palazzo.attention.happening import NOTHING, Event, Happening, Reaction
+from palazzo.attention.happening import NOTHING, Event, HookEvent, Reaction
 from palazzo.errors import PalazzoError
 from palazzo.hosts.adapter import HostAdapter
 from palazzo.hosts.session_flags import SessionFlags
@@ -30,7 +30,7 @@ class Faults:
         self._set: list[tuple[str, str, str]] = []
         self._is_abandoned = False
 
-    def react(self, adapter: HostAdapter, event: Event, session_event: Happening, error: Exception) -> Reaction:
+    def react(self, adapter: HostAdapter, event: Event, session_event: HookEvent, error: Exception) -> Reaction:
         """Return the reaction in place of the hook's own."""
         problem = _sentence(error)
         if event == "pre-compact" and self._would_lose_words(session_event):
@@ -47,11 +47,11 @@ class Faults:
         for name, host, session in self._set:
             self._flags.clear(name, host, session)
 
-    def note_capture(self, adapter: HostAdapter, session_event: Happening) -> None:
+    def note_capture(self, adapter: HostAdapter, session_event: HookEvent) -> None:
         """Note that a session was captured before a compaction: the next failure holds the compaction back again."""
         self._flags.clear(_COMPACTION, adapter.name, session_event.session)
 
-    def _before_compaction(self, adapter: HostAdapter, session_event: Happening, problem: str) -> Reaction:
+    def _before_compaction(self, adapter: HostAdapter, session_event: HookEvent, problem: str) -> Reaction:
         line = f"Palazzo could not keep this session before it is compacted: {problem}"
         if self._is_abandoned:
             return NOTHING  # the host has another answer already, and that one's flag stays
@@ -64,14 +64,14 @@ class Faults:
         is_first = self._set_flag(_PROBLEM, adapter, session_event) is not False
         return Reaction(tell=line) if is_first or adapter.holds_back else NOTHING
 
-    def _set_flag(self, name: str, adapter: HostAdapter, session_event: Happening) -> bool | None:
+    def _set_flag(self, name: str, adapter: HostAdapter, session_event: HookEvent) -> bool | None:
         """Set a flag as `SessionFlags.set` does, and remember it for `abandon`."""
         is_new = self._flags.set(name, adapter.name, session_event.session)
         if is_new:
             self._set.append((name, adapter.name, session_event.session))
         return is_new
 
-    def _would_lose_words(self, session_event: Happening) -> bool:
+    def _would_lose_words(self, session_event: HookEvent) -> bool:
         """Return whether the session has a transcript or a directory to capture. Other sessions lose nothing more."""
         targets = preserving.targets(self._variables, session_event.transcript, session_event.cwd)
         return any(target.sufficient for target in targets)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from palazzo.attention.happening import Event, Happening, Reaction, ToolUse
+from palazzo.attention.happening import Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter, claude_shaped
 from palazzo.hosts.adapter import Answer, Payload
 
@@ -31,12 +31,12 @@ class GeminiCli:
     shows: frozenset[Event] = frozenset(_NAMES) - {"session-end"}
     holds_back = False
 
-    def read(self, event: Event, payload: Payload) -> Happening | None:
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
         """Return what happened; a command that failed is told of by its exit code in the output."""
         used = claude_shaped.tool(payload)
         if event == "post-tool" and used is not None and (error := _error(payload, used)):
-            return claude_shaped.happening(self.name, "tool-failure", payload, replace(used, error=error))
-        return claude_shaped.happening(self.name, event, payload, used)
+            return claude_shaped.parse_event(self.name, "tool-failure", payload, replace(used, error=error))
+        return claude_shaped.parse_event(self.name, event, payload, used)
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
         """Return the answer."""

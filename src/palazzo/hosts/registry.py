@@ -25,7 +25,7 @@ ADAPTERS: dict[str, HostAdapter] = {
 
 def adapter_of(host: str) -> HostAdapter:
     """Return the adapter of a host; UsageError when its hooks are not known."""
-    found = ADAPTERS.get(host)
-    if found is None:
+    adapter = ADAPTERS.get(host)
+    if adapter is None:
         raise UsageError(f"'{host}' is no host whose hooks are known; known are {', '.join(ADAPTERS)}.")
-    return found
+    return adapter

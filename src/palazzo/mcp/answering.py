@@ -16,11 +16,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from palazzo.errors import NoSuchPlace, NotFound, PalaceMissing, PalazzoError
-from palazzo.guard.fences import FENCE, escaped, fenced
-from palazzo.mcp.calls import Asked, Call, Stopped, Surroundings
+from palazzo.guard.fences import FENCE, escape_tags, fence_text
+from palazzo.mcp.calls import Call, OperationCall, OperationCancelled, Surroundings
 from palazzo.mcp.clients import host_of
-from palazzo.mcp.reporting import Reports, reporting
-from palazzo.mcp.tools import Answer, Given, Tool, request_of
+from palazzo.mcp.reporting import Reports, relay_reports
+from palazzo.mcp.tools import Answer, CallArguments, Tool, request_of
 from palazzo.operations.unmade import read_nothing
 from palazzo.security.callers import HOST, SESSION
 
@@ -40,7 +40,7 @@ _Member = TypeVar("_Member")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Connected:
+class ClientConnection:
     """One client's connection: where the client is, and who carries its calls out.
 
     `permit`, if there is one, is asked before each call with the tool and the HTTP request; what it returns is why not.
@@ -51,10 +51,10 @@ class Connected:
     permit: Callable[[Tool, Any], str] | None = None
 
 
-Context = ServerRequestContext[Connected, Any]
+Context = ServerRequestContext[ClientConnection, Any]
 
 
-class Refused(Exception):
+class ToolCallError(Exception):
     """The call was understood and is not carried out, or could not be; the message is the sentence that says why.
 
     `error` is what the operation raised, if it did.
@@ -70,46 +70,46 @@ async def answer(context: Context, tool: Tool, arguments: Mapping[str, Any]) -> 
 
     Raises Refused; and MCPError (-32602) for arguments that the tool does not take, which it names.
     """
-    connected = context.lifespan_context
-    if connected.permit is not None and (why := connected.permit(tool, context.request)):
-        raise Refused(why)
+    connection = context.lifespan_context
+    if connection.permit is not None and (why := connection.permit(tool, context.request)):
+        raise ToolCallError(why)
     try:
-        given = tool.given(arguments, host_of(context), connected.surroundings.cwd)
+        call = tool.parse_call(arguments, host_of(context), connection.surroundings.cwd)
     except ValueError as error:
         raise MCPError(types.INVALID_PARAMS, str(error)) from None
-    async with reporting(context) as reports:
-        answered = await _answered(context, tool, given, reports)
-    if isinstance(answered, Refused):
-        raise answered
-    return _with_remarks(answered, given.remarks, in_document=True)
+    async with relay_reports(context) as reports:
+        outcome = await _run_tool(context, tool, call, reports)
+    if isinstance(outcome, ToolCallError):
+        raise outcome
+    return _with_remarks(outcome, call.remarks, in_document=True)
 
 
-async def _answered(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer | Refused:
+async def _run_tool(context: Context, tool: Tool, call: CallArguments, reports: Reports) -> Answer | ToolCallError:
     """Nothing but a cancellation is raised here: around it is a task group, which would make groups of errors."""
     try:
-        return _with_remarks(await _carried_out(context, tool, given, reports), reports.notices)
+        return _with_remarks(await _carried_out(context, tool, call, reports), reports.notices)
     except NoSuchPlace as error:
         if tool.nowhere is None:
-            return Refused(in_arguments(tool, str(error)), error)
-        return _with_remarks(shown(tool, tool.nowhere(given)), [*reports.notices, in_arguments(tool, str(error))])
+            return ToolCallError(in_arguments(tool, str(error)), error)
+        return _with_remarks(fence_answer(tool, tool.nowhere(call)), [*reports.notices, in_arguments(tool, str(error))])
     except PalazzoError as error:
-        return Refused(in_arguments(tool, str(error)), error)
-    except Stopped:
+        return ToolCallError(in_arguments(tool, str(error)), error)
+    except OperationCancelled:
         await anyio.lowlevel.checkpoint()
-        return Refused(f"{tool.name} was stopped; what was done by then is kept.")
+        return ToolCallError(f"{tool.name} was stopped; what was done by then is kept.")
     except Exception as error:  # noqa: BLE001 - the boundary: whatever else is raised is a bug, told of and logged as one
         _log.exception("the tool %s failed", tool.name)
-        told = f"{tool.name} failed inside Palazzo ({type(error).__name__}): the write it was in is undone."
-        return Refused(told, error)
+        message = f"{tool.name} failed inside Palazzo ({type(error).__name__}): the write it was in is undone."
+        return ToolCallError(message, error)
 
 
-async def _carried_out(context: Context, tool: Tool, given: Given, reports: Reports) -> Answer:
-    connected = context.lifespan_context
+async def _carried_out(context: Context, tool: Tool, call: CallArguments, reports: Reports) -> Answer:
+    connection = context.lifespan_context
     key = (context.meta or {}).get(KEY)
-    surroundings = in_session(connected.surroundings, context.meta, host_of(context))
+    surroundings = in_session(connection.surroundings, context.meta, host_of(context))
     results = []
-    for n, step in enumerate(tool.wanted(given)):
-        asked = Asked(
+    for n, step in enumerate(tool.plan_steps(call)):
+        operation_call = OperationCall(
             step.operation,
             request_of(step),
             surroundings,
@@ -118,7 +118,7 @@ async def _carried_out(context: Context, tool: Tool, given: Given, reports: Repo
             reports.notice,
         )
         try:
-            results.append(await connected.call(asked))
+            results.append(await connection.call(operation_call))
             step.check(results[-1])
         except NotFound:
             if step.if_not_found is None:
@@ -127,42 +127,44 @@ async def _carried_out(context: Context, tool: Tool, given: Given, reports: Repo
         except PalaceMissing as error:
             if not tool.hints.reads:
                 raise
-            results.append(await _of_nothing(error, asked))
+            results.append(await _of_nothing(error, operation_call))
             if _NOTHING_KEPT not in reports.notices:
                 reports.notice(_NOTHING_KEPT)
-    return shown(tool, tool.answer(results if tool.steps is not None else results[0], given))
+    return fence_answer(tool, tool.answer(results if tool.steps is not None else results[0], call))
 
 
-def shown(tool: Tool, answered: Answer) -> Answer:
+def fence_answer(tool: Tool, raw_answer: Answer) -> Answer:
     """Return an answer as a model may be shown it: no recorded word in it is a tag of the fence, and text is in one.
 
     What a tool says of itself alone needs none: its notice, or the line that says what it wrote.
     """
-    fields = unforged(answered.structured)
-    document = None if answered.document is None else unforged(answered.document)
-    text = answered.text
+    fields = escape_json(raw_answer.structured)
+    document = None if raw_answer.document is None else escape_json(raw_answer.document)
+    text = raw_answer.text
     if text and not text.startswith(f"<{FENCE}>\n"):
-        is_own = text == answered.structured.get("notice") or not (tool.hints.reads or "\n" in text)
-        text = escaped(text) if is_own else fenced(text)
-    return Answer(fields, text, answered.failed, document)
+        is_own = text == raw_answer.structured.get("notice") or not (tool.hints.reads or "\n" in text)
+        text = escape_tags(text) if is_own else fence_text(text)
+    return Answer(fields, text, raw_answer.failed, document)
 
 
-def unforged(value: Any) -> Any:
+def escape_json(value: Any) -> Any:
     """Return `value`, which is to be JSON, with every tag of the fence in its texts escaped."""
     if isinstance(value, str):
-        return escaped(value)
+        return escape_tags(value)
     if isinstance(value, Mapping):
-        return {unforged(name): unforged(one) for name, one in value.items()}
+        return {escape_json(name): escape_json(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [unforged(one) for one in value]
+        return [escape_json(member) for member in value]
     return value
 
 
-async def _of_nothing(error: PalaceMissing, asked: Asked) -> Any:
+async def _of_nothing(error: PalaceMissing, operation_call: OperationCall) -> Any:
     """What is answered where there is no palace yet."""
-    around = asked.surroundings
-    where = (around.cwd, around.variables, around.palace, around.trust)
-    return await anyio.to_thread.run_sync(partial(read_nothing, error, asked.operation, asked.request, *where))
+    around = operation_call.surroundings
+    client_state = (around.cwd, around.variables, around.palace, around.trust)
+    return await anyio.to_thread.run_sync(
+        partial(read_nothing, error, operation_call.operation, operation_call.request, *client_state)
+    )
 
 
 def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None, host: str = "") -> Surroundings:
@@ -182,7 +184,7 @@ def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool =
     """Return an answer with remarks added. Remarks on the call itself also stand in the document that clients parse."""
     if not remarks:
         return answer
-    remarks = [escaped(remark) for remark in remarks]
+    remarks = [escape_tags(remark) for remark in remarks]
     fields = {**answer.structured, "remarks": [*answer.structured.get("remarks", ()), *remarks]}
     if in_document and isinstance(answer.document, Mapping):
         return replace(answer, structured=fields, document={**answer.document, "remarks": remarks})
@@ -193,7 +195,7 @@ def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool =
 
 def in_arguments(tool: Tool, sentence: str) -> str:
     """Return an error's sentence with the tool's arguments in place of the command line's options."""
-    return escaped(_OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence))
+    return escape_tags(_OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence))
 
 
 def whole(value: Any) -> Any:
@@ -201,9 +203,9 @@ def whole(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else _HALF_PAIR.sub("\ufffd", value)
     if isinstance(value, Mapping):
-        return {whole(name): whole(one) for name, one in value.items()}
+        return {whole(name): whole(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [whole(one) for one in value]
+        return [whole(member) for member in value]
     return value
 
 

@@ -27,7 +27,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OperationCall:
     """An operation to be carried out, and for whom.
 
     `key` names the call: one that was carried out already returns its first result. `on_progress` and `on_notice` may
@@ -48,10 +48,10 @@ class Call(Protocol):
     Raises what the operation raises. When it is cancelled, it returns no sooner than the operation has ended.
     """
 
-    async def __call__(self, asked: Asked, /) -> Any: ...
+    async def __call__(self, operation_call: OperationCall, /) -> Any: ...
 
 
-class Stopped(BaseException):
+class OperationCancelled(BaseException):
     """Nobody waits for the operation any more: it ends here. What it committed stays.
 
     No Exception, as what a person's ^C raises is none: what goes on after a failure does not go on after this.

@@ -6,7 +6,18 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-_KNOWN = ("claude-code", "codex", "opencode", "pi", "copilot", "gemini-cli", "cursor", "windsurf", "zed", "claude-ai")
+_HOST_NAMES = (
+    "claude-code",
+    "codex",
+    "opencode",
+    "pi",
+    "copilot",
+    "gemini-cli",
+    "cursor",
+    "windsurf",
+    "zed",
+    "claude-ai",
+)
 _EXTENSION_PREFIX = "palazzo-"
 """The prefix by which Palazzo's own extension of a host names itself."""
 _LONGEST = 60
@@ -14,8 +25,8 @@ _LONGEST = 60
 
 def host_of(context: ServerRequestContext[Any, Any]) -> str:
     """Return the host's name as Palazzo knows it, else as the client gives it; '' where it gives none."""
-    told = context.session.client_params
-    return host_called(told.client_info.name) if told is not None else ""
+    client_params = context.session.client_params
+    return host_called(client_params.client_info.name) if client_params is not None else ""
 
 
 def host_called(client: str) -> str:
@@ -23,4 +34,4 @@ def host_called(client: str) -> str:
     plain = "-".join(client.strip().lower().split())[:_LONGEST]
     plain = "".join(letter for letter in plain if letter.isalnum() or letter in "-_.")
     host = plain.removeprefix(_EXTENSION_PREFIX)
-    return next((name for name in _KNOWN if host == name or host.startswith(f"{name}-")), plain)
+    return next((name for name in _HOST_NAMES if host == name or host.startswith(f"{name}-")), plain)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.mcp.schema import LARGEST_NUMBER, shown
+from palazzo.mcp.schema import LARGEST_NUMBER, preview_value
 
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 
@@ -33,9 +33,9 @@ def clamp(schema: Mapping[str, Any], value: Any, name: str) -> tuple[Any, str]:
         return value, ""
     low, high = schema.get("minimum", -LARGEST_NUMBER), schema.get("maximum", LARGEST_NUMBER)
     if value < low:
-        return low, f"'{name}' is {shown(value)}, below the least; {low} was used."
+        return low, f"'{name}' is {preview_value(value)}, below the least; {low} was used."
     if value > high:
-        return high, f"'{name}' is {shown(value)}, above the most; {high} was used."
+        return high, f"'{name}' is {preview_value(value)}, above the most; {high} was used."
     return value, ""
 
 

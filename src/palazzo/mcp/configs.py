@@ -72,9 +72,9 @@ def _opencode(program: str, arguments: Sequence[str]) -> str:
 
 def _codex(program: str, arguments: Sequence[str]) -> str:
     # JSON's strings are TOML's basic strings, but that TOML wants U+007F escaped
-    quoted = [json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f") for word in (program, *arguments)]
+    literals = [json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f") for word in (program, *arguments)]
     passed = ", ".join(f'"{name}"' for name in PASSED_ON)
-    return f"[mcp_servers.{NAME}]\ncommand = {quoted[0]}\nargs = [{', '.join(quoted[1:])}]\nenv_vars = [{passed}]"
+    return f"[mcp_servers.{NAME}]\ncommand = {literals[0]}\nargs = [{', '.join(literals[1:])}]\nenv_vars = [{passed}]"
 
 
 def _codex_http(url: str) -> str:

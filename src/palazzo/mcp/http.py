@@ -27,14 +27,14 @@ from palazzo.mcp.http_quotas import SESSIONS, SessionQuota
 from palazzo.mcp.http_scopes import Scopes, checked_by_scope
 from palazzo.mcp.http_tokens import PalaceTokens
 from palazzo.mcp.profile import check_toolset, profile_called
-from palazzo.mcp.server import Connected, build
+from palazzo.mcp.server import ClientConnection, build
 from palazzo.operations.context import Context
 
 SESSION_IDLE = 30 * 60.0
 """Seconds after which a session that nobody uses ends; its client begins another when it is next told 404."""
 _FAREWELL = 2
 """Seconds that answers which are on their way get when the server is stopped."""
-_INTERRUPTED = 130
+_SIGINT_EXIT_CODE = 130
 
 
 def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, call: Call) -> int:
@@ -56,7 +56,7 @@ def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, 
         for sentence in (f"Serving {server.palace} at {server.url}. ^C ends it.", *server.warnings()):
             print(sentence, file=sys.stderr, flush=True)
         asyncio.run(server.run())
-    return _INTERRUPTED if signal.SIGINT in ended_by else 0
+    return _SIGINT_EXIT_CODE if signal.SIGINT in ended_by else 0
 
 
 class HttpServer:
@@ -76,7 +76,7 @@ class HttpServer:
             names = Names(_hosts(context, bound.host), frozenset(context.settings.texts("http.origins")))
         self._bound = bound
         self._tokens = PalaceTokens(self.palace)
-        server = build(profile, toolset, Connected(surroundings, checked_by_scope(call)))
+        server = build(profile, toolset, ClientConnection(surroundings, checked_by_scope(call)))
         if not self._tokens.has_good_token():
             self.close()
             raise UsageError(
@@ -129,10 +129,10 @@ class HttpServer:
 
 def _hosts(context: Context, host: str) -> frozenset[Authority]:
     """The names that the settings allow, and the one that was bound."""
-    found = set()
-    for said in (*context.settings.texts("http.hosts"), *([] if ":" in host else [host])):
-        named = authority(said)
-        if named is None:
-            raise UsageError(f"The setting 'http.hosts' holds '{said}', which is no host: write 'name' or 'name:port'.")
-        found.add(named)
-    return frozenset(found)
+    authorities = set()
+    for name in (*context.settings.texts("http.hosts"), *([] if ":" in host else [host])):
+        allowed_host = authority(name)
+        if allowed_host is None:
+            raise UsageError(f"The setting 'http.hosts' holds '{name}', which is no host: write 'name' or 'name:port'.")
+        authorities.add(allowed_host)
+    return frozenset(authorities)

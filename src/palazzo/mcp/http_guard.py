@@ -33,7 +33,7 @@ MOST_HEADERS = 100
 LARGEST_HEAD = 32_768
 """Bytes of the path and all headers together: four times what nginx takes, since arguments may stand there
 (`Mcp-Param-…`). What is larger and comes bit by bit is stopped earlier (`http_protocol`)."""
-REVOKED_WITHIN = 5.0
+RECHECK_SECONDS = 5.0
 """Seconds between two looks whether an answer's token is still good."""
 LINGER = 1.0
 """Seconds for which the rest of a refused body is read and thrown away, so that its sender gets to read why."""
@@ -52,13 +52,13 @@ class Tokens(Protocol):
         ...
 
 
-class _Refused(Exception):
+class _HttpError(Exception):
     def __init__(self, status: int, sentence: str, *headers: tuple[str, str]) -> None:
         self.status, self.sentence, self.headers = status, sentence, headers
         super().__init__(sentence)
 
 
-class _Gone(Exception):
+class _ClientDisconnect(Exception):
     """The client has gone before all of its request was there, or what it sent was no HTTP any more."""
 
 
@@ -73,14 +73,14 @@ class Guard:
         *,
         largest_body: int = LARGEST_BODY,
         longest_body: float = LONGEST_BODY,
-        revoked_within: float = REVOKED_WITHIN,
+        recheck_seconds: float = RECHECK_SECONDS,
         linger: float = LINGER,
         quota: RequestQuota | None = None,
     ) -> None:
         self._app, self._names, self._tokens = app, names, tokens
         self._quota, self._lingering = quota or RequestQuota(), anyio.CapacityLimiter(MOST_LINGERING)
         self._largest_body, self._longest_body, self._linger = largest_body, longest_body, linger
-        self._revoked_within = revoked_within
+        self._revoked_within = recheck_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -94,10 +94,10 @@ class Guard:
                 quota.enter_context(self._quota.hold(grant, is_stream=scope["method"] == "GET"))
                 self._check_shape(scope)
                 content = await self._read(scope, body)
-            except (_Refused, QuotaExceeded) as refused:
+            except (_HttpError, QuotaExceeded) as refused:
                 await self._refuse(refused, scope, body, send)
                 return
-            except _Gone:
+            except _ClientDisconnect:
                 return  # an incomplete body is not passed on: it may look like a complete one
             answer = _Answer(send)
             async with self._while_good(secret, answer):
@@ -106,8 +106,8 @@ class Guard:
                 except QuotaExceeded as refused:
                     await self._refuse(refused, scope, body, answer)
 
-    async def _refuse(self, refusal: _Refused | QuotaExceeded, scope: Scope, body: _Body, send: Send) -> None:
-        headers = refusal.headers if isinstance(refusal, _Refused) else (("retry-after", "5"),)
+    async def _refuse(self, refusal: _HttpError | QuotaExceeded, scope: Scope, body: _Body, send: Send) -> None:
+        headers = refusal.headers if isinstance(refusal, _HttpError) else (("retry-after", "5"),)
         await _answer_refusal(refusal.status, refusal.sentence, headers, send)
         names = {name for name, _ in scope["headers"]}
         is_awaited = bool(names & {b"content-length", b"transfer-encoding"}) and b"expect" not in names
@@ -123,25 +123,27 @@ class Guard:
         size = len(scope["raw_path"]) + len(scope["query_string"])
         size += sum(len(name) + len(value) for name, value in scope["headers"])
         if size > LARGEST_HEAD or len(scope["headers"]) > MOST_HEADERS:
-            raise _Refused(431, f"A request may have {MOST_HEADERS} headers, and {LARGEST_HEAD:,} bytes of them.")
-        host = _only(scope, b"host")
+            raise _HttpError(431, f"A request may have {MOST_HEADERS} headers, and {LARGEST_HEAD:,} bytes of them.")
+        host = _get_header(scope, b"host")
         came_to = scope["server"][0] if scope.get("server") else ""
         if host is None or not self._names.allows_host(host, came_to):
-            raise _Refused(421, "This server is not called so; add the name to the setting 'http.hosts' if it is.")
-        origin = _only(scope, b"origin")
+            raise _HttpError(421, "This server is not called so; add the name to the setting 'http.hosts' if it is.")
+        origin = _get_header(scope, b"origin")
         if origin is not None and not self._names.allows_origin(origin, host):
-            raise _Refused(403, "Pages of this origin may not call; add it to the setting 'http.origins' if they may.")
-        if _only(scope, b"sec-fetch-site") not in (None, "none", "same-origin") and origin is None:
-            raise _Refused(403, "Another site's page may not call.")
-        return _bearer(_only(scope, b"authorization"))
+            raise _HttpError(
+                403, "Pages of this origin may not call; add it to the setting 'http.origins' if they may."
+            )
+        if _get_header(scope, b"sec-fetch-site") not in (None, "none", "same-origin") and origin is None:
+            raise _HttpError(403, "Another site's page may not call.")
+        return _bearer(_get_header(scope, b"authorization"))
 
     async def _check_token(self, secret: str) -> Grant:
         try:
             grant = await self._tokens.grant_of(secret)
         except PalazzoError:  # what is wrong is told to whoever asks at the machine itself
-            raise _Refused(503, "The palace cannot be read now; 'palazzo doctor' on its machine says why.") from None
+            raise _HttpError(503, "The palace cannot be read now; 'palazzo doctor' on its machine says why.") from None
         if grant is None:
-            raise _Refused(401, "This token is unknown or was revoked: 'palazzo token add NAME' makes one.", _WRONG)
+            raise _HttpError(401, "This token is unknown or was revoked: 'palazzo token add NAME' makes one.", _WRONG)
         return grant
 
     @contextlib.asynccontextmanager
@@ -156,7 +158,7 @@ class Guard:
             group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:
-            group.start_soon(_after, self._revoked_within, watch)
+            group.start_soon(_run_later, self._revoked_within, watch)
             yield
             group.cancel_scope.cancel()
 
@@ -164,65 +166,65 @@ class Guard:
 
     def _check_shape(self, scope: Scope) -> None:
         if scope["raw_path"] != PATH:
-            raise _Refused(404, f"There is nothing here; the memory is at {PATH.decode()}.")
+            raise _HttpError(404, f"There is nothing here; the memory is at {PATH.decode()}.")
         if scope["method"] not in METHODS:
-            raise _Refused(405, f"Only {', '.join(METHODS)} are understood.", ("allow", ", ".join(METHODS)))
-        length, encoded = _only(scope, b"content-length"), _only(scope, b"transfer-encoding")
-        if encoded is not None and (length is not None or scope["http_version"] == "1.0"):
-            raise _Refused(400, "How long the body is, is said in two ways.")
+            raise _HttpError(405, f"Only {', '.join(METHODS)} are understood.", ("allow", ", ".join(METHODS)))
+        length, transfer_encoding = _get_header(scope, b"content-length"), _get_header(scope, b"transfer-encoding")
+        if transfer_encoding is not None and (length is not None or scope["http_version"] == "1.0"):
+            raise _HttpError(400, "How long the body is, is said in two ways.")
         if scope["method"] != "POST":
-            if encoded is not None or (length or "0") != "0":
-                raise _Refused(400, f"A {scope['method']} has no body here.")
+            if transfer_encoding is not None or (length or "0") != "0":
+                raise _HttpError(400, f"A {scope['method']} has no body here.")
             return
-        kind = (_only(scope, b"content-type") or "").partition(";")[0].strip().lower()
+        kind = (_get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            raise _Refused(415, "The body must be application/json.")
-        if (_only(scope, b"content-encoding") or "identity").strip().lower() != "identity":
-            raise _Refused(415, "The body must not be compressed.", ("accept-encoding", "identity"))
+            raise _HttpError(415, "The body must be application/json.")
+        if (_get_header(scope, b"content-encoding") or "identity").strip().lower() != "identity":
+            raise _HttpError(415, "The body must not be compressed.", ("accept-encoding", "identity"))
         if length is not None and int(length) > self._largest_body:
             raise self._too_large
 
     async def _read(self, scope: Scope, body: _Body) -> bytes:
         if scope["method"] != "POST":
             return b""
-        told = bytearray()
+        content = bytearray()
         with anyio.move_on_after(self._longest_body):
             while (part := await body.part()) is not None:
-                told += part
-                if len(told) > self._largest_body:
+                content += part
+                if len(content) > self._largest_body:
                     raise self._too_large
-            return bytes(told)
-        raise _Refused(408, f"The body must have come within {self._longest_body:g} seconds.")
+            return bytes(content)
+        raise _HttpError(408, f"The body must have come within {self._longest_body:g} seconds.")
 
     @property
-    def _too_large(self) -> _Refused:
-        return _Refused(413, f"The body may have {self._largest_body:,} bytes; give a part of it.")
+    def _too_large(self) -> _HttpError:
+        return _HttpError(413, f"The body may have {self._largest_body:,} bytes; give a part of it.")
 
 
 _CHALLENGE = ("www-authenticate", 'Bearer realm="palazzo"')
 _WRONG = ("www-authenticate", 'Bearer realm="palazzo", error="invalid_token"')
 
 
-def _only(scope: Scope, name: bytes) -> str | None:
+def _get_header(scope: Scope, name: bytes) -> str | None:
     """The value of a header that may be given once."""
     values = [value for key, value in scope["headers"] if key == name]
     if len(values) > 1:
-        raise _Refused(400, f"The header {name.decode()} is given more than once.")
+        raise _HttpError(400, f"The header {name.decode()} is given more than once.")
     return values[0].decode("latin-1") if values else None
 
 
 def _bearer(header: str | None) -> str:
     if header is None:
-        raise _Refused(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
+        raise _HttpError(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
-        raise _Refused(401, "A token is sent as 'Authorization: Bearer TOKEN'.", _WRONG)
+        raise _HttpError(401, "A token is sent as 'Authorization: Bearer TOKEN'.", _WRONG)
     return secret.strip()
 
 
-async def _after(seconds: float, then: Callable[[], Awaitable[None]]) -> None:
+async def _run_later(seconds: float, callback: Callable[[], Awaitable[None]]) -> None:
     await anyio.sleep(seconds)
-    await then()
+    await callback()
 
 
 class _Body:
@@ -239,30 +241,30 @@ class _Body:
         message = await self._receive()
         if message["type"] != "http.request":
             self._is_whole = True
-            raise _Gone
+            raise _ClientDisconnect
         self._is_whole = not message.get("more_body", False)
         return bytes(message.get("body", b""))
 
     async def skip(self, seconds: float) -> None:
         """Throw the rest away, of which there may be much and which may not come."""
-        left = _LINGER_BYTES
-        with anyio.move_on_after(seconds), contextlib.suppress(_Gone):
-            while left > 0 and (part := await self.part()) is not None:
-                left -= len(part)
+        remaining_bytes = _LINGER_BYTES
+        with anyio.move_on_after(seconds), contextlib.suppress(_ClientDisconnect):
+            while remaining_bytes > 0 and (part := await self.part()) is not None:
+                remaining_bytes -= len(part)
 
 
 class _Replay:
     """A body that was read, to be received again."""
 
-    def __init__(self, told: bytes, receive: Receive) -> None:
-        self._told: bytes | None = told
+    def __init__(self, content: bytes, receive: Receive) -> None:
+        self._told: bytes | None = content
         self._receive = receive
 
     async def __call__(self) -> Message:
         if self._told is None:
             return await self._receive()
-        told, self._told = self._told, None
-        return {"type": "http.request", "body": told, "more_body": False}
+        content, self._told = self._told, None
+        return {"type": "http.request", "body": content, "more_body": False}
 
 
 class _Answer:
@@ -285,7 +287,7 @@ class _Answer:
     async def end(self) -> None:
         """Let what was sent be all."""
         if not self._begun:
-            await self({"type": "http.response.start", "status": 401, "headers": [_encoded(_WRONG)]})
+            await self({"type": "http.response.start", "status": 401, "headers": [_encode_header(_WRONG)]})
         await self({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -295,28 +297,34 @@ def _passed_on(scope: Scope, grant: Grant) -> Scope:
     `user` is what the SDK knows a session's owner by: another token's requests find no such session. Nor does it see
     `Last-Event-ID`: no events are kept, and a GET with it would get no answer at all (mcp 2.3.0).
     """
-    unseen = (b"authorization", b"last-event-id")
-    passed = {**scope, GRANT_KEY: grant, "headers": [header for header in scope["headers"] if header[0] not in unseen]}
+    hidden_headers = (b"authorization", b"last-event-id")
+    passed = {
+        **scope,
+        GRANT_KEY: grant,
+        "headers": [header for header in scope["headers"] if header[0] not in hidden_headers],
+    }
     access = AccessToken(token="", client_id=grant.token, scopes=[grant.scope])
     passed["user"] = AuthenticatedUser(access)
     return passed
 
 
-def _encoded(header: tuple[str, str]) -> tuple[bytes, bytes]:
+def _encode_header(header: tuple[str, str]) -> tuple[bytes, bytes]:
     return header[0].encode(), header[1].encode()
 
 
 async def _answer_refusal(status: int, sentence: str, more: Iterable[tuple[str, str]], send: Send) -> None:
     """Say why, in the protocol's own form, and close: what is left of the body is nobody's."""
     error = {"code": _INVALID_REQUEST, "message": sentence}
-    told = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
     headers = (
         ("content-type", "application/json"),
-        ("content-length", str(len(told))),
+        ("content-length", str(len(body))),
         ("cache-control", "no-store"),
         ("x-content-type-options", "nosniff"),
         ("connection", "close"),
         *more,
     )
-    await send({"type": "http.response.start", "status": status, "headers": [_encoded(header) for header in headers]})
-    await send({"type": "http.response.body", "body": told, "more_body": True})
+    await send(
+        {"type": "http.response.start", "status": status, "headers": [_encode_header(header) for header in headers]}
+    )
+    await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -16,8 +16,8 @@ class Discreet(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line: when, who, the message's form, and of an exception its kind and where it was raised."""
-        said = str(record.msg) if not record.exc_info or record.args else "failed"
-        line = f"{self.formatTime(record)} {record.levelname.lower()} {record.name}: {said.splitlines()[0][:200]}"
+        message = str(record.msg) if not record.exc_info or record.args else "failed"
+        line = f"{self.formatTime(record)} {record.levelname.lower()} {record.name}: {message.splitlines()[0][:200]}"
         if not record.exc_info or record.exc_info[0] is None:
             return line
         last = traceback.extract_tb(record.exc_info[2])[-1:]

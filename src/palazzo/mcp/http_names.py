@@ -36,19 +36,19 @@ class Names:
     hosts: frozenset[Authority] = frozenset()
     origins: frozenset[str] = frozenset()
 
-    def allows_host(self, said: str, came_to: str) -> bool:
+    def allows_host(self, host_header: str, came_to: str) -> bool:
         """Whether `said`, the value of a `Host`, is a name of this server; `came_to` is its own end's address."""
-        named = authority(said)
-        if named is None:
+        host = authority(host_header)
+        if host is None:
             return False
-        known = LOOPBACK | {_address(came_to)}
-        return named.name in known or named in self.hosts or Authority(named.name) in self.hosts
+        local_names = LOOPBACK | {_address(came_to)}
+        return host.name in local_names or host in self.hosts or Authority(host.name) in self.hosts
 
-    def allows_origin(self, said: str, host: str) -> bool:
+    def allows_origin(self, origin_header: str, host: str) -> bool:
         """Whether a page of this origin may call; `host` is the request's own, which is allowed."""
-        if "://" in said and said.lower() in self.origins:
+        if "://" in origin_header and origin_header.lower() in self.origins:
             return True  # an extension's, too; never `null`, which is every page without a name
-        origin = _ORIGIN.fullmatch(said)
+        origin = _ORIGIN.fullmatch(origin_header)
         if origin is None:
             return False
         page, own = authority(origin[2]), authority(host)
@@ -56,29 +56,29 @@ class Names:
         return page is not None and own is not None and (page.name, page.port or port) == (own.name, own.port or port)
 
 
-def authority(said: str) -> Authority | None:
+def authority(text: str) -> Authority | None:
     """Return the host and port of `name[:port]`; None for what is none, a user's name or a zone among it."""
-    found = _AUTHORITY.fullmatch(said)
-    if found is None:
+    match = _AUTHORITY.fullmatch(text)
+    if match is None:
         return None
-    bracketed, name, port = found.groups()
+    ipv6, name, port = match.groups()
     number = None if port is None else int(port)
     if number is not None and not 0 < number < 65_536:
         return None
-    if bracketed is not None:
+    if ipv6 is not None:
         try:
-            return Authority(str(ipaddress.IPv6Address(bracketed)), number)
+            return Authority(str(ipaddress.IPv6Address(ipv6)), number)
         except ValueError:
             return None
     plain = name.lower().removesuffix(".")  # `localhost.` is `localhost`, as resolvers have it
     return Authority(plain, number) if plain and ".." not in plain else None
 
 
-def _address(told: str) -> str:
+def _address(text: str) -> str:
     """An address as `authority` spells it; an IPv4 one that came through an IPv6 socket as what it is."""
     try:
-        found = ipaddress.ip_address(told.partition("%")[0])
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return told
-    mapped = getattr(found, "ipv4_mapped", None)
-    return str(mapped or found)
+        return text
+    ipv4_address = getattr(address, "ipv4_mapped", None)
+    return str(ipv4_address or address)

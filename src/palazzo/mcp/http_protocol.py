@@ -24,7 +24,7 @@ class HastyProtocol(H11Protocol):
 
     longest_head = LONGEST_HEAD
     most_waiting = MOST_WAITING
-    _waiting: asyncio.TimerHandle | None = None
+    _head_timer: asyncio.TimerHandle | None = None
     _waits_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -44,7 +44,7 @@ class HastyProtocol(H11Protocol):
         super().data_received(data)
         if self._is_answering:
             self._wait_no_more()
-        elif self._waiting is None:
+        elif self._head_timer is None:
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -75,9 +75,9 @@ class HastyProtocol(H11Protocol):
             connection.timeout_keep_alive_handler()
 
     def _wait(self) -> None:
-        self._waiting = self.loop.call_later(self.longest_head, self.timeout_keep_alive_handler)
+        self._head_timer = self.loop.call_later(self.longest_head, self.timeout_keep_alive_handler)
 
     def _wait_no_more(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None

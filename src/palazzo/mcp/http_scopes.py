@@ -17,13 +17,13 @@ from mcp.shared.exceptions import MCPError
 
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.mcp import scopes
-from palazzo.mcp.calls import Asked, Call
+from palazzo.mcp.calls import Call, OperationCall
 from palazzo.mcp.http_quotas import GRANT_KEY, Grant
 from palazzo.mcp.tools import Tool, request_of
 from palazzo.operations import registry
 from palazzo.store.tokens import SCOPES, TokenScope
 
-_held: ContextVar[TokenScope] = ContextVar("the scope that the request's token allows")
+_token_scope: ContextVar[TokenScope] = ContextVar("the scope that the request's token allows")
 
 
 @dataclass(frozen=True)
@@ -35,37 +35,39 @@ class Scopes:
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Let a request through to what answers it, or raise the protocol's error."""
         grant: Grant = ctx.request.scope[GRANT_KEY]  # type: ignore[union-attr]  # a request came by HTTP
-        _held.set(grant.scope)
+        _token_scope.set(grant.scope)
         if ctx.method == "tools/call":
             self._check(ctx.params or {}, grant.scope)
         result = await call_next(ctx)
-        return self._listed(result, grant.scope) if ctx.method == "tools/list" else result
+        return self._filter_tools(result, grant.scope) if ctx.method == "tools/list" else result
 
-    def _check(self, params: Any, held: TokenScope) -> None:
+    def _check(self, params: Any, granted_scope: TokenScope) -> None:
         """Raise the protocol's error for a call that the token does not allow; what is no call is the server's."""
         name, arguments = params.get("name"), params.get("arguments")
         tool = self.tools.get(name) if isinstance(name, str) else None
         if tool is None:
             return
-        wanted = self._least(tool)
+        needed_scope = self._least(tool)
         try:
-            steps = tool.wanted(tool.given(arguments if isinstance(arguments, Mapping) else {}, ""))
-            asked = [scopes.needed(registry.operation(step.operation), request_of(step)) for step in steps]
-            wanted = max((wanted, *asked), key=SCOPES.index)
+            steps = tool.plan_steps(tool.parse_call(arguments if isinstance(arguments, Mapping) else {}, ""))
+            step_scopes = [scopes.scope_for(registry.operation(step.operation), request_of(step)) for step in steps]
+            needed_scope = max((needed_scope, *step_scopes), key=SCOPES.index)
         except (ValueError, TypeError, PalazzoError):
             pass  # arguments that fit no call: the server names them, to whom the tool is open at all
-        if not scopes.covers(held, wanted):
+        if not scopes.covers(granted_scope, needed_scope):
             raise MCPError(
-                types.INVALID_REQUEST, _refusal(tool.name, wanted, held), {"needed": wanted, "granted": held}
+                types.INVALID_REQUEST,
+                _refusal(tool.name, needed_scope, granted_scope),
+                {"needed": needed_scope, "granted": granted_scope},
             )
 
-    def _listed(self, result: Any, held: TokenScope) -> Any:
+    def _filter_tools(self, result: Any, granted_scope: TokenScope) -> Any:
         """The list without tools that the token does not allow: a model is not shown what it may not do."""
-        shown = [told for told in result["tools"] if self._is_open(told["name"], held)]
-        return {**result, "tools": shown}
+        open_tools = [tool for tool in result["tools"] if self._is_open(tool["name"], granted_scope)]
+        return {**result, "tools": open_tools}
 
-    def _is_open(self, name: str, held: TokenScope) -> bool:
-        return scopes.covers(held, self._least(self.tools[name]))
+    def _is_open(self, name: str, granted_scope: TokenScope) -> bool:
+        return scopes.covers(granted_scope, self._least(self.tools[name]))
 
     def _least(self, tool: Tool) -> TokenScope:
         least = scopes.least(registry.operation(tool.operation))
@@ -75,14 +77,14 @@ class Scopes:
 def checked_by_scope(call: Call) -> Call:
     """Carry out only what the token of the request allows, whichever way it was asked for."""
 
-    async def checked(asked: Asked) -> Any:
-        wanted = scopes.needed(registry.operation(asked.operation), asked.request)
-        if not scopes.covers(_held.get(), wanted):
-            raise UsageError(_refusal(asked.operation, wanted, _held.get()))
-        return await call(asked)
+    async def check_and_call(operation_call: OperationCall) -> Any:
+        needed_scope = scopes.scope_for(registry.operation(operation_call.operation), operation_call.request)
+        if not scopes.covers(_token_scope.get(), needed_scope):
+            raise UsageError(_refusal(operation_call.operation, needed_scope, _token_scope.get()))
+        return await call(operation_call)
 
-    return checked
+    return check_and_call
 
 
-def _refusal(what: str, wanted: TokenScope, held: TokenScope) -> str:
-    return f"{what} needs a token of scope '{wanted}'; this one has '{held}'."
+def _refusal(name: str, needed_scope: TokenScope, granted_scope: TokenScope) -> str:
+    return f"{name} needs a token of scope '{needed_scope}'; this one has '{granted_scope}'."

@@ -17,7 +17,7 @@ _ADDRESS = re.compile(
     r":?(?P<alone>\d{1,5})|(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:\s/@]+))(?::(?P<port>\d{1,5}))?"
 )
 _ABSENT = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
-_WAITING = 128
+_BACKLOG = 128
 """Connections that the system keeps until they are accepted."""
 
 
@@ -32,8 +32,8 @@ class Bound:
 
     def close(self) -> None:
         """Listen no more."""
-        for one in self.sockets:
-            one.close()
+        for listener in self.sockets:
+            listener.close()
 
     @property
     def url(self) -> str:
@@ -67,12 +67,12 @@ def bound(address: str) -> Bound:
         leads_to = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise UsageError(f"'{host}' leads to no address of this machine ({error}).") from None
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as stack:
         sockets: list[socket.socket] = []
         missing: OSError | None = None
         for family, *_, name in dict.fromkeys(leads_to):
             try:
-                one = socket.create_server((str(name[0]), port), family=family, backlog=_WAITING)
+                listener = socket.create_server((str(name[0]), port), family=family, backlog=_BACKLOG)
             except OSError as error:
                 if error.errno not in _ABSENT:
                     raise PalazzoError(
@@ -80,13 +80,13 @@ def bound(address: str) -> Bound:
                     ) from None
                 missing = error  # `localhost` often leads to ::1 also where there is no IPv6
                 continue
-            sockets.append(opened.enter_context(one))
-            port = int(one.getsockname()[1])
+            sockets.append(stack.enter_context(listener))
+            port = int(listener.getsockname()[1])
         if not sockets:
             raise PalazzoError(f"'{host}' is no address of this machine ({missing}); serve at 127.0.0.1 or 0.0.0.0.")
-        opened.pop_all()
-    return Bound(host, port, sockets, all(_is_loopback(one) for one in sockets))
+        stack.pop_all()
+    return Bound(host, port, sockets, all(_is_loopback(listener) for listener in sockets))
 
 
-def _is_loopback(one: socket.socket) -> bool:
-    return ipaddress.ip_address(one.getsockname()[0].partition("%")[0]).is_loopback
+def _is_loopback(listener: socket.socket) -> bool:
+    return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback

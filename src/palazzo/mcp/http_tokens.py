@@ -47,13 +47,13 @@ class PalaceTokens:
         holder = self._read(lambda connection: tokens.holder(connection, secret), None)
         return None if holder is None else Grant(holder.scope, holder.uid, holder.name)
 
-    def _read(self, question: Callable[[Connection], _T], without: _T) -> _T:
+    def _read(self, question: Callable[[Connection], _T], default: _T) -> _T:
         """Ask the palace; `without` is the answer where there is none yet."""
         with self._lock:
             try:
                 status = self._path.stat()
             except FileNotFoundError:
-                return without
+                return default
             except OSError as error:
                 raise PalaceUnusable(f"{self._path} cannot be looked at ({error.strerror}).") from None
             is_other = self._file != (status.st_dev, status.st_ino)

@@ -22,8 +22,8 @@ from palazzo.mcp.calls import Call, Surroundings
 GRACE = 0.7
 """Seconds that requests which are being carried out are waited for once the client sends nothing more."""
 _DISCOVER = "server/discover"
-_Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
-_Outgoing = MemoryObjectSendStream[SessionMessage]
+_ReadStream = MemoryObjectReceiveStream[SessionMessage | Exception]
+_WriteStream = MemoryObjectSendStream[SessionMessage]
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
@@ -41,7 +41,7 @@ async def serve_lines(
     `write` is given whole lines, one after the other. An OSError of it means that the client has gone, and ends this.
     """
 
-    async def serve(read_stream: _Incoming, write_stream: _Outgoing) -> None:
+    async def serve(read_stream: _ReadStream, write_stream: _WriteStream) -> None:
         await server.serve(
             read_stream, write_stream, profile=profile, toolset=toolset, surroundings=surroundings, call=call
         )
@@ -60,7 +60,7 @@ class _Connection:
         self,
         lines: AsyncIterator[bytes],
         write: Callable[[bytes], Awaitable[None]],
-        serve: Callable[[_Incoming, _Outgoing], Awaitable[None]],
+        serve: Callable[[_ReadStream, _WriteStream], Awaitable[None]],
     ) -> None:
         self._lines, self._write, self._serve = lines, write, serve
         self._open: set[str | int] = set()
@@ -89,9 +89,9 @@ class _Connection:
         self._group.start_soon(self._loop, read_stream, write_stream, self._ended)
         self._group.start_soon(self._answer, from_server)
 
-    async def _loop(self, read_stream: _Incoming, write_stream: _Outgoing, ended: anyio.Event) -> None:
+    async def _loop(self, read_stream: _ReadStream, write_stream: _WriteStream, done_event: anyio.Event) -> None:
         await self._serve(read_stream, write_stream)
-        ended.set()
+        done_event.set()
 
     async def _end(self) -> None:
         """Wait for what is being carried out, for a while, and end the loop."""
@@ -106,10 +106,10 @@ class _Connection:
         """Pass on what the server says."""
         async with from_server:
             async for message in from_server:
-                told = message.message.model_dump(by_alias=True, exclude_unset=True)
-                await self._send(told)
-                if "method" not in told:
-                    self._is_answered(told.get("id"))
+                payload = message.message.model_dump(by_alias=True, exclude_unset=True)
+                await self._send(payload)
+                if "method" not in payload:
+                    self._is_answered(payload.get("id"))
 
     async def _take(self, line: bytes) -> None:
         message = _message(line)
@@ -131,10 +131,10 @@ class _Connection:
             self._open.discard(request)
             self._settled.set()
 
-    async def _send(self, told: dict[str, Any]) -> None:
+    async def _send(self, payload: dict[str, Any]) -> None:
         try:
             async with self._writing:
-                await self._write(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+                await self._write(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         except OSError:  # nobody reads any more
             self._group.cancel_scope.cancel()
 
@@ -142,31 +142,33 @@ class _Connection:
 def _message(line: bytes) -> types.JSONRPCMessage:
     """The message of a line; the error to answer with where it is none."""
     try:
-        told = json.loads(line)
+        payload = json.loads(line)
     except (ValueError, RecursionError) as error:
         return _error(None, types.PARSE_ERROR, f"This line is no JSON: {error}."[:300])
-    if not isinstance(told, dict):
+    if not isinstance(payload, dict):
         return _error(None, types.INVALID_REQUEST, "A message is one JSON object; batches are not part of MCP.")
-    number = told.get("id")
-    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
-    if _HALF_PAIR.search(line.decode(errors="replace")) or _has_half_pair(told):
-        return _error(known, types.INVALID_REQUEST, "The message holds half of a surrogate pair, which is no text.")
-    params = told.get("params")
+    number = payload.get("id")
+    request_id = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    if _HALF_PAIR.search(line.decode(errors="replace")) or _has_half_pair(payload):
+        return _error(
+            request_id, types.INVALID_REQUEST, "The message holds half of a surrogate pair, which is no text."
+        )
+    params = payload.get("params")
     if params is not None and not isinstance(params, dict):
-        return _error(known, types.INVALID_REQUEST, "'params' must be a JSON object.")
-    if "method" in told and "id" in told and known is None:
+        return _error(request_id, types.INVALID_REQUEST, "'params' must be a JSON object.")
+    if "method" in payload and "id" in payload and request_id is None:
         return _error(None, types.INVALID_REQUEST, "The 'id' of a request is a text or a whole number.")
     try:
-        return types.jsonrpc_message_adapter.validate_python(handshake.complete(told), by_name=False)
+        return types.jsonrpc_message_adapter.validate_python(handshake.complete(payload), by_name=False)
     except ValidationError:
-        return _error(known, types.INVALID_REQUEST, "This is no JSON-RPC 2.0 request, notification or response.")
+        return _error(request_id, types.INVALID_REQUEST, "This is no JSON-RPC 2.0 request, notification or response.")
 
 
 def _has_half_pair(value: Any) -> bool:
     if isinstance(value, str):
         return not value.isascii() and _HALF_PAIR.search(value) is not None
     if isinstance(value, dict):
-        return any(_has_half_pair(name) or _has_half_pair(one) for name, one in value.items())
+        return any(_has_half_pair(name) or _has_half_pair(member) for name, member in value.items())
     return isinstance(value, list) and any(map(_has_half_pair, value))
 
 

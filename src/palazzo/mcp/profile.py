@@ -40,8 +40,8 @@ def profile_called(name: str) -> Profile:
     """Return the profile of that name; UsageError when there is none."""
     if name not in MODULES:
         raise UsageError(f"There is no profile '{name}'; there are: {', '.join(MODULES)}.")
-    found: Profile = importlib.import_module(MODULES[name]).PROFILE
-    return found
+    profile: Profile = importlib.import_module(MODULES[name]).PROFILE
+    return profile
 
 
 def check_toolset(name: str) -> None:

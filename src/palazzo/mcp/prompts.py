@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from palazzo.mcp.answering import Context, page
-from palazzo.operations.instruction_prompts import PROMPTS, PromptText, written
+from palazzo.operations.instruction_prompts import PROMPTS, PromptText, render_prompt
 
 LONGEST_TOPIC = 2000
 
@@ -18,32 +18,32 @@ class Prompts:
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
-        self._listed = [_listed(one) for one in PROMPTS]
+        self._listed = [_describe_prompt(prompt) for prompt in PROMPTS]
 
     async def show(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """List them."""
-        shown, cursor = page(self._listed, params)
-        return types.ListPromptsResult(prompts=list(shown), next_cursor=cursor)
+        prompts, cursor = page(self._listed, params)
+        return types.ListPromptsResult(prompts=list(prompts), next_cursor=cursor)
 
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return one of them with its argument filled in; the protocol's error, naming it, for what is wrong."""
-        found = next((one for one in PROMPTS if one.name == params.name), None)
-        if found is None:
-            there = ", ".join(one.name for one in PROMPTS)
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt '{params.name[:60]}'; there are: {there}.")
-        given = params.arguments or {}
-        if strange := [name for name in given if name != "topic" or not found.topic]:
-            takes = "it takes topic" if found.topic else "it takes none"
-            raise MCPError(types.INVALID_PARAMS, f"{found.name} has no argument '{strange[0][:60]}'; {takes}.")
-        topic = given.get("topic", "").strip()
-        if found.topic and not topic:
-            raise MCPError(types.INVALID_PARAMS, f"{found.name} needs the argument 'topic'.")
-        text = written(found, self._names, topic[:LONGEST_TOPIC])
+        prompt = next((candidate for candidate in PROMPTS if candidate.name == params.name), None)
+        if prompt is None:
+            names = ", ".join(candidate.name for candidate in PROMPTS)
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt '{params.name[:60]}'; there are: {names}.")
+        arguments = params.arguments or {}
+        if strange := [name for name in arguments if name != "topic" or not prompt.topic]:
+            takes = "it takes topic" if prompt.topic else "it takes none"
+            raise MCPError(types.INVALID_PARAMS, f"{prompt.name} has no argument '{strange[0][:60]}'; {takes}.")
+        topic = arguments.get("topic", "").strip()
+        if prompt.topic and not topic:
+            raise MCPError(types.INVALID_PARAMS, f"{prompt.name} needs the argument 'topic'.")
+        text = render_prompt(prompt, self._names, topic[:LONGEST_TOPIC])
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(description=found.description, messages=[message])
+        return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
-def _listed(prompt: PromptText) -> types.Prompt:
+def _describe_prompt(prompt: PromptText) -> types.Prompt:
     topic = types.PromptArgument(name="topic", description=prompt.topic, required=True)
     return types.Prompt(
         name=prompt.name,

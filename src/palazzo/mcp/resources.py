@@ -10,15 +10,15 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from palazzo.errors import PalaceMissing
-from palazzo.guard.fences import escaped
-from palazzo.mcp.answering import Context, Refused, answer, page, whole
+from palazzo.guard.fences import escape_tags
+from palazzo.mcp.answering import Context, ToolCallError, answer, page, whole
 from palazzo.mcp.tools import Answer, Tool
 from palazzo.mcp.toolsets.filed import LIST_DRAWERS
 from palazzo.mcp.toolsets.recalling import DIARY_READ, READ
 from palazzo.text.counts import count_noun
 
 _ADDRESS = re.compile(r"palazzo://(?P<kind>[a-z]+)/(?P<name>[^?#]+)")
-_SHOWN = 60
+_LONGEST_ADDRESS = 60
 _PLAIN = "text/plain"
 
 
@@ -42,20 +42,20 @@ _WINGS = Tool(
     "wings",
     "wing_list",
     "",
-    lambda result, given: Answer({"named": [(one.wing, one.drawers) for one in result.wings]}),
+    lambda result, given: Answer({"named": [(row.wing, row.drawers) for row in result.wings]}),
 )
 _AGENTS = Tool(
     "agents",
     "list_agents",
     "",
-    lambda result, given: Answer({"named": [(one.name, one.entries) for one in result.agents]}),
+    lambda result, given: Answer({"named": [(row.name, row.entries) for row in result.agents]}),
 )
 """What a list of resources is made of; no client calls these."""
 
 
 async def templates(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
     """List the kinds of addresses."""
-    found = [
+    resource_templates = [
         types.ResourceTemplate(
             name=name,
             uri_template=f"palazzo://{name}/{{{kind.part}}}",
@@ -64,18 +64,24 @@ async def templates(context: Context, params: types.PaginatedRequestParams | Non
         )
         for name, kind in _KINDS.items()
     ]
-    shown, cursor = page(found, params)
-    return types.ListResourceTemplatesResult(resource_templates=list(shown), next_cursor=cursor)
+    page_templates, cursor = page(resource_templates, params)
+    return types.ListResourceTemplatesResult(resource_templates=list(page_templates), next_cursor=cursor)
 
 
 async def show(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     """List the wings and the diaries that there are; drawers are found by search."""
-    found = [
-        *(_resource("wing", name, count_noun(number, "drawer")) for name, number in await _named(context, _WINGS)),
-        *(_resource("diary", name, count_noun(number, "entry")) for name, number in await _named(context, _AGENTS)),
+    resource_list = [
+        *(
+            _resource("wing", name, count_noun(number, "drawer"))
+            for name, number in await _count_by_name(context, _WINGS)
+        ),
+        *(
+            _resource("diary", name, count_noun(number, "entry"))
+            for name, number in await _count_by_name(context, _AGENTS)
+        ),
     ]
-    shown, cursor = page(found, params)
-    return types.ListResourcesResult(resources=list(shown), next_cursor=cursor)
+    page_resources, cursor = page(resource_list, params)
+    return types.ListResourcesResult(resources=list(page_resources), next_cursor=cursor)
 
 
 async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
@@ -83,31 +89,33 @@ async def read(context: Context, params: types.ReadResourceRequestParams) -> typ
     address = _ADDRESS.fullmatch(params.uri)
     kind = _KINDS.get(address["kind"]) if address else None
     if address is None or kind is None:
-        there = ", ".join(f"palazzo://{name}/{{{one.part}}}" for name, one in _KINDS.items())
-        raise MCPError(types.INVALID_PARAMS, f"'{params.uri[:_SHOWN]}' is no address here; there are: {there}.")
+        addresses = ", ".join(f"palazzo://{name}/{{{entry.part}}}" for name, entry in _KINDS.items())
+        raise MCPError(
+            types.INVALID_PARAMS, f"'{params.uri[:_LONGEST_ADDRESS]}' is no address here; there are: {addresses}."
+        )
     try:
-        answered = await answer(context, kind.tool, {kind.argument: unquote(address["name"])})
-    except Refused as why:
-        raise MCPError(types.INVALID_PARAMS, str(why), {"uri": params.uri[:_SHOWN]}) from None
-    text = types.TextResourceContents(uri=params.uri, mime_type=_PLAIN, text=whole(answered.readable))
+        tool_answer = await answer(context, kind.tool, {kind.argument: unquote(address["name"])})
+    except ToolCallError as why:
+        raise MCPError(types.INVALID_PARAMS, str(why), {"uri": params.uri[:_LONGEST_ADDRESS]}) from None
+    text = types.TextResourceContents(uri=params.uri, mime_type=_PLAIN, text=whole(tool_answer.readable))
     return types.ReadResourceResult(contents=[text])
 
 
 def _resource(kind: str, name: str, holds: str) -> types.Resource:
     return types.Resource(
         uri=f"palazzo://{kind}/{quote(whole(name), safe='')}",
-        name=f"{kind} {escaped(whole(name))}",
+        name=f"{kind} {escape_tags(whole(name))}",
         description=holds,
         mime_type=_PLAIN,
     )
 
 
-async def _named(context: Context, tool: Tool) -> list[tuple[str, int]]:
+async def _count_by_name(context: Context, tool: Tool) -> list[tuple[str, int]]:
     """What there is of a kind, and how much each holds; nothing where there is no palace yet."""
     try:
-        answered = await answer(context, tool, {})
-    except Refused as why:
+        tool_answer = await answer(context, tool, {})
+    except ToolCallError as why:
         if isinstance(why.error, PalaceMissing):
             return []
         raise MCPError(types.INTERNAL_ERROR, str(why)) from None
-    return list(answered.structured["named"])
+    return list(tool_answer.structured["named"])

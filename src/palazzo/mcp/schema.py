@@ -20,7 +20,7 @@ _WORDS = {
     "array": "a list",
     "object": "an object",
 }
-_SHOWN = 40
+_LONGEST_VALUE = 40
 LARGEST_NUMBER = 2**53
 """Larger whole numbers are not exact in every JSON parser, and SQLite's limit is not much larger."""
 
@@ -39,9 +39,9 @@ def problems(schema: Schema, value: object, name: str) -> Iterator[str]:
     """Yield what of `value` does not fit, each a sentence that names the place; nothing where all fits."""
     kind = schema.get("type")
     if kind is not None and not _is(str(kind), value):
-        yield f"'{name}' must be {_WORDS[str(kind)]}, not {shown(value)}."
+        yield f"'{name}' must be {_WORDS[str(kind)]}, not {preview_value(value)}."
     elif "enum" in schema and value not in schema["enum"]:
-        yield f"'{name}' is {shown(value)}; it must be one of {', '.join(map(str, schema['enum']))}."
+        yield f"'{name}' is {preview_value(value)}; it must be one of {', '.join(map(str, schema['enum']))}."
     elif kind == "array":
         yield from _of_array(schema, value, name)
     elif kind == "object":
@@ -50,10 +50,10 @@ def problems(schema: Schema, value: object, name: str) -> Iterator[str]:
         yield from _of_number(schema, value, name)
 
 
-def shown(value: object) -> str:
+def preview_value(value: object) -> str:
     """Return how a value that was given is told of: as JSON, its beginning."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _is(kind: str, value: object) -> bool:
@@ -78,22 +78,22 @@ def _of_array(schema: Schema, value: Any, name: str) -> Iterator[str]:
     if len(value) < schema.get("minItems", 0):
         yield f"'{name}' is empty."
     items = schema.get("items", {})
-    for n, one in enumerate(value):
-        yield from problems(items, one, f"{name}[{n}]")
+    for n, member in enumerate(value):
+        yield from problems(items, member, f"{name}[{n}]")
 
 
 def _of_object(schema: Schema, value: Any, name: str) -> Iterator[str]:
-    known = schema.get("properties")
-    if known is None:
+    properties = schema.get("properties")
+    if properties is None:
         return
     for field in schema.get("required", ()):
         if field not in value:
             yield f"'{name}.{field}' is missing."
-    for field, one in value.items():
-        if field in known:
-            yield from problems(known[field], one, f"{name}.{field}")
+    for field, member in value.items():
+        if field in properties:
+            yield from problems(properties[field], member, f"{name}.{field}")
         elif schema.get("additionalProperties") is False:
-            yield f"'{name}.{field}' is unknown; there are: {', '.join(known)}."
+            yield f"'{name}.{field}' is unknown; there are: {', '.join(properties)}."
 
 
 def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
@@ -101,14 +101,14 @@ def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
     if value != value:  # NaN, which some clients send although JSON has none
         yield f"'{name}' is not a number."
     elif value < low:
-        yield f"'{name}' is {shown(value)}; it must be at least {low}."
+        yield f"'{name}' is {preview_value(value)}; it must be at least {low}."
     elif value > high:
-        yield f"'{name}' is {shown(value)}; it must be at most {high}."
+        yield f"'{name}' is {preview_value(value)}; it must be at most {high}."
 
 
 def _bare(kind: Any) -> Any:
     """The type without what is told about it, and without None."""
-    if getattr(kind, "__metadata__", None) and any(isinstance(one, About) for one in kind.__metadata__):
+    if getattr(kind, "__metadata__", None) and any(isinstance(annotation, About) for annotation in kind.__metadata__):
         return _bare(kind.__origin__)
     if get_origin(kind) in (Union, types.UnionType):
         (member,) = [member for member in get_args(kind) if member is not type(None)]

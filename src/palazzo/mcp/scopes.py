@@ -46,7 +46,7 @@ _AT_LARGE = ("source", "session", "wing", "tag", "tags", "derived_from")
 """Fields of a `forget` by which it forgets more than what is named by id."""
 
 
-def needed(operation: Operation[Any, Any], request: Any) -> TokenScope:
+def scope_for(operation: Operation[Any, Any], request: Any) -> TokenScope:
     """Return the scope that a token needs for this request."""
     if operation.name in READING and not operation.writes:
         return "read"
@@ -66,6 +66,6 @@ def least(operation: Operation[Any, Any]) -> TokenScope:
     return "write" if operation.name in WRITING else "admin"
 
 
-def covers(held: TokenScope, wanted: TokenScope) -> bool:
+def covers(granted_scope: TokenScope, needed_scope: TokenScope) -> bool:
     """Whether who holds one scope may do what needs the other."""
-    return SCOPES.index(held) >= SCOPES.index(wanted)
+    return SCOPES.index(granted_scope) >= SCOPES.index(needed_scope)

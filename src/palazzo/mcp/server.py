@@ -23,13 +23,13 @@ from mcp.shared.message import SessionMessage
 
 from palazzo import __version__
 from palazzo.mcp import resources
-from palazzo.mcp.answering import Connected, Context, Refused, answer, page, whole
+from palazzo.mcp.answering import ClientConnection, Context, ToolCallError, answer, page, whole
 from palazzo.mcp.calls import Call, Surroundings
 from palazzo.mcp.profile import Profile, check_toolset, profile_called
 from palazzo.mcp.prompts import Prompts
 from palazzo.mcp.tools import Answer, Tool
 
-__all__ = ["Connected", "build", "serve"]
+__all__ = ["ClientConnection", "build", "serve"]
 
 READ_ONLY = -32003
 """The error code of a writing call from a client that may only read, as in MemPalace's server."""
@@ -52,41 +52,43 @@ async def serve(
         server,
         read_stream,
         write_stream,
-        lifespan_state=Connected(surroundings, call),
+        lifespan_state=ClientConnection(surroundings, call),
         init_options=server.create_initialization_options(),
     )
 
 
-def build(profile: str = "palazzo", toolset: str = "core", connected: Connected | None = None) -> Server[Connected]:
+def build(
+    profile: str = "palazzo", toolset: str = "core", connection: ClientConnection | None = None
+) -> Server[ClientConnection]:
     """Return the server of a profile's toolset; UsageError for one that there is not.
 
     It keeps nothing of any connection. `connected` is for whoever runs it by itself (the SDK's HTTP manager, a test).
     """
-    return _shared(profile, toolset) if connected is None else _built(profile, toolset, connected)
+    return _shared(profile, toolset) if connection is None else _built(profile, toolset, connection)
 
 
 @cache
-def _shared(profile: str, toolset: str) -> Server[Connected]:
+def _shared(profile: str, toolset: str) -> Server[ClientConnection]:
     return _built(profile, toolset, None)
 
 
-def _built(profile: str, toolset: str, connected: Connected | None) -> Server[Connected]:
-    chosen = profile_called(profile)
+def _built(profile: str, toolset: str, connection: ClientConnection | None) -> Server[ClientConnection]:
+    tool_profile = profile_called(profile)
     check_toolset(toolset)
-    tools = _Tools(chosen, toolset)
-    prompts = Prompts({verb: name for verb, name in chosen.names.items() if tools.input_of(name) is not None})
+    tools = _Tools(tool_profile, toolset)
+    prompts = Prompts({verb: name for verb, name in tool_profile.names.items() if tools.input_of(name) is not None})
 
     @asynccontextmanager
-    async def lifespan(_: Server[Connected]) -> AsyncIterator[Connected]:
-        if connected is None:
+    async def lifespan(_: Server[ClientConnection]) -> AsyncIterator[ClientConnection]:
+        if connection is None:
             raise RuntimeError("this server is run by `serve`, which says for whom")
-        yield connected
+        yield connection
 
-    return Server[Connected](
-        chosen.name,
+    return Server[ClientConnection](
+        tool_profile.name,
         version=__version__,
-        title=chosen.title,
-        instructions=chosen.instructions,
+        title=tool_profile.title,
+        instructions=tool_profile.instructions,
         lifespan=lifespan,
         cache_hints={
             "tools/list": _FRESH_FOR,
@@ -111,8 +113,8 @@ class _Tools:
     def __init__(self, profile: Profile, toolset: str) -> None:
         self._tools = {tool.name: tool for tool in profile.tools(toolset)}
         self._unknown_tool_code = types.METHOD_NOT_FOUND if profile.stands_in else types.INVALID_PARAMS
-        self._listed = [listed(tool) for tool in self._tools.values()]
-        self._listed_read_only = [listed(tool) for tool in self._tools.values() if tool.hints.reads]
+        self._listed = [describe_tool(tool) for tool in self._tools.values()]
+        self._listed_read_only = [describe_tool(tool) for tool in self._tools.values() if tool.hints.reads]
 
     def input_of(self, name: str) -> dict[str, Any] | None:
         tool = self._tools.get(name)
@@ -131,15 +133,15 @@ class _Tools:
         if context.lifespan_context.surroundings.read_only and not tool.hints.reads:
             raise MCPError(READ_ONLY, "Server is in read-only mode; this tool is disabled", {"tool": tool.name})
         try:
-            answered = await answer(context, tool, params.arguments or {})
-        except Refused as why:
+            tool_answer = await answer(context, tool, params.arguments or {})
+        except ToolCallError as why:
             if tool.failure is not None:
                 return _result(tool.failure(str(why), why.error))
             return types.CallToolResult(content=[_text(str(why))], is_error=True)
-        return _result(answered)
+        return _result(tool_answer)
 
 
-def listed(tool: Tool) -> types.Tool:
+def describe_tool(tool: Tool) -> types.Tool:
     """Return a tool as `tools/list` has it."""
     hints = tool.hints
     return types.Tool(
@@ -158,13 +160,13 @@ def listed(tool: Tool) -> types.Tool:
     )
 
 
-def _result(answered: Answer) -> types.CallToolResult:
+def _result(tool_answer: Answer) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[_text(answered.readable)],
+        content=[_text(tool_answer.readable)],
         # Clients hold what is structured against the output schema, also of a call that failed, and tell the model of
         # nothing else if it does not fit.
-        structured_content=None if answered.failed else whole(answered.structured),
-        is_error=answered.failed,
+        structured_content=None if tool_answer.failed else whole(tool_answer.structured),
+        is_error=tool_answer.failed,
     )
 
 

@@ -21,10 +21,10 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from palazzo import start
-from palazzo.mcp.calls import Asked, Surroundings
+from palazzo.mcp.calls import OperationCall, Surroundings
 from palazzo.mcp.lines import serve_lines
 
-_CLOSING = 0.9
+_EXIT_SECONDS = 0.9
 """Seconds after the end of standard input by which the process has ended, whatever is still being carried out: what is
 in the middle of a transaction was not acknowledged and is not kept."""
 
@@ -36,8 +36,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     parser.add_argument("--toolset", default="core")
     parser.add_argument("--palace", type=Path)
     parser.add_argument("--read-only", action="store_true")
-    told = parser.parse_args(arguments)
-    serve_here(told.profile, told.toolset, told.palace, told.read_only)
+    options = parser.parse_args(arguments)
+    serve_here(options.profile, options.toolset, options.palace, options.read_only)
 
 
 def serve_here(profile: str, toolset: str, palace: Path | None, read_only: bool = False) -> NoReturn:
@@ -54,25 +54,27 @@ def serve_here(profile: str, toolset: str, palace: Path | None, read_only: bool 
     os._exit(0)
 
 
-async def in_a_thread(asked: Asked) -> Any:
+async def in_a_thread(operation_call: OperationCall) -> Any:
     """Carry an operation out in a thread of this process: the `Call` of a server that has no service behind it."""
-    return await anyio.to_thread.run_sync(_run, asked)
+    return await anyio.to_thread.run_sync(_run, operation_call)
 
 
-def _run(asked: Asked) -> Any:
+def _run(operation_call: OperationCall) -> Any:
     from palazzo.operations import calling, registry
     from palazzo.operations.context import Context
 
-    around = asked.surroundings
+    around = operation_call.surroundings
     with Context(
         palace=around.palace,
         cwd=around.cwd,
         variables=around.variables,
         trust=around.trust,
-        on_progress=asked.on_progress,
-        on_notice=asked.on_notice,
+        on_progress=operation_call.on_progress,
+        on_notice=operation_call.on_notice,
     ) as context:
-        return calling.call(context, registry.operation(asked.operation), asked.request, asked.key)
+        return calling.call(
+            context, registry.operation(operation_call.operation), operation_call.request, operation_call.key
+        )
 
 
 async def _serve(stdin: BinaryIO, stdout: int, profile: str, toolset: str, surroundings: Surroundings) -> None:
@@ -119,7 +121,7 @@ async def _lines(stdin: BinaryIO) -> AsyncIterator[bytes]:
 
 def _close_in_time() -> None:
     """End the process soon, also if an operation goes on."""
-    timer = threading.Timer(_CLOSING, os._exit, [0])
+    timer = threading.Timer(_EXIT_SECONDS, os._exit, [0])
     timer.daemon = True
     timer.start()
 

@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from palazzo.guard.fences import fenced
+from palazzo.guard.fences import fence_text
 from palazzo.guard.injected import NOTICE as NOTICE
 from palazzo.mcp.tools import Answer
 from palazzo.model import Micros
 from palazzo.operations.hits import HitSource, HitView, NeighbourView, TurnView
-from palazzo.operations.show import Shown
+from palazzo.operations.show import ShowEntry
 from palazzo.security.display_names import plain_name, quoted_name, shown_place
 from palazzo.text.times import to_iso
 
@@ -65,7 +65,7 @@ class Entry:
     note: str = ""
 
     @property
-    def told(self) -> dict[str, str]:
+    def json_fields(self) -> dict[str, str]:
         """The fields as JSON has them."""
         fields = {name: getattr(self, name) for name in ("id", "when", "where", "who", "trust", "text", "note")}
         return {name: value for name, value in fields.items() if value or name not in ("where", "note")}
@@ -80,53 +80,60 @@ class Entry:
         return "\n".join(filter(None, (head, note and f"  ({note})", words)))
 
 
-def recorded(notice: str, entries: Sequence[Entry], name: str = "hits", **others: Any) -> Answer:
+def answer_entries(notice: str, entries: Sequence[Entry], name: str = "hits", **others: Any) -> Answer:
     """Return an answer of entries, cut to what one result may hold. `others` are fields that stand beside them."""
-    shown = list(fitting(entries))
-    told = {"notice": notice, name: [one.told for one in shown], **{key: one for key, one in others.items() if one}}
-    return Answer(told, fenced("\n\n".join([notice, *(one.lines for one in shown)])) if shown else notice)
+    fitting_entries = list(fit_entries(entries))
+    fields = {
+        "notice": notice,
+        name: [entry.json_fields for entry in fitting_entries],
+        **{key: entry for key, entry in others.items() if entry},
+    }
+    return Answer(
+        fields,
+        fence_text("\n\n".join([notice, *(entry.lines for entry in fitting_entries)])) if fitting_entries else notice,
+    )
 
 
-def fitting(entries: Iterable[Entry], most: int = MOST) -> Iterable[Entry]:
+def fit_entries(entries: Iterable[Entry], most: int = MOST) -> Iterable[Entry]:
     """Yield entries that together have at most `most` characters, with their heads; one that is cut says so."""
     entries = list(entries)
-    left = most - _HEAD * max(len(entries) - 1, 0)
-    for one in entries:
-        if len(one.text) <= left:
-            left -= len(one.text)
-            yield one
+    remaining_chars = most - _HEAD * max(len(entries) - 1, 0)
+    for entry in entries:
+        if len(entry.text) <= remaining_chars:
+            remaining_chars -= len(entry.text)
+            yield entry
         else:
-            room = max(left, 0)
-            note = "; ".join(filter(None, (one.note, cut_note(one.id, room, len(one.text)))))
-            yield replace(one, text=one.text[:room], note=note)
-            left = 0
+            room = max(remaining_chars, 0)
+            note = "; ".join(filter(None, (entry.note, cut_note(entry.id, room, len(entry.text)))))
+            yield replace(entry, text=entry.text[:room], note=note)
+            remaining_chars = 0
 
 
 def rows(
-    notice: str, name: str, told: Sequence[Mapping[str, Any]], line: Callable[[Any], str], **others: Any
+    notice: str, name: str, records: Sequence[Mapping[str, Any]], line: Callable[[Any], str], **others: Any
 ) -> Answer:
     """Return an answer of rows, each of which `line` makes a line of; as many as a result may hold, and a word of that.
 
     `others` are fields that stand beside them.
     """
-    shown: list[Mapping[str, Any]] = []
-    left = MOST
-    for one in told:
-        left -= len(json.dumps(one, ensure_ascii=False))
-        if left < 0 and shown:
+    fitting_records: list[Mapping[str, Any]] = []
+    remaining_chars = MOST
+    for record in records:
+        remaining_chars -= len(json.dumps(record, ensure_ascii=False))
+        if remaining_chars < 0 and fitting_records:
             break
-        shown.append(one)
-    if len(shown) < len(told):
-        notice += f" Here are {len(shown):,} of {len(told):,}: ask for less at a time."
-    fields = {"notice": notice, name: shown, **{key: one for key, one in others.items() if one}}
-    return Answer(fields, fenced("\n".join([notice, *map(line, shown)])) if shown else notice)
+        fitting_records.append(record)
+    if len(fitting_records) < len(records):
+        notice += f" Here are {len(fitting_records):,} of {len(records):,}: ask for less at a time."
+    fields = {"notice": notice, name: fitting_records, **{key: record for key, record in others.items() if record}}
+    return Answer(fields, fence_text("\n".join([notice, *map(line, fitting_records)])) if fitting_records else notice)
 
 
-def cut_note(uid: str, shown: int, length: int) -> str:
+def cut_note(uid: str, visible_length: int, length: int) -> str:
     """Say that words are left out, and how they are read."""
-    if not shown:
+    if not visible_length:
         return f'{length:,} characters, not shown here: read("{uid}")'
-    return f'cut after {shown:,} of {length:,} characters: read("{uid}", offset={shown}) goes on'
+    return f'cut after {visible_length:,} of {length:,} characters: read("{uid}", offset={visible_length}) goes on'
 
 
 def of_hit(hit: HitView, cwd: Path) -> Entry:
@@ -148,10 +155,10 @@ def of_hit(hit: HitView, cwd: Path) -> Entry:
     return Entry(
         hit.id,
         minute(hit.created_at),
-        where(f"{hit.wing}/{hit.room}", hit.source, hit.title, cwd, hit.filed_as),
-        who(hit.role, hit.author, hit.turns),
+        describe_place(f"{hit.wing}/{hit.room}", hit.source, hit.title, cwd, hit.filed_as),
+        describe_speakers(hit.role, hit.author, hit.turns),
         hit.trust,
-        spoken(hit.text, hit.turns),
+        label_speakers(hit.text, hit.turns),
         "; ".join(notes),
     )
 
@@ -166,34 +173,34 @@ def of_neighbour(neighbour: NeighbourView, hit: HitView, place: str) -> Entry:
         neighbour.id,
         minute(neighbour.created_at),
         place,
-        who(neighbour.role, neighbour.author, neighbour.turns),
+        describe_speakers(neighbour.role, neighbour.author, neighbour.turns),
         neighbour.trust,
-        spoken(neighbour.text, neighbour.turns),
+        label_speakers(neighbour.text, neighbour.turns),
         "; ".join(notes),
     )
 
 
-def of_shown(shown: Shown, cwd: Path, note: str = "") -> Entry:
+def of_shown(record: ShowEntry, cwd: Path, note: str = "") -> Entry:
     """Return a drawer or an item as an entry."""
     notes = [note]
-    if shown.retired_at is not None:
+    if record.retired_at is not None:
         notes.append("forgotten or replaced: no search finds it")
-    if shown.superseded is not None:
-        by = shown.superseded
+    if record.superseded is not None:
+        by = record.superseded
         notes.append(f"superseded on {minute(by.at)[:10]}: {by.value or 'it ended'} ({by.by})")
-    if shown.label:
-        notes.append(shown.label)
-    if shown.cited:
-        notes.append(shown.cited)
-    if own := [tag for tag in shown.tags if ":" not in tag]:
+    if record.label:
+        notes.append(record.label)
+    if record.cited:
+        notes.append(record.cited)
+    if own := [tag for tag in record.tags if ":" not in tag]:
         notes.append(f"tags {', '.join(own)}")
     return Entry(
-        shown.id,
-        minute(shown.created_at),
-        where(f"{shown.wing}/{shown.room}", shown.source, shown.title, cwd),
-        who(shown.role, shown.author, shown.turns),
-        shown.trust,
-        spoken(shown.text, shown.turns),
+        record.id,
+        minute(record.created_at),
+        describe_place(f"{record.wing}/{record.room}", record.source, record.title, cwd),
+        describe_speakers(record.role, record.author, record.turns),
+        record.trust,
+        label_speakers(record.text, record.turns),
         "; ".join(filter(None, notes)),
     )
 
@@ -203,7 +210,7 @@ def minute(moment: Micros) -> str:
     return f"{to_iso(moment)[:16]}Z"
 
 
-def where(place: str, source: HitSource, title: str, cwd: Path, filed_as: str = "") -> str:
+def describe_place(place: str, source: HitSource, title: str, cwd: Path, filed_as: str = "") -> str:
     """Say where words are filed and came from: a file as an agent can open it, a session as `read` takes it."""
     place = shown_place(place)
     title = quoted_name(title) if title and source.session_id else plain_name(title)
@@ -215,18 +222,18 @@ def where(place: str, source: HitSource, title: str, cwd: Path, filed_as: str = 
     return " · ".join(filter(None, (place, origin, title.rpartition(" › ")[2] if path else title, filed_as)))
 
 
-def who(role: str, author: str, turns: Sequence[TurnView] = ()) -> str:
+def describe_speakers(role: str, author: str, turns: Sequence[TurnView] = ()) -> str:
     """Say who speaks: all of them, in order."""
     speakers = [_speaker(turn.role, turn.author) for turn in turns] or [_speaker(role, author)]
     return ", ".join(dict.fromkeys(speakers))
 
 
-def spoken(text: str, turns: Sequence[TurnView]) -> str:
+def label_speakers(text: str, turns: Sequence[TurnView]) -> str:
     """Return a text with who says each part of it, where several do."""
     if len({(turn.role, turn.author) for turn in turns}) < 2:
         return text
-    said = ((_speaker(turn.role, turn.author), text[turn.start : turn.end].strip("\n")) for turn in turns)
-    return "\n\n".join(f"{speaker}: {words}" for speaker, words in said if words)
+    statements = ((_speaker(turn.role, turn.author), text[turn.start : turn.end].strip("\n")) for turn in turns)
+    return "\n\n".join(f"{speaker}: {words}" for speaker, words in statements if words)
 
 
 def _speaker(role: str, author: str) -> str:

@@ -36,7 +36,7 @@ class Argument:
     field: str | None = ""
     schema: Schema = dataclasses.field(default_factory=dict)
     default: Any = _UNSET
-    required: bool | None = None
+    is_required: bool | None = None
     is_ignored: bool = False
     alias: str = ""
 
@@ -47,7 +47,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CallArguments:
     """What one call gave: its arguments with the defaults of those left out; which host calls, and where.
 
     `remarks` say which arguments were ignored or changed; the answer repeats them.
@@ -124,34 +124,34 @@ class Tool:
     name: str
     operation: str
     description: str
-    answer: Callable[[Any, Given], Answer]
+    answer: Callable[[Any, CallArguments], Answer]
     arguments: tuple[Argument, ...] = ()
     hints: Hints = READS
     output: Schema = dataclasses.field(default_factory=lambda: {"type": "object"})
-    fields: Callable[[Given], Mapping[str, Any]] = lambda given: {}
-    steps: Callable[[Given], Sequence[Step]] | None = None
+    fields: Callable[[CallArguments], Mapping[str, Any]] = lambda given: {}
+    steps: Callable[[CallArguments], Sequence[Step]] | None = None
     always: bool = False
     title: str = ""
     failure: Callable[[str, Exception | None], Answer] | None = None
-    nowhere: Callable[[Given], Answer] | None = None
+    nowhere: Callable[[CallArguments], Answer] | None = None
     tolerant: bool = False
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def widened(self, *arguments: Argument) -> Tool:
+    def with_arguments(self, *arguments: Argument) -> Tool:
         """Return the same tool with more arguments."""
         return dataclasses.replace(self, arguments=(*self.arguments, *arguments))
 
     @cached_property
     def input(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
-        properties = {one.name: self._schema_of(one) for one in self.arguments}
-        required = [one.name for one in self.arguments if self._is_required(one)]
-        told: dict[str, Any] = {"type": "object", "properties": properties}
-        if required:
-            told["required"] = required
-        return told
+        properties = {argument.name: self._schema_of(argument) for argument in self.arguments}
+        mandatory_names = [argument.name for argument in self.arguments if self._is_required(argument)]
+        input_schema: dict[str, Any] = {"type": "object", "properties": properties}
+        if mandatory_names:
+            input_schema["required"] = mandatory_names
+        return input_schema
 
-    def given(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> Given:
+    def parse_call(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> CallArguments:
         """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
         properties = self.input["properties"]
         arguments = self._resolve_aliases(arguments)
@@ -174,7 +174,7 @@ class Tool:
             if properties[name].get("type") == "integer":
                 values[name] = int(values[name])  # JSON knows no whole numbers: some clients write 5.0
         defaults = {argument.name: self._default_of(argument) for argument in self.arguments}
-        return Given(defaults | values, host, cwd, tuple(remarks))
+        return CallArguments(defaults | values, host, cwd, tuple(remarks))
 
     def _resolve_aliases(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments with the argument's own name in place of each alias."""
@@ -211,12 +211,14 @@ class Tool:
         if problem := next(schema.problems(self.input["properties"][name], value, name), None):
             raise ValueError(f"{self.name}: {problem}")
 
-    def wanted(self, given: Given) -> Sequence[Step]:
+    def plan_steps(self, call: CallArguments) -> Sequence[Step]:
         """Return the operations that a call asks for."""
         if self.steps is not None:
-            return self.steps(given)
-        filled = {one.fills: given[one.name] for one in self.arguments if one.fills is not None}
-        return [Step(self.operation, {**filled, **self.fields(given)})]
+            return self.steps(call)
+        field_values = {
+            argument.fills: call[argument.name] for argument in self.arguments if argument.fills is not None
+        }
+        return [Step(self.operation, {**field_values, **self.fields(call)})]
 
     @cached_property
     def names_of_options(self) -> Mapping[str, str]:
@@ -231,31 +233,31 @@ class Tool:
 
     @cached_property
     def _request(self) -> Mapping[str, RequestField]:
-        return {one.name: one for one in request_fields(operation(self.operation).request)}
+        return {field.name: field for field in request_fields(operation(self.operation).request)}
 
-    def _schema_of(self, one: Argument) -> dict[str, Any]:
-        told: dict[str, Any] = {}
-        if one.fills is not None and "type" not in one.schema:
-            told = schema.of_type(self._request[one.fills].type)
-        told |= one.schema
-        if one.help:
-            told["description"] = one.help
-        default = self._default_of(one)
+    def _schema_of(self, argument: Argument) -> dict[str, Any]:
+        argument_schema: dict[str, Any] = {}
+        if argument.fills is not None and "type" not in argument.schema:
+            argument_schema = schema.of_type(self._request[argument.fills].type)
+        argument_schema |= argument.schema
+        if argument.help:
+            argument_schema["description"] = argument.help
+        default = self._default_of(argument)
         if isinstance(default, int | float | str) and default not in ("", False):
-            told["default"] = default
-        return told
+            argument_schema["default"] = default
+        return argument_schema
 
-    def _default_of(self, one: Argument) -> Any:
-        if one.default is not _UNSET:
-            return one.default
-        if one.fills is None or self._request[one.fills].required:
+    def _default_of(self, argument: Argument) -> Any:
+        if argument.default is not _UNSET:
+            return argument.default
+        if argument.fills is None or self._request[argument.fills].is_required:
             return None
-        return self._request[one.fills].default
+        return self._request[argument.fills].default
 
-    def _is_required(self, one: Argument) -> bool:
-        if one.required is not None:
-            return one.required
-        return one.fills is not None and one.default is _UNSET and self._request[one.fills].required
+    def _is_required(self, argument: Argument) -> bool:
+        if argument.is_required is not None:
+            return argument.is_required
+        return argument.fills is not None and argument.default is _UNSET and self._request[argument.fills].is_required
 
 
 def tolerant(tools: Iterable[Tool]) -> tuple[Tool, ...]:
@@ -274,7 +276,7 @@ def _characters(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
-        return sum(len(name) + _characters(one) for name, one in value.items())
+        return sum(len(name) + _characters(member) for name, member in value.items())
     if isinstance(value, list):
-        return sum(_characters(one) for one in value)
+        return sum(_characters(member) for member in value)
     return 8

@@ -20,7 +20,7 @@ def tracked_files(directory: Path, root: Path) -> frozenset[str]:
     """Return the paths of the files below `directory` that git tracks in `root`; none where that is no checkout."""
     if not (root / ".git").exists():
         return frozenset()
-    output = git.run(root, "ls-files", "-z", "--", directory.relative_to(root).as_posix(), within=_PATIENCE)
+    output = git.run(root, "ls-files", "-z", "--", directory.relative_to(root).as_posix(), timeout=_PATIENCE)
     names = (os.fsdecode(name) for name in (output or b"").split(b"\0") if name)
     return frozenset(str(root / name) for name in names)
 

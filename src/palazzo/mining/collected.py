@@ -15,10 +15,10 @@ from urllib.parse import quote
 from palazzo.errors import SourceUnreadable
 from palazzo.feeders import Collection, Session
 from palazzo.mining.pauses import without_pauses
-from palazzo.mining.placing import Placing
+from palazzo.mining.placing import Placer
 from palazzo.mining.report import Failed, Skipped
-from palazzo.mining.sessions import Taken, file_session, note_reached, open_session
-from palazzo.mining.wanted import Wanted
+from palazzo.mining.sessions import SourceTally, file_session, note_reached, open_session
+from palazzo.mining.wanted import SessionFilter
 from palazzo.model import Micros
 from palazzo.store import sources
 from palazzo.store.database import Database
@@ -40,17 +40,17 @@ def state_of(path: Path) -> CollectionState | None:
     """Return what tells whether a collection may have changed; a directory must be looked through."""
     if path.is_dir():
         return None
-    found = path.stat()
-    size, mtime = found.st_size, found.st_mtime_ns
+    status = path.stat()
+    size, mtime = status.st_size, status.st_mtime_ns
     log = path.with_name(path.name + _LOG_SUFFIX)
     if log.exists():
-        beside = log.stat()
-        size, mtime = size + beside.st_size, max(mtime, beside.st_mtime_ns)
+        log_status = log.stat()
+        size, mtime = size + log_status.st_size, max(mtime, log_status.st_mtime_ns)
     return CollectionState(size, mtime)
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class Conversation:
     """A conversation of a collection. `state` is what was remembered of it, and `is_known` whether that still holds."""
 
     session: Session
@@ -60,18 +60,20 @@ class Met:
     is_known: bool
 
 
-def conversations(collection: Collection, path: Path, states: Mapping[str, FileState], wanted: Wanted) -> Iterator[Met]:
+def conversations(
+    collection: Collection, path: Path, states: Mapping[str, FileState], session_filter: SessionFilter
+) -> Iterator[Conversation]:
     """Yield the conversations that are `wanted`, by what is cheap to know of them.
 
     Raises SourceUnreadable when the collection cannot be read, or not to its end; what was yielded stands.
     """
     for session in collection.sessions(path):
-        if wanted.by_time(session.updated_at) and wanted.by_identity(session.identity):
+        if session_filter.by_time(session.updated_at) and session_filter.by_identity(session.identity):
             uri = f"{path.as_uri()}#session={quote(session.identity.session_id or session.identity.key[-1])}"
             state = states.get(uri)
             stamp = hashlib.blake2b(session.stamp.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             is_known = state is not None and (state.content, state.version) == (stamp, collection.version)
-            yield Met(session, uri, stamp, state, is_known)
+            yield Conversation(session, uri, stamp, state, is_known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,59 +83,67 @@ class Reading:
     database: Database
     collection: Collection
     path: Path
-    placing: Placing
+    placer: Placer
     clock: Callable[[], Micros]
-    wanted: Wanted
+    session_filter: SessionFilter
 
 
-def take_conversation(reading: Reading, met: Met, committed: Callable[[int], None]) -> Taken | Failed:
+def take_conversation(
+    reading: Reading, conversation: Conversation, on_commit: Callable[[int], None]
+) -> SourceTally | Failed:
     """Archive what is new of a conversation; return what it brought, or why it failed."""
     try:
-        return _take(reading, met, committed)
+        return _take(reading, conversation, on_commit)
     except (OSError, SourceUnreadable) as error:
-        return Failed(met.uri, str(error))
+        return Failed(conversation.uri, str(error))
 
 
-def _take(reading: Reading, met: Met, committed: Callable[[int], None]) -> Taken:
-    taken = Taken("new" if met.state is None else "grown")
-    collection, session = reading.collection, met.session
+def _take(reading: Reading, conversation: Conversation, on_commit: Callable[[int], None]) -> SourceTally:
+    source_tally = SourceTally("new" if conversation.state is None else "grown")
+    collection, session = reading.collection, conversation.session
     modified_at = session.updated_at or Micros(reading.path.stat().st_mtime_ns // 1000)
 
-    def unfinished(source: int, end: int) -> FileState:
+    def make_partial_state(source: int, end: int) -> FileState:
         """Until all is filed, the stamp is one that no conversation has."""
-        return FileState(met.uri, source, collection.kind, collection.version, 0, 0, 0, end, b"", b"")
+        return FileState(conversation.uri, source, collection.kind, collection.version, 0, 0, 0, end, b"", b"")
 
-    def finished(source: int, end: int) -> FileState:
-        return FileState(met.uri, source, collection.kind, collection.version, 0, 0, 0, end, b"", met.stamp)
+    def make_final_state(source: int, end: int) -> FileState:
+        return FileState(
+            conversation.uri, source, collection.kind, collection.version, 0, 0, 0, end, b"", conversation.stamp
+        )
 
-    opened = open_session(
+    pending_session = open_session(
         reading.database,
         collection.kind,
         session.identity,
-        met.uri,
-        without_pauses(session.rows(), reading.wanted.pauses),
-        reading.placing,
-        reading.wanted,
+        conversation.uri,
+        without_pauses(session.rows(), reading.session_filter.pauses),
+        reading.placer,
+        reading.session_filter,
         session.title,
         session.cwd,
     )
-    if isinstance(opened, str):
-        return Taken("left out", skipped=[Skipped(met.uri, opened)])
+    if isinstance(pending_session, str):
+        return SourceTally("left out", skipped=[Skipped(conversation.uri, pending_session)])
     end = file_session(
         reading.database,
         collection,
-        opened,
-        reading.placing,
+        pending_session,
+        reading.placer,
         reading.clock,
         modified_at,
-        taken,
-        unfinished,
-        committed,
+        source_tally,
+        make_partial_state,
+        on_commit,
     )
-    note_reached(reading.database, opened, end or 0, finished)
-    brought = bool(taken.items or taken.noise)
-    taken.standing = opened.standing(taken.standing, brought) if brought or met.state is None else "unchanged"
-    return taken
+    note_reached(reading.database, pending_session, end or 0, make_final_state)
+    has_content = bool(source_tally.items or source_tally.noise)
+    source_tally.change = (
+        pending_session.judge_change(source_tally.change, has_content)
+        if has_content or conversation.state is None
+        else "unchanged"
+    )
+    return source_tally
 
 
 def note_whole(database: Database, collection: Collection, path: Path, state: CollectionState) -> None:

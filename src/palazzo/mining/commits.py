@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from palazzo.archive import door
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.feeders import Message
 from palazzo.scope.git_files import repository_of
 from palazzo.scope.head_log import HeadLog, head_log
@@ -20,12 +20,12 @@ class Commits:
     def __init__(self) -> None:
         self._logs: dict[str, HeadLog] = {}
 
-    def stated(self, filing: Filing, message: Message, directory: str) -> Filing:
+    def add_commit(self, new_item: NewItem, message: Message, directory: str) -> NewItem:
         """Return the filing with the commit at its time, where nothing states it; `directory` is the session's."""
-        if filing.commit or message.created_at is None:
-            return filing
-        commit = self._log(message.cwd or directory).commit_at(message.created_at, filing.branch)
-        return door.with_origin(filing, filing.branch, commit) if commit else filing
+        if new_item.commit or message.created_at is None:
+            return new_item
+        commit = self._log(message.cwd or directory).commit_at(message.created_at, new_item.branch)
+        return door.with_origin(new_item, new_item.branch, commit) if commit else new_item
 
     def _log(self, directory: str) -> HeadLog:
         if directory not in self._logs:
@@ -36,8 +36,8 @@ class Commits:
 def _log_at(directory: Path) -> HeadLog:
     """The log of a directory that is there. Above one that is gone there may be another checkout."""
     try:
-        where = directory.resolve()
-        repository = repository_of(where) if directory.is_absolute() and where.is_dir() else None
+        path = directory.resolve()
+        repository = repository_of(path) if directory.is_absolute() and path.is_dir() else None
     except (OSError, RuntimeError, ValueError):  # no path, or a circle of links
         return HeadLog()
     return HeadLog() if repository is None else head_log(repository)

@@ -72,7 +72,7 @@ class Candidate:
         return self.path.relative_to(self.root).as_posix()
 
 
-Found = Candidate | Skip
+FileVerdict = Candidate | Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Rules:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
-    excluded: tuple[Path, ...] = ()
+    skip_directories: tuple[Path, ...] = ()
     is_stated: bool = False
 
 
@@ -102,7 +102,7 @@ class Readers:
 
     feeders: Sequence[Feeder] = TRANSCRIPTS
     collections: Sequence[Collection] = COLLECTIONS
-    known: Callable[[Path, os.stat_result], str] = lambda path, status: ""
+    cached_kind: Callable[[Path, os.stat_result], str] = lambda path, status: ""
     former_kind: Callable[[Path], str] = lambda path: ""
 
     def kind(self, path: Path, head: bytes, more_collections: Sequence[Collection] = ()) -> str:
@@ -127,13 +127,13 @@ def discover(
     paths: Iterable[Path],
     rules: Rules | Callable[[Path], Rules] | None = None,
     readers: Readers | None = None,
-) -> Iterator[Found]:
+) -> Iterator[FileVerdict]:
     """Yield a candidate for each file to read under `paths`, and a skip for what is passed over.
 
     `rules` may differ by path. Raises NotFound at once if a path does not exist.
     """
     tops = [existing(path) for path in paths]
-    return _each(tops, rules if callable(rules) else lambda top: rules or Rules(), readers or Readers())
+    return _judge_paths(tops, rules if callable(rules) else lambda top: rules or Rules(), readers or Readers())
 
 
 def existing(path: Path) -> Path:
@@ -144,15 +144,15 @@ def existing(path: Path) -> Path:
         raise NotFound(f"{path} does not exist. Give the path of a file or a directory.") from None
 
 
-def _each(tops: list[Path], rules_for: Callable[[Path], Rules], readers: Readers) -> Iterator[Found]:
+def _judge_paths(tops: list[Path], rules_for: Callable[[Path], Rules], readers: Readers) -> Iterator[FileVerdict]:
     """Yield each path once. A path that was given itself is judged by itself, not by the walk over its directory."""
-    seen: set[Path] = set()
+    unique_paths: set[Path] = set()
     for top in tops:
         rules, root = rules_for(top), _root_of(top, tops)
         for verdict in _below(top, root, rules, readers) if top.is_dir() else [_judge_file(top, root, rules, readers)]:
             is_final = verdict.path == top or verdict.path not in tops or isinstance(verdict, Candidate)
-            if is_final and verdict.path not in seen:
-                seen.add(verdict.path)
+            if is_final and verdict.path not in unique_paths:
+                unique_paths.add(verdict.path)
                 yield verdict
 
 
@@ -164,7 +164,7 @@ def _root_of(top: Path, tops: Sequence[Path]) -> Path:
     return project_root(min(parents, key=lambda path: len(path.parts))) if parents else root
 
 
-def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Found]:
+def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[FileVerdict]:
     include, exclude = Globs(rules.include), Globs(rules.exclude)
     outputs = frozenset[str]() if rules.mode == "convos" else build_output.directory_names(rules.include)
     wholes: dict[Path, Candidate] = {}
@@ -174,18 +174,20 @@ def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Fo
         if kind:
             wholes[directory] = Candidate(directory, kind, root, 0, 0)
 
-    judged = (
+    verdict_stream = (
         entry if isinstance(entry, Skip) else _judge(entry, str(top), rules, include, readers, wholes)
-        for entry in walk(top, exclude, rules.gitignore, frozenset(map(str, rules.excluded)), visit, root, outputs)
+        for entry in walk(
+            top, exclude, rules.gitignore, frozenset(map(str, rules.skip_directories)), visit, root, outputs
+        )
     )
     if rules.mode in ("docs", "all"):
-        return judged
-    files = list(judged)  # which also finds the wholes
+        return verdict_stream
+    files = list(verdict_stream)  # which also finds the wholes
     verdicts = [*wholes.values(), *files]
     return _skip_documents_among_transcripts(verdicts) if rules.mode == "auto" else iter(verdicts)
 
 
-def _skip_documents_among_transcripts(verdicts: list[Found]) -> Iterator[Found]:
+def _skip_documents_among_transcripts(verdicts: list[FileVerdict]) -> Iterator[FileVerdict]:
     """A directory that holds more transcripts than documents is a place of transcripts, and read as such."""
     kinds = [verdict.kind for verdict in verdicts if isinstance(verdict, Candidate)]
     documents = kinds.count(document_feeder.KIND)
@@ -197,7 +199,7 @@ def _skip_documents_among_transcripts(verdicts: list[Found]) -> Iterator[Found]:
             yield verdict
 
 
-def _judge_file(path: Path, root: Path, rules: Rules, readers: Readers) -> Found:
+def _judge_file(path: Path, root: Path, rules: Rules, readers: Readers) -> FileVerdict:
     """Judge a file that a person named, by its contents alone; a skip is always reported."""
     try:
         status = path.lstat()
@@ -212,7 +214,7 @@ def _judge_file(path: Path, root: Path, rules: Rules, readers: Readers) -> Found
 
 def _judge(
     entry: Entry, top: str, rules: Rules, include: Globs, readers: Readers, wholes: Mapping[Path, Candidate]
-) -> Found:
+) -> FileVerdict:
     if wholes and entry.path.suffix.lower() == ".json" and any(above in wholes for above in entry.path.parents):
         return Skip(entry.path, "read with the directory it is part of", expected=True)
     policy: Policy | None = "all" if rules.mode == "all" else rules.policy
@@ -225,7 +227,7 @@ def _judge(
 
 def _read_as(
     entry: Entry, rules: Rules, policy: Policy | None, readers: Readers, more_collections: Sequence[Collection] = ()
-) -> Found:
+) -> FileVerdict:
     """Judge a file; `more_collections` are tried last, all of them where a person states that it is a conversation."""
     try:
         if rules.mode in ("auto", "convos"):
@@ -243,16 +245,16 @@ def _read_as(
 
 def _conversations(
     entry: Entry, rules: Rules, readers: Readers, more_collections: Sequence[Collection]
-) -> Found | None:
+) -> FileVerdict | None:
     """Judge whether a file holds conversations; None where it may yet be a document."""
     suffix = entry.path.suffix.lower()
     if entry.path.name.endswith(_NOTE_OF_A_SUB_AGENT) and entry.path.parent.name == "subagents":
         return Skip(entry.path, "Claude Code's own note beside a sub-agent's transcript", expected=True)
     if suffix in _MAY_BE_TRANSCRIPTS | _MAY_BE_COLLECTIONS:
-        known = readers.known(entry.path, entry.status)
-        if known and known != document_feeder.KIND:
-            return _candidate(entry, known)
-        if known and not more_collections and rules.mode != "convos":
+        cached_kind = readers.cached_kind(entry.path, entry.status)
+        if cached_kind and cached_kind != document_feeder.KIND:
+            return _candidate(entry, cached_kind)
+        if cached_kind and not more_collections and rules.mode != "convos":
             return None
         # a file that a person once stated to be a conversation stays one as it grows
         former_kind = readers.former_kind(entry.path)
@@ -268,11 +270,11 @@ def _conversations(
     return Skip(entry.path, "not a transcript", expected=True) if rules.mode == "convos" else None
 
 
-def _document(entry: Entry, policy: Policy | None, readers: Readers) -> Found:
+def _document(entry: Entry, policy: Policy | None, readers: Readers) -> FileVerdict:
     by_name = refusal_by_name(entry.path, policy) or (None if entry.status.st_size else "empty")
     if by_name:
         return Skip(entry.path, by_name, expected=True)
-    if readers.known(entry.path, entry.status) == document_feeder.KIND:
+    if readers.cached_kind(entry.path, entry.status) == document_feeder.KIND:
         return _candidate(entry, document_feeder.KIND)
     by_size = refusal_by_size(entry.path, entry.status.st_size)
     if by_size:

@@ -16,9 +16,9 @@ from palazzo.feeders.document_kinds import is_binary, largest
 from palazzo.feeders.documents import HEAD, Documents
 from palazzo.mining import files
 from palazzo.mining.filings import Clockwork, filing_of
-from palazzo.mining.placing import Placing
+from palazzo.mining.placing import Placer
 from palazzo.mining.report import Skipped
-from palazzo.mining.sessions import Taken
+from palazzo.mining.sessions import SourceTally
 from palazzo.model import Micros, Source
 from palazzo.store import sources
 from palazzo.store.database import Database
@@ -35,7 +35,9 @@ class _NamedBytes(io.BytesIO):
         self.name = name
 
 
-def take_document(database: Database, path: Path, root: Path, placing: Placing, clock: Callable[[], Micros]) -> Taken:
+def take_document(
+    database: Database, path: Path, root: Path, placer: Placer, clock: Callable[[], Micros]
+) -> SourceTally:
     """Archive the document at `path` of the project at `root`, if its text is not its current version.
 
     One of which no text can be made is left out with the reason; where it took a converter to find out, until the file
@@ -46,48 +48,53 @@ def take_document(database: Database, path: Path, root: Path, placing: Placing, 
     with database.snapshot() as connection:
         state = sources.read_file_state(connection, uri)
     digest = files.content_hash(raw)
-    project = placing.project(root)
+    project = placer.project(root)
     feeder = Documents(project.identity, project.root if path.is_relative_to(project.root) else root)
     identity = feeder.identify(path, raw[:HEAD])
 
-    def reached(source: int | None) -> FileState:
+    def make_state(source: int | None) -> FileState:
         size, mtime = status.size, status.mtime
         return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, mtime, len(raw), b"", digest)
 
     guard = Guard.of(database)
     if has_format(path) and state is not None and _failed_before(state, digest, feeder.version):
         with database.transaction() as connection:
-            sources.write_file_state(connection, reached(None))  # it has another time, and the same bytes
-        return Taken("left out", skipped=[Skipped(uri, "could not be converted before, and has not changed")])
+            sources.write_file_state(connection, make_state(None))  # it has another time, and the same bytes
+        return SourceTally("left out", skipped=[Skipped(uri, "could not be converted before, and has not changed")])
     try:
         row = _row(feeder, path, raw, guard)
     except Unconvertible as error:
         if error.is_costly:
             with database.transaction() as connection:
-                sources.write_file_state(connection, reached(state.source if state else None))
-        return Taken("left out", skipped=[Skipped(uri, str(error))])
+                sources.write_file_state(connection, make_state(state.source if state else None))
+        return SourceTally("left out", skipped=[Skipped(uri, str(error))])
     assert isinstance(row.content, Message)  # noqa: S101 (what the documents feeder yields)
-    filing = filing_of(feeder.kind, feeder.version, identity, row, Clockwork(Micros(status.mtime // 1000)))
-    filing = door.with_origin(filing, project.branch, project.commit)
-    place = placing.of_document(project, identity.key[-1], row.content.text[:20_000])
+    new_item = filing_of(feeder.kind, feeder.version, identity, row, Clockwork(Micros(status.mtime // 1000)))
+    new_item = door.with_origin(new_item, project.branch, project.commit)
+    place = placer.of_document(project, identity.key[-1], row.content.text[:20_000])
     source = guard.source(Source(identity.key, feeder.kind, uri, "", row.title, project.identity))
-    taken = Taken("new" if state is None else "grown", wing=place.wing)
-    prepared = door.prepare([filing], guard)
+    source_tally = SourceTally("new" if state is None else "grown", wing=place.wing)
+    ingest_batch = door.prepare([new_item], guard)
     began = clock()
     with database.transaction() as connection:
-        placing.record(connection, project, began)
-        place = placing.current(connection, project, place)
-        receipt = door.file(connection, source, place, prepared, began)
+        placer.record(connection, project, began)
+        place = placer.current(connection, project, place)
+        receipt = door.file(connection, source, place, ingest_batch, began)
         source_row = sources.file_source(connection, source, began)
         changed = sources.file_revision(connection, source_row, receipt.rows[0], began)
-        sources.write_file_state(connection, reached(source_row))
-    taken.rows, taken.items, taken.repeated, taken.bytes = 1, receipt.added, 1 - receipt.added, len(raw)
+        sources.write_file_state(connection, make_state(source_row))
+    source_tally.rows, source_tally.items, source_tally.repeated, source_tally.bytes = (
+        1,
+        receipt.added,
+        1 - receipt.added,
+        len(raw),
+    )
     if not changed:
-        taken.standing = "unchanged"
+        source_tally.change = "unchanged"
     else:
         with database.snapshot() as connection:
-            taken.drawers = sources.count_live_drawers(connection, source_row)
-    return taken
+            source_tally.drawers = sources.count_live_drawers(connection, source_row)
+    return source_tally
 
 
 def _failed_before(state: FileState, digest: bytes, version: int) -> bool:
@@ -100,16 +107,16 @@ def _row(feeder: Documents, path: Path, raw: bytes, guard: Guard) -> Row:
     assert isinstance(row.content, Message)  # noqa: S101 (what the documents feeder yields)
     if "decoder" not in row.content.meta or is_binary(raw[:HEAD]) or path.suffix.lower() == ".pdf":
         return row
-    kept = guard.words(raw.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    return replace(row, raw=kept)
+    clean_raw = guard.words(raw.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    return replace(row, raw=clean_raw)
 
 
 def _read_settled(path: Path) -> tuple[bytes, files.FileStatus]:
     """Return a file's bytes as they were at one moment: read again while somebody writes it."""
     for _ in range(_TRIES):
         with path.open("rb") as stream:
-            before = files.status_of_stream(stream)
+            status = files.status_of_stream(stream)
             raw = stream.read(largest(path) + 1)
-            if files.status_of_stream(stream) == before:
-                return raw, before
+            if files.status_of_stream(stream) == status:
+                return raw, status
     raise SourceUnreadable(f"{path} keeps changing while it is read. Mine it again when it is quiet.")

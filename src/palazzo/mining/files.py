@@ -12,7 +12,7 @@ from palazzo.store.sources import FileState
 
 TAIL_BYTES = 1024
 """Bytes before the point reached that must be the same for a file to count as grown."""
-Standing = Literal["new", "unchanged", "grown", "rewritten", "left out"]
+SourceChange = Literal["new", "unchanged", "grown", "rewritten", "left out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +69,5 @@ def content_hash(raw: bytes) -> bytes:
     return hashlib.blake2b(raw, digest_size=16).digest()
 
 
-def _status(found: os.stat_result) -> FileStatus:
-    return FileStatus(found.st_ino & 0x7FFF_FFFF_FFFF_FFFF, found.st_size, found.st_mtime_ns)
+def _status(stat_result: os.stat_result) -> FileStatus:
+    return FileStatus(stat_result.st_ino & 0x7FFF_FFFF_FFFF_FFFF, stat_result.st_size, stat_result.st_mtime_ns)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from palazzo.archive import identity
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.feeders import Identity, Message, Noise, Row, Unreadable
 from palazzo.model import ItemId, Micros, Trust
 
@@ -20,20 +20,20 @@ class Clockwork:
 
     last: Micros
 
-    def at(self, stated: Micros | None) -> Micros:
+    def at(self, row_time: Micros | None) -> Micros:
         """Return the time of a row that says `stated`."""
-        if stated is not None:
-            self.last = stated
+        if row_time is not None:
+            self.last = row_time
         return self.last
 
 
-def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Clockwork) -> Filing:
+def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Clockwork) -> NewItem:
     """Return what the door archives for a row of the source."""
     match row.content:
         case Message():
             return _of_message(kind, version, source, row, row.content, clockwork)
         case Noise(reason) | Unreadable(reason):
-            return Filing(
+            return NewItem(
                 id=_id_at(source, row.position, row.raw),
                 text="",
                 kind="noise",
@@ -49,10 +49,10 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
             )
 
 
-def _of_message(kind: str, version: int, source: Identity, row: Row, message: Message, clockwork: Clockwork) -> Filing:
+def _of_message(kind: str, version: int, source: Identity, row: Row, message: Message, clockwork: Clockwork) -> NewItem:
     trust = "agent" if message.role == "user" and source.led_by_agent else _BY_ROLE[message.role]
     meta = _meta(source, message)
-    return Filing(
+    return NewItem(
         id=_message_id(kind, source, row, message),
         text=message.text,
         kind=message.kind,
@@ -76,10 +76,10 @@ def _of_message(kind: str, version: int, source: Identity, row: Row, message: Me
 def _meta(source: Identity, message: Message) -> dict[str, object]:
     """Return what else is known of a message; what its source or its author already says is left out."""
     works_for = source.parent_session if source.led_by_agent else ""
-    stated = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd, "works_for": works_for}
-    said_elsewhere = {"session_id": source.session_id, "model": message.author}
-    kept = {name: value for name, value in message.meta.items() if said_elsewhere.get(name) != value}
-    return {**kept, **{name: value for name, value in stated.items() if value}}
+    fields = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd, "works_for": works_for}
+    redundant_values = {"session_id": source.session_id, "model": message.author}
+    extra_fields = {name: value for name, value in message.meta.items() if redundant_values.get(name) != value}
+    return {**extra_fields, **{name: value for name, value in fields.items() if value}}
 
 
 def _message_id(kind: str, source: Identity, row: Row, message: Message) -> ItemId:
@@ -90,15 +90,15 @@ def _message_id(kind: str, source: Identity, row: Row, message: Message) -> Item
     return identity.positioned_id(source.key, message.thread, row.position, message.text)
 
 
-def _words_id(source: Identity, filing: Filing) -> ItemId:
+def _words_id(source: Identity, new_item: NewItem) -> ItemId:
     """The id of a message that has none of its own: it follows from the words that are kept."""
-    if filing.kind == "document":
-        return identity.version_id(source.key, filing.text)
-    return identity.positioned_id(source.key, filing.thread, filing.ordinal, filing.text)
+    if new_item.kind == "document":
+        return identity.version_id(source.key, new_item.text)
+    return identity.positioned_id(source.key, new_item.thread, new_item.ordinal, new_item.text)
 
 
-def _row_id(source: Identity, filing: Filing) -> ItemId:
-    return _id_at(source, filing.ordinal, filing.raw or b"")
+def _row_id(source: Identity, new_item: NewItem) -> ItemId:
+    return _id_at(source, new_item.ordinal, new_item.raw or b"")
 
 
 def _id_at(source: Identity, position: int, raw: bytes) -> ItemId:

@@ -27,7 +27,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _HistoryLocation:
     """Names of `entries`, which may be patterns, below `$variable` or below `default` in the home directory."""
 
     host: str
@@ -36,24 +36,24 @@ class _Kept:
     entries: tuple[str, ...] = (".",)
 
 
-_KEPT = (
-    _Kept("claude-code", "CLAUDE_CONFIG_DIR", ".claude", ("projects",)),
-    _Kept("claude-code", "", ".config/claude", ("projects",)),
-    _Kept("codex", "CODEX_HOME", ".codex", ("sessions", "archived_sessions")),
-    _Kept("opencode", "OPENCODE_DB", ""),
-    _Kept("opencode", "XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db", "opencode/storage")),
-    _Kept("pi", "PI_CODING_AGENT_SESSION_DIR", ""),
-    _Kept("pi", "PI_CODING_AGENT_DIR", ".pi/agent", ("sessions",)),
-    _Kept("gemini-cli", "GEMINI_CLI_HOME", "", (".gemini/tmp",)),
-    _Kept("gemini-cli", "", ".gemini", ("tmp",)),
-    _Kept("copilot", "COPILOT_HOME", ".copilot", ("session-state",)),
-    _Kept("continue", "CONTINUE_GLOBAL_DIR", ".continue", ("sessions",)),
+_LOCATIONS = (
+    _HistoryLocation("claude-code", "CLAUDE_CONFIG_DIR", ".claude", ("projects",)),
+    _HistoryLocation("claude-code", "", ".config/claude", ("projects",)),
+    _HistoryLocation("codex", "CODEX_HOME", ".codex", ("sessions", "archived_sessions")),
+    _HistoryLocation("opencode", "OPENCODE_DB", ""),
+    _HistoryLocation("opencode", "XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db", "opencode/storage")),
+    _HistoryLocation("pi", "PI_CODING_AGENT_SESSION_DIR", ""),
+    _HistoryLocation("pi", "PI_CODING_AGENT_DIR", ".pi/agent", ("sessions",)),
+    _HistoryLocation("gemini-cli", "GEMINI_CLI_HOME", "", (".gemini/tmp",)),
+    _HistoryLocation("gemini-cli", "", ".gemini", ("tmp",)),
+    _HistoryLocation("copilot", "COPILOT_HOME", ".copilot", ("session-state",)),
+    _HistoryLocation("continue", "CONTINUE_GLOBAL_DIR", ".continue", ("sessions",)),
 )
 
 _AIDER = ".aider.chat.history.md"
 """Aider writes into the directory that it is started in, so its history is found only where one stands."""
 
-HOSTS = (*dict.fromkeys(kept.host for kept in _KEPT), "aider")
+HOSTS = (*dict.fromkeys(location.host for location in _LOCATIONS), "aider")
 """Every host whose history can be found without being told where it is."""
 
 
@@ -64,26 +64,30 @@ def histories(
 
     `project` is the directory that is worked in: one host keeps its history there.
     """
-    found: dict[Path, History] = {}
-    for kept in _KEPT:
-        if hosts and kept.host not in hosts:
+    history_by_path: dict[Path, History] = {}
+    for location in _LOCATIONS:
+        if hosts and location.host not in hosts:
             continue
-        for path in _present(kept, variables):
-            found.setdefault(path, History(kept.host, path, deletes_after(kept.host, path)))
+        for path in _present(location, variables):
+            history_by_path.setdefault(path, History(location.host, path, deletes_after(location.host, path)))
     if project is not None and (not hosts or "aider" in hosts):
         path = Path(variables.get("AIDER_CHAT_HISTORY_FILE") or project / _AIDER)
         if _exists(path):
-            found.setdefault(path.resolve(), History("aider", path.resolve()))
-    return tuple(found.values())
+            history_by_path.setdefault(path.resolve(), History("aider", path.resolve()))
+    return tuple(history_by_path.values())
 
 
-def _present(kept: _Kept, variables: Mapping[str, str]) -> Iterator[Path]:
+def _present(location: _HistoryLocation, variables: Mapping[str, str]) -> Iterator[Path]:
     home = Path(variables.get("HOME") or variables.get("USERPROFILE") or Path.home())
-    moved = variables.get(kept.variable, "") if kept.variable else ""
-    if not moved and not kept.default:
+    override = variables.get(location.variable, "") if location.variable else ""
+    if not override and not location.default:
         return
-    base = Path(moved.replace("~", str(home), 1) if moved.startswith("~") else moved) if moved else home / kept.default
-    for entry in kept.entries:
+    base = (
+        Path(override.replace("~", str(home), 1) if override.startswith("~") else override)
+        if override
+        else home / location.default
+    )
+    for entry in location.entries:
         for path in sorted(base.glob(entry)) if "*" in entry else [base / entry]:
             if _exists(path):
                 yield path.resolve()
@@ -101,10 +105,10 @@ def deletes_after(host: str, path: Path) -> int | None:
     if host != "claude-code":
         return None
     try:
-        stated = json.loads((path.parent / "settings.json").read_bytes())
+        settings = json.loads((path.parent / "settings.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return _CLAUDE_CODE_DAYS
-    days = stated.get("cleanupPeriodDays") if isinstance(stated, dict) else None
+    days = settings.get("cleanupPeriodDays") if isinstance(settings, dict) else None
     return days if isinstance(days, int) and not isinstance(days, bool) and days >= 0 else _CLAUDE_CODE_DAYS
 
 

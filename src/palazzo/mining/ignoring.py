@@ -45,7 +45,7 @@ def layers_above(directory: Path, root: Path, gitignore: bool) -> Layers:
     for above in [*reversed(directory.parents), directory]:
         if not above.is_relative_to(root):
             continue
-        if above != root and ignoring(layers, str(above), is_directory=True):
+        if above != root and find_ignore_file(layers, str(above), is_directory=True):
             return ()
         if above != directory:
             layers += layers_in(above, gitignore)
@@ -55,11 +55,11 @@ def layers_above(directory: Path, root: Path, gitignore: bool) -> Layers:
 def layers_in(directory: Path, gitignore: bool) -> Layers:
     """Return the layers that the ignore files lying in `directory` make."""
     names = [".git/info/exclude", ".gitignore"] if gitignore else []
-    found = ((name, _spec(directory / name)) for name in [*names, OWN])
-    return tuple(Layer(str(directory), name, spec) for name, spec in found if spec is not None)
+    specs = ((name, _spec(directory / name)) for name in [*names, OWN])
+    return tuple(Layer(str(directory), name, spec) for name, spec in specs if spec is not None)
 
 
-def ignoring(layers: Sequence[Layer], path: str, *, is_directory: bool) -> str | None:
+def find_ignore_file(layers: Sequence[Layer], path: str, *, is_directory: bool) -> str | None:
     """Return the name of the ignore file that leaves out `path`, or None if it stays."""
     for layer in reversed(layers):
         verdict = _verdict(layer.spec, _relative(path, layer.base, is_directory))
@@ -76,12 +76,12 @@ def _verdict(spec: GitIgnoreSpec, path: str) -> bool | None:
     it. pathspec's expressions mark where the directory ends, in a group. Nor is `docs/**` about `docs/`.
     """
     for pattern in reversed(spec.patterns):
-        found = pattern.match_file(path) if pattern.include is not None else None
-        if found is None:
+        result = pattern.match_file(path) if pattern.include is not None else None
+        if result is None:
             continue
-        mark = found.match.start(_DIRECTORY_MARK) if _DIRECTORY_MARK in found.match.groupdict() else -1
-        unmarked = mark == -1 and (not path.endswith("/") or pattern.match_file(path[:-1]) is not None)
-        if unmarked or mark == len(path) - 1:
+        mark = result.match.start(_DIRECTORY_MARK) if _DIRECTORY_MARK in result.match.groupdict() else -1
+        is_exact = mark == -1 and (not path.endswith("/") or pattern.match_file(path[:-1]) is not None)
+        if is_exact or mark == len(path) - 1:
             return pattern.include
     return None
 
@@ -90,7 +90,7 @@ class Globs:
     """Patterns a person gave, in the syntax of ignore files; a path matches relative to any of its bases."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._spec = _compiled(list(patterns)) if patterns else None
+        self._spec = _compile_patterns(list(patterns)) if patterns else None
 
     def __bool__(self) -> bool:
         return self._spec is not None
@@ -115,10 +115,10 @@ def _spec(path: Path) -> GitIgnoreSpec | None:
         text = read_whole(path, _LARGEST).decode("utf-8-sig", "surrogateescape")
     except OSError:
         return None
-    return _compiled([line.removesuffix("\r") for line in text.split("\n")])
+    return _compile_patterns([line.removesuffix("\r") for line in text.split("\n")])
 
 
-def _compiled(lines: list[str]) -> GitIgnoreSpec | None:
+def _compile_patterns(lines: list[str]) -> GitIgnoreSpec | None:
     """The patterns that can be read; one that cannot is passed over, as git does."""
     readable = [line for line in lines if _is_pattern(line)]
     return GitIgnoreSpec.from_lines(readable) if readable else None

@@ -17,7 +17,7 @@ from urllib.parse import unquote_to_bytes
 
 from palazzo.archive import deeds
 from palazzo.feeders.document_kinds import is_code, is_document
-from palazzo.mining.ignoring import Globs, Layers, ignoring, layers_above, layers_in
+from palazzo.mining.ignoring import Globs, Layers, find_ignore_file, layers_above, layers_in
 from palazzo.model import Micros
 from palazzo.scope.identity import project_root
 from palazzo.scope.project_file import Policy, read_project_config
@@ -37,7 +37,7 @@ class LastingRules:
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    excluded: tuple[Path, ...] = ()
+    skip_directories: tuple[Path, ...] = ()
     gitignore: bool = True
     policy: Policy | None = None
 
@@ -48,58 +48,60 @@ class Settlement:
 
     out: tuple[tuple[DocumentRow, str], ...] = ()
     back: tuple[DocumentRow, ...] = ()
-    named: tuple[tuple[DocumentRow, str], ...] = ()
+    overrides: tuple[tuple[DocumentRow, str], ...] = ()
     """Documents that a rule leaves out and that somebody named all the same: they stay, whatever walks by later."""
     taken_back: int = 0
     """How many were left out until now, and are not any more."""
 
 
 def lasting_rules(
-    top: Path, exclude: Sequence[str] = (), excluded: Sequence[Path] = (), gitignore: bool = True
+    top: Path, exclude: Sequence[str] = (), skip_directories: Sequence[Path] = (), gitignore: bool = True
 ) -> LastingRules:
     """Return the rules for what lies at or below `top`: those given and those of its project's own file."""
     config = read_project_config(project_root(top))
-    return LastingRules(config.include, (*exclude, *config.exclude), tuple(excluded), gitignore, config.policy)
+    return LastingRules(config.include, (*exclude, *config.exclude), tuple(skip_directories), gitignore, config.policy)
 
 
 def compare(
-    connection: Connection, top: Path, rules: LastingRules, taken: Collection[str], outright: bool = False
+    connection: Connection, top: Path, rules: LastingRules, mined_uris: Collection[str], outright: bool = False
 ) -> Settlement:
     """Compare what is known at or below `top` (absolute, no link) with the rules.
 
     `taken` are the addresses that mining took. Where a rule leaves one of them out all the same, somebody named it, or
     a directory that it lies in, or the run was `outright`: told to pass over ignore files or to include a pattern.
     """
-    known = overview.documents_at(connection, top.as_uri())
-    marks = _marks(connection, known)
-    walked = _Judge(top, rules) if top.is_dir() else None
-    root = project_root(top if walked else top.parent)
-    lasting = _Judge(root, replace(rules, gitignore=True)) if outright or top != root or not rules.gitignore else None
+    documents = overview.documents_at(connection, top.as_uri())
+    marks = _marks(connection, documents)
+    walk_judge = _Judge(top, rules) if top.is_dir() else None
+    root = project_root(top if walk_judge else top.parent)
+    project_judge = (
+        _Judge(root, replace(rules, gitignore=True)) if outright or top != root or not rules.gitignore else None
+    )
     out: list[tuple[DocumentRow, str]] = []
     back: list[DocumentRow] = []
-    named: list[tuple[DocumentRow, str]] = []
-    for document in known:
+    overrides: list[tuple[DocumentRow, str]] = []
+    for document in documents:
         mark = marks.get(document.item_uid, "")
-        if document.uri in taken:
-            reason = lasting.reason(_path_of(document.uri, top)) if lasting and mark != "named" else ""
+        if document.uri in mined_uris:
+            reason = project_judge.reason(_path_of(document.uri, top)) if project_judge and mark != "named" else ""
             if reason:
-                named.append((document, reason))
+                overrides.append((document, reason))
             elif mark == "out":
                 back.append(document)
-        elif walked and not mark and _is_there(_path_of(document.uri, top)):
-            reason = walked.reason(_path_of(document.uri, top))
+        elif walk_judge and not mark and _is_there(_path_of(document.uri, top)):
+            reason = walk_judge.reason(_path_of(document.uri, top))
             if reason:
                 out.append((document, reason))
-    taken_back = len(back) + sum(marks.get(document.item_uid) == "out" for document, _ in named)
-    return Settlement(tuple(out), tuple(back), tuple(named), taken_back)
+    taken_back = len(back) + sum(marks.get(document.item_uid) == "out" for document, _ in overrides)
+    return Settlement(tuple(out), tuple(back), tuple(overrides), taken_back)
 
 
-def settle(database: Database, clock: Callable[[], Micros], found: Settlement) -> None:
+def settle(database: Database, clock: Callable[[], Micros], settlement: Settlement) -> None:
     """Retire what is left out and bring back what is taken in again, some documents at a time."""
     deeds_to_do: list[tuple[ActKind, Sequence[DocumentRow], dict[str, str]]] = [
-        ("take-in", found.back, {}),
-        *(("leave-out", documents, {"reason": reason}) for reason, documents in _by_reason(found.out)),
-        *(("take-in", documents, {"named": reason}) for reason, documents in _by_reason(found.named)),
+        ("take-in", settlement.back, {}),
+        *(("leave-out", documents, {"reason": reason}) for reason, documents in _by_reason(settlement.out)),
+        *(("take-in", documents, {"named": reason}) for reason, documents in _by_reason(settlement.overrides)),
     ]
     for kind, documents, detail in deeds_to_do:
         for start in range(0, len(documents), AT_ONCE):
@@ -129,9 +131,9 @@ class _Judge:
         above = self._directory(path.parent)
         if isinstance(above, str):
             return above
-        refused = self._refused(path, above, is_directory=False)
-        if refused:
-            return refused
+        refusal = self._find_refusal(path, above, is_directory=False)
+        if refusal:
+            return refusal
         bases = (str(self._top), str(above[0]))
         if self._include and not self._include.match(str(path), bases, is_directory=False):
             return "not among what the project includes"
@@ -142,24 +144,24 @@ class _Judge:
     def _directory(self, path: Path) -> tuple[Path, Layers] | str:
         if path not in self._directories:
             above = self._directory(path.parent)
-            self._directories[path] = above if isinstance(above, str) else self._entered(path, above)
+            self._directories[path] = above if isinstance(above, str) else self._enter_directory(path, above)
         return self._directories[path]
 
-    def _entered(self, path: Path, above: tuple[Path, Layers]) -> tuple[Path, Layers] | str:
-        refused = self._refused(path, above, is_directory=True)
-        if refused:
-            return refused
+    def _enter_directory(self, path: Path, above: tuple[Path, Layers]) -> tuple[Path, Layers] | str:
+        refusal = self._find_refusal(path, above, is_directory=True)
+        if refusal:
+            return refusal
         root, layers = (path, ()) if (path / ".git").exists() else above
         return root, (*layers, *layers_in(path, self._rules.gitignore))
 
-    def _refused(self, path: Path, above: tuple[Path, Layers], *, is_directory: bool) -> str:
+    def _find_refusal(self, path: Path, above: tuple[Path, Layers], *, is_directory: bool) -> str:
         root, layers = above
-        if path in self._rules.excluded:
+        if path in self._rules.skip_directories:
             return "excluded"
         if self._exclude.match(str(path), (str(self._top), str(root)), is_directory=is_directory):
             return "excluded"
-        ignored = ignoring(layers, str(path), is_directory=is_directory)
-        return f"ignored by {ignored}" if ignored else ""
+        ignore_file = find_ignore_file(layers, str(path), is_directory=is_directory)
+        return f"ignored by {ignore_file}" if ignore_file else ""
 
 
 def _marks(connection: Connection, documents: Sequence[DocumentRow]) -> dict[bytes, str]:
@@ -173,9 +175,9 @@ def _marks(connection: Connection, documents: Sequence[DocumentRow]) -> dict[byt
     return marks
 
 
-def _by_reason(found: Sequence[tuple[DocumentRow, str]]) -> Iterator[tuple[str, list[DocumentRow]]]:
-    for reason in dict.fromkeys(reason for _, reason in found):
-        yield reason, [document for document, why in found if why == reason]
+def _by_reason(document_reasons: Sequence[tuple[DocumentRow, str]]) -> Iterator[tuple[str, list[DocumentRow]]]:
+    for reason in dict.fromkeys(reason for _, reason in document_reasons):
+        yield reason, [document for document, why in document_reasons if why == reason]
 
 
 def _path_of(uri: str, top: Path) -> Path:

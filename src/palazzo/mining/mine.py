@@ -19,21 +19,21 @@ from palazzo.feeders.documents import Documents
 from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
 from palazzo.mining.collected import (
     CollectionState,
-    Met,
+    Conversation,
     Reading,
     conversations,
     note_whole,
     state_of,
     take_conversation,
 )
-from palazzo.mining.discover import Candidate, Found, Readers, Rules, discover, existing
+from palazzo.mining.discover import Candidate, FileVerdict, Readers, Rules, discover, existing
 from palazzo.mining.documents import take_document
 from palazzo.mining.heads import read_head
 from palazzo.mining.leaving_out import compare, lasting_rules, settle
 from palazzo.mining.pauses import without_pauses
-from palazzo.mining.placing import Placing
+from palazzo.mining.placing import Placer
 from palazzo.mining.report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
-from palazzo.mining.sessions import Taken, count_drawers, refusal_of_session
+from palazzo.mining.sessions import SourceTally, count_drawers, refusal_of_session
 from palazzo.mining.transcripts import take_transcript
 from palazzo.mining.unread import UnreadPaths
 from palazzo.mining.walk import Skip
@@ -58,14 +58,16 @@ def mine(
     """
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
-    readers = Readers(known=run.known_kind, former_kind=run.former_kind)
+    readers = Readers(cached_kind=run.known_kind, former_kind=run.former_kind)
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), readers)))
     if request.is_stated:
         run.report_unread()
     for path in request.paths:
         run.settle(path)
     if database is not None:
-        run.tally.drawers += sum(count_drawers(database, *filed) for filed in run.tally.filed.values())
+        run.tally.drawers += sum(
+            count_drawers(database, *source_start) for source_start in run.tally.source_starts.values()
+        )
     return run.tally.report(time.monotonic() - began)
 
 
@@ -90,26 +92,26 @@ class _Tally:
     failed: list[Failed] = field(default_factory=list)
     wings: dict[str, None] = field(default_factory=dict)
     times: list[Micros] = field(default_factory=list)
-    filed: dict[tuple[str, ...], tuple[Source, Micros]] = field(default_factory=dict)
+    source_starts: dict[tuple[str, ...], tuple[Source, Micros]] = field(default_factory=dict)
 
-    def add(self, taken: Taken) -> None:
+    def add(self, source_tally: SourceTally) -> None:
         """Count what a source brought."""
-        self.sources += taken.standing != "left out"
-        self.new += taken.standing == "new"
-        self.grown += taken.standing in ("grown", "rewritten")
-        self.unchanged += taken.standing == "unchanged"
-        self.rows += taken.rows
-        self.items += taken.items
-        self.noise += taken.noise
-        self.repeated += taken.repeated
-        self.unreadable += taken.unreadable
-        self.drawers += taken.drawers
-        if taken.filed is not None:
-            self.filed.setdefault(taken.filed[0].key, taken.filed)
-        self.bytes += taken.bytes
-        self.skipped.extend(taken.skipped)
-        if taken.wing:
-            self.wings[taken.wing] = None
+        self.sources += source_tally.change != "left out"
+        self.new += source_tally.change == "new"
+        self.grown += source_tally.change in ("grown", "rewritten")
+        self.unchanged += source_tally.change == "unchanged"
+        self.rows += source_tally.rows
+        self.items += source_tally.items
+        self.noise += source_tally.noise
+        self.repeated += source_tally.repeated
+        self.unreadable += source_tally.unreadable
+        self.drawers += source_tally.drawers
+        if source_tally.source_start is not None:
+            self.source_starts.setdefault(source_tally.source_start[0].key, source_tally.source_start)
+        self.bytes += source_tally.bytes
+        self.skipped.extend(source_tally.skipped)
+        if source_tally.wing:
+            self.wings[source_tally.wing] = None
 
     def would_take(self, state: FileState | None, size: int) -> None:
         """Count a source of that many bytes that a dry run does not read."""
@@ -165,25 +167,25 @@ class _Run:
         on_progress: OnProgress | None,
     ) -> None:
         self._database, self._clock, self._request, self._states = database, clock, request, states
-        self._placing = Placing(database, request.wing, request.room)
+        self._placing = Placer(database, request.wing, request.room)
         self._on_progress = on_progress
         self._done = self._total = 0
         self._documents: set[str] = set()
         self._unread = UnreadPaths()
         self.tally = _Tally()
 
-    def sort(self, found: Iterable[Found]) -> list[Candidate]:
+    def sort(self, verdicts: Iterable[FileVerdict]) -> list[Candidate]:
         """Return the candidates that are recent enough, and note the skips worth telling."""
         candidates: list[Candidate] = []
-        for one in found:
-            if isinstance(one, Skip):
-                self._unread.note_skip(one)
-                if not one.expected:
-                    self.tally.skipped.append(Skipped(one.uri, one.reason))
-            elif one.kind not in _FEEDERS or self._request.wanted.by_time(_changed(one)):
-                candidates.append(one)
+        for verdict in verdicts:
+            if isinstance(verdict, Skip):
+                self._unread.note_skip(verdict)
+                if not verdict.expected:
+                    self.tally.skipped.append(Skipped(verdict.uri, verdict.reason))
+            elif verdict.kind not in _FEEDERS or self._request.wanted.by_time(_changed(verdict)):
+                candidates.append(verdict)
             else:
-                self._unread.note_unwanted(one.path)
+                self._unread.note_unwanted(verdict.path)
         return candidates
 
     def known_kind(self, path: Path, status: os.stat_result) -> str:
@@ -242,13 +244,13 @@ class _Run:
         if database is None or request.mode == "convos":
             return
         top = path.expanduser().resolve()
-        rules = lasting_rules(top, request.exclude, request.wanted.excluded, request.gitignore)
+        rules = lasting_rules(top, request.exclude, request.wanted.skip_directories, request.gitignore)
         with database.snapshot() as connection:
-            found = compare(connection, top, rules, self._documents, outright=bool(request.include))
+            settlement = compare(connection, top, rules, self._documents, outright=bool(request.include))
         if not request.dry_run:
-            settle(database, self._clock, found)
-        self.tally.left_out += len(found.out)
-        self.tally.taken_back += found.taken_back
+            settle(database, self._clock, settlement)
+        self.tally.left_out += len(settlement.out)
+        self.tally.taken_back += settlement.taken_back
 
     def _take_file(self, candidate: Candidate) -> None:
         feeder = _FEEDERS.get(candidate.kind)
@@ -256,22 +258,22 @@ class _Run:
             return
         state = self._states.get(candidate.uri)
         self.tally.times.append(_changed(candidate))
-        if _unchanged(candidate, state):
-            self.tally.add(Taken("unchanged"))
+        if _is_unchanged(candidate, state):
+            self.tally.add(SourceTally("unchanged"))
         elif self._database is None or self._request.dry_run:
             refusal = "" if feeder is None else self._refusal_of_transcript(feeder, candidate.path)
             if refusal:
-                self.tally.add(Taken("left out", skipped=[Skipped(candidate.uri, refusal)]))
+                self.tally.add(SourceTally("left out", skipped=[Skipped(candidate.uri, refusal)]))
                 return
-            appended = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
-            self.tally.would_take(state, candidate.size - (state.consumed if state and appended else 0))
+            is_append = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
+            self.tally.would_take(state, candidate.size - (state.consumed if state and is_append else 0))
         elif feeder is None:
             self.tally.add(take_document(self._database, candidate.path, candidate.root, self._placing, self._clock))
         else:
-            committed = partial(self._tell, candidate.uri)
+            on_commit = partial(self._tell, candidate.uri)
             self.tally.add(
                 take_transcript(
-                    self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, committed
+                    self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, on_commit
                 )
             )
 
@@ -284,46 +286,54 @@ class _Run:
             return self._refusal(feeder.kind, identity, path.as_uri(), feeder.rows(stream), identity.cwd)
 
     def _refusal(self, kind: str, identity: Identity, uri: str, rows: Iterator[Row], cwd: str) -> str:
-        wanted = self._request.wanted
-        return refusal_of_session(self._database, kind, identity, uri, without_pauses(rows, wanted.pauses), wanted, cwd)
+        session_filter = self._request.wanted
+        return refusal_of_session(
+            self._database, kind, identity, uri, without_pauses(rows, session_filter.pauses), session_filter, cwd
+        )
 
     def _is_named(self, feeder: Feeder, path: Path) -> bool:
-        wanted = self._request.wanted
-        return not wanted.sessions or wanted.by_identity(feeder.identify(path, read_head(path)))
+        session_filter = self._request.wanted
+        return not session_filter.sessions or session_filter.by_identity(feeder.identify(path, read_head(path)))
 
     def _take_collection(self, collection: Collection, path: Path) -> None:
         whole = state_of(path)
         if whole is not None and self._is_known_whole(collection, path, whole):
-            remembered = [uri for uri in self._states if uri.startswith(f"{path.as_uri()}#session=")]
-            for _ in remembered:
-                self.tally.add(Taken("unchanged"))
+            session_uris = [uri for uri in self._states if uri.startswith(f"{path.as_uri()}#session=")]
+            for _ in session_uris:
+                self.tally.add(SourceTally("unchanged"))
             return
-        failed, settled, read = len(self.tally.failed), True, 0
-        for met in conversations(collection, path, self._states, self._request.wanted):
-            settled = settled and met.session.settled
-            if met.session.updated_at is not None:
-                self.tally.times.append(met.session.updated_at)
-            if met.is_known:
-                self.tally.add(Taken("unchanged"))
+        failed, is_complete, read = len(self.tally.failed), True, 0
+        for conversation in conversations(collection, path, self._states, self._request.wanted):
+            is_complete = is_complete and conversation.session.settled
+            if conversation.session.updated_at is not None:
+                self.tally.times.append(conversation.session.updated_at)
+            if conversation.is_known:
+                self.tally.add(SourceTally("unchanged"))
             elif self._database is None or self._request.dry_run:
-                session, refusal = met.session, ""
+                session, refusal = conversation.session, ""
                 if self._request.wanted.looks_inside:
-                    refusal = self._refusal(collection.kind, session.identity, met.uri, session.rows(), session.cwd)
+                    refusal = self._refusal(
+                        collection.kind, session.identity, conversation.uri, session.rows(), session.cwd
+                    )
                 if refusal:
-                    self.tally.add(Taken("left out", skipped=[Skipped(met.uri, refusal)]))
+                    self.tally.add(SourceTally("left out", skipped=[Skipped(conversation.uri, refusal)]))
                     continue
-                self.tally.would_take(met.state, 0)
+                self.tally.would_take(conversation.state, 0)
                 read += 1
             else:
-                self._take_conversation(self._database, collection, path, met)
+                self._take_conversation(self._database, collection, path, conversation)
         if self._database is None or self._request.dry_run:
             self.tally.bytes += whole.size if whole is not None and read else 0
-        elif whole is not None and settled and not self._request.wanted.chooses and len(self.tally.failed) == failed:
+        elif (
+            whole is not None and is_complete and not self._request.wanted.chooses and len(self.tally.failed) == failed
+        ):
             note_whole(self._database, collection, path, whole)
 
-    def _take_conversation(self, database: Database, collection: Collection, path: Path, met: Met) -> None:
+    def _take_conversation(
+        self, database: Database, collection: Collection, path: Path, conversation: Conversation
+    ) -> None:
         reading = Reading(database, collection, path, self._placing, self._clock, self._request.wanted)
-        outcome = take_conversation(reading, met, partial(self._tell, met.uri))
+        outcome = take_conversation(reading, conversation, partial(self._tell, conversation.uri))
         if isinstance(outcome, Failed):
             self.tally.fail(outcome.uri, outcome.error)
         else:
@@ -362,8 +372,8 @@ def _collection_at(candidate: Candidate) -> Collection | None:
         return None
     readers = [collection for collection in _COLLECTIONS if collection.kind == candidate.kind]
     head = b"" if candidate.path.is_dir() else read_head(candidate.path)
-    otherwise = None if candidate.kind in _FEEDERS else readers[0]
-    return next((reader for reader in readers if reader.recognises(candidate.path, head)), otherwise)
+    fallback = None if candidate.kind in _FEEDERS else readers[0]
+    return next((reader for reader in readers if reader.recognises(candidate.path, head)), fallback)
 
 
 def _rules(request: MineRequest, path: Path) -> Rules:
@@ -374,7 +384,7 @@ def _rules(request: MineRequest, path: Path) -> Rules:
         include=(*request.include, *config.include),
         exclude=(*request.exclude, *config.exclude),
         gitignore=request.gitignore,
-        excluded=request.wanted.excluded,
+        skip_directories=request.wanted.skip_directories,
         is_stated=request.is_stated,
     )
 
@@ -390,7 +400,7 @@ def _changed(candidate: Candidate) -> Micros:
     return Micros(candidate.modified_ns // 1000)
 
 
-def _unchanged(candidate: Candidate, state: FileState | None) -> bool:
+def _is_unchanged(candidate: Candidate, state: FileState | None) -> bool:
     if state is None or (candidate.size, candidate.modified_ns) != (state.size, state.mtime):
         return False
     return (state.feeder, state.version) == (candidate.kind, _VERSIONS[candidate.kind])

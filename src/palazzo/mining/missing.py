@@ -19,14 +19,14 @@ Absence = Literal["", "missing", "unreachable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Presence:
     """Whether a document is there, and why not."""
 
     absence: Absence
     reason: str = ""
 
 
-THERE = Seen("")
+DOCUMENT_PRESENT = Presence("")
 
 
 class Looker:
@@ -39,42 +39,48 @@ class Looker:
         self._top = top
         self._repository = repository_of(top) if top.is_dir() else None
         self._branch = "" if self._repository is None else head_of(self._repository)[0]
-        self._directories: dict[Path, Seen] = {}
+        self._directories: dict[Path, Presence] = {}
 
-    def look(self, path: Path, branch: str) -> Seen:
+    def look(self, path: Path, branch: str) -> Presence:
         """Return whether the document is there that was last seen at `path`, on `branch` ('' for none)."""
         try:
             os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
             pass
         except OSError as error:
-            return Seen("unreachable", f"it cannot be looked at: {error.strerror}")
+            return Presence("unreachable", f"it cannot be looked at: {error.strerror}")
         else:
-            return THERE
+            return DOCUMENT_PRESENT
         above = self._directory(path.parent)
         if above.absence:
             return above
         if branch and branch != self._branch and self._has_branch(branch):
-            return Seen("unreachable", f"it was on the branch {branch}, and {self._branch or 'another'} is checked out")
-        return Seen("missing", "it is not there any more")
+            return Presence(
+                "unreachable", f"it was on the branch {branch}, and {self._branch or 'another'} is checked out"
+            )
+        return Presence("missing", "it is not there any more")
 
-    def _directory(self, path: Path) -> Seen:
+    def _directory(self, path: Path) -> Presence:
         """What a missing file in that directory means: nothing, unless the directory may not be mounted."""
         if path not in self._directories:
             self._directories[path] = self._looked_into(path)
         return self._directories[path]
 
-    def _looked_into(self, path: Path) -> Seen:
+    def _looked_into(self, path: Path) -> Presence:
         try:
             with os.scandir(path) as entries:
                 empty = next(entries, None) is None
         except (FileNotFoundError, NotADirectoryError):
             if path == self._top or not path.is_relative_to(self._top):
-                return Seen("unreachable", f"{path} is not there: it may not be mounted")
+                return Presence("unreachable", f"{path} is not there: it may not be mounted")
             return self._directory(path.parent)
         except OSError as error:
-            return Seen("unreachable", f"{path} cannot be looked into: {error.strerror}")
-        return Seen("unreachable", f"{path} is empty: it may be a volume that is not mounted") if empty else THERE
+            return Presence("unreachable", f"{path} cannot be looked into: {error.strerror}")
+        return (
+            Presence("unreachable", f"{path} is empty: it may be a volume that is not mounted")
+            if empty
+            else DOCUMENT_PRESENT
+        )
 
     def _has_branch(self, branch: str) -> bool:
         return self._repository is not None and bool(commit_at(self._repository, f"refs/heads/{branch}"))

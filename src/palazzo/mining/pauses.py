@@ -22,17 +22,17 @@ def without_pauses(rows: Iterator[Row], pauses: Sequence[Pause]) -> Iterator[Row
 
 
 def _outside(rows: Iterator[Row], pauses: Sequence[Pause]) -> Iterator[Row]:
-    waiting: list[Row] = []
-    paused = known = False
+    undated_rows: list[Row] = []
+    is_paused = has_time = False
     for row in rows:
         at = row.content.created_at if isinstance(row.content, Message) else None
         if at is not None:
-            known, paused = True, any(begins <= at < ends for begins, ends in pauses)
-        if not known:
-            waiting.append(row)
+            has_time, is_paused = True, any(begins <= at < ends for begins, ends in pauses)
+        if not has_time:
+            undated_rows.append(row)
             continue
-        if not paused:
-            yield from waiting
+        if not is_paused:
+            yield from undated_rows
             yield row
-        waiting.clear()
-    yield from waiting
+        undated_rows.clear()
+    yield from undated_rows

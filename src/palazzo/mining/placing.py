@@ -16,7 +16,7 @@ NO_PROJECT = "conversations"
 """The wing of conversations that name no directory."""
 
 
-class Placing:
+class Placer:
     """Finds wings and rooms for one run of mining; asks git and the palace once for each project.
 
     `wing` and `room` override what is found.
@@ -31,7 +31,7 @@ class Placing:
     def project(self, directory: Path) -> ProjectIdentity:
         """Return the project of a directory, under an identity that no other project of this palace has."""
         if directory not in self._projects:
-            self._projects[directory] = self._settled(project_identity(directory))
+            self._projects[directory] = self._resolve_identity(project_identity(directory))
         return self._projects[directory]
 
     def config(self, project: ProjectIdentity) -> ProjectConfig:
@@ -69,19 +69,19 @@ class Placing:
             return place
         return replace(place, wing=places.wing_of_project(connection, project.identity) or place.wing)
 
-    def _settled(self, found: ProjectIdentity) -> ProjectIdentity:
+    def _resolve_identity(self, project: ProjectIdentity) -> ProjectIdentity:
         """Directories without a repository are known by name: a second one of that name gets a number."""
-        if self._database is None or (found.settled and not found.identity.startswith("dir:")):
-            return found
+        if self._database is None or (project.is_final and not project.identity.startswith("dir:")):
+            return project
         with self._database.snapshot() as connection:
-            known = places.project_at(connection, str(found.root))
-            if known is not None:
-                return replace(found, identity=known)
-            number, identity = 1, found.identity
+            stored_identity = places.project_at(connection, str(project.root))
+            if stored_identity is not None:
+                return replace(project, identity=stored_identity)
+            number, identity = 1, project.identity
             while places.wing_of_project(connection, identity) is not None:
                 number += 1
-                identity = f"{found.identity}~{number}"
-        return replace(found, identity=identity)
+                identity = f"{project.identity}~{number}"
+        return replace(project, identity=identity)
 
     def _known_wing(self, project: ProjectIdentity) -> str | None:
         if self._database is None:
@@ -91,12 +91,12 @@ class Placing:
 
     def _new_wing(self, project: ProjectIdentity) -> str:
         base = slug(self.config(project).wing or project.name)
-        taken = set(self._wings.values())
+        used_names = set(self._wings.values())
         if self._database is not None:
             with self._database.snapshot() as connection:
-                taken |= places.names_of_projects(connection)
+                used_names |= places.names_of_projects(connection)
         name, number = base, 1
-        while name in taken:
+        while name in used_names:
             number += 1
             name = f"{base}-{number}"
         return name

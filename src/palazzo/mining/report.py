@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from palazzo.mining.wanted import ANY, Wanted
+from palazzo.mining.wanted import ALL_SESSIONS, SessionFilter
 from palazzo.model import Micros
 
 MineMode = Literal["auto", "docs", "all", "convos"]
@@ -27,7 +27,7 @@ class MineRequest:
     dry_run: bool = False
     policy: Literal["docs", "all"] = "docs"
     """What is read of a project that does not say so itself."""
-    wanted: Wanted = ANY
+    wanted: SessionFilter = ALL_SESSIONS
     is_stated: bool = False
     """Whether a person gave these paths and this mode: then the mode is believed, and the report covers each path."""
 
@@ -92,14 +92,25 @@ class MineProgress:
 
 def merged(reports: Sequence[MineReport], took_s: float) -> MineReport:
     """Return what several runs did together."""
-    counted = ("sources", "new", "grown", "unchanged", "items", "noise", "drawers", "rows", "repeated", "unreadable")
+    count_fields = (
+        "sources",
+        "new",
+        "grown",
+        "unchanged",
+        "items",
+        "noise",
+        "drawers",
+        "rows",
+        "repeated",
+        "unreadable",
+    )
     return MineReport(
         **{
             name: sum(getattr(report, name) for report in reports)
-            for name in (*counted, "left_out", "taken_back", "bytes")
+            for name in (*count_fields, "left_out", "taken_back", "bytes")
         },
-        skipped=tuple(one for report in reports for one in report.skipped),
-        failed=tuple(one for report in reports for one in report.failed),
+        skipped=tuple(entry for report in reports for entry in report.skipped),
+        failed=tuple(entry for report in reports for entry in report.failed),
         took_s=round(took_s, 3),
         wings=tuple(dict.fromkeys(wing for report in reports for wing in report.wings)),
         earliest=min((report.earliest for report in reports if report.earliest is not None), default=None),

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Protocol
 
 from palazzo.archive import door, heard
-from palazzo.archive.door import Filing
+from palazzo.archive.door import NewItem
 from palazzo.archive.guarding import Guard
 from palazzo.archive.titles import stored_title
 from palazzo.feeders import Identity, Message, Row, Unreadable
 from palazzo.guard.titles import title_from
 from palazzo.mining.commits import Commits
-from palazzo.mining.files import Standing
+from palazzo.mining.files import SourceChange
 from palazzo.mining.filings import Clockwork, filing_of
-from palazzo.mining.placing import Placing
+from palazzo.mining.placing import Placer
 from palazzo.mining.report import Skipped
-from palazzo.mining.wanted import MessageCounter, Wanted
+from palazzo.mining.wanted import MessageCounter, SessionFilter
 from palazzo.model import Micros, Place, Source
 from palazzo.scope.identity import ProjectIdentity
 from palazzo.store import sources
@@ -32,7 +32,7 @@ BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
 _LOOK_AHEAD = 500
 """Rows that are read to learn which project a session belongs to."""
 
-Reached = Callable[[int, int], FileState]
+StateFactory = Callable[[int, int], FileState]
 """From a source's row id and the position after the last row that was filed: what to remember of the file."""
 
 
@@ -44,14 +44,14 @@ class Format(Protocol):
 
 
 @dataclass(slots=True)
-class Taken:
+class SourceTally:
     """What one source brought, by rows as in `MineReport`. `standing` says what had become of it.
 
     `filed` is the conversation that was filed, and since when: of one that lies in several files the next may cut
     drawers anew that this one brought, so they are counted in the end.
     """
 
-    standing: Standing
+    change: SourceChange
     rows: int = 0
     items: int = 0
     noise: int = 0
@@ -59,13 +59,13 @@ class Taken:
     unreadable: int = 0
     bytes: int = 0
     drawers: int = 0
-    filed: tuple[Source, Micros] | None = None
+    source_start: tuple[Source, Micros] | None = None
     wing: str = ""
     skipped: list[Skipped] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class PendingSession:
     """A conversation that is about to be filed: what it is, where it goes, where it was held, and its rows."""
 
     source: Source
@@ -76,10 +76,10 @@ class Opened:
     directory: str
     rows: Iterator[Row]
 
-    def standing(self, so_far: Standing, brought: bool) -> Standing:
+    def judge_change(self, so_far: SourceChange, has_content: bool) -> SourceChange:
         """Return what had become of it: what was archived from elsewhere before is not new, wherever it lies now."""
         if so_far == "new" and self.is_known:
-            return "grown" if brought else "unchanged"
+            return "grown" if has_content else "unchanged"
         return so_far
 
 
@@ -89,43 +89,53 @@ def open_session(
     identity: Identity,
     uri: str,
     rows: Iterator[Row],
-    placing: Placing,
-    wanted: Wanted,
+    placer: Placer,
+    session_filter: SessionFilter,
     title: str = "",
     cwd: str = "",
-) -> Opened | str:
+) -> PendingSession | str:
     """Read on until it is clear which project a conversation belongs to; one that is known stays where it is.
 
     Returns why a conversation is left out that is not `wanted`.
     """
     source_row = _source_row(database, Source(identity.key, kind, uri))
-    preview = _look_ahead(rows, wanted, source_row is not None or identity.led_by_agent, cwd)
-    refusal = preview.refusal(wanted)
+    preview = _look_ahead(rows, session_filter, source_row is not None or identity.led_by_agent, cwd)
+    refusal = preview.refusal(session_filter)
     if refusal:
         return refusal
     messages = [row.content for row in preview.rows if isinstance(row.content, Message)]
     directory = preview.directory
     texts = [m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()]
     first_text = next((text for text in texts if title_from(text)), next(iter(texts), ""))
-    project = placing.project(Path(directory)) if directory else None
-    place = placing.of_conversation(project, first_text)
+    project = placer.project(Path(directory)) if directory else None
+    place = placer.of_conversation(project, first_text)
     if source_row is not None:
         with database.snapshot() as connection:
             title = title or stored_title(connection, source_row, sources.read_source(connection, source_row).title)
             place = sources.place_of_first_item(connection, source_row) or place
     guard = Guard.of(database)
-    title = title or title_from(guard.without_erased(first_text))  # before the text is cut off amid erased words
+    title = title or title_from(guard.cover_erased_words(first_text))  # before the text is cut off amid erased words
     source = Source(identity.key, kind, uri, identity.session_id, title, project.identity if project else "")
     source = guard.source(source)
-    return Opened(source, identity, place, project, source_row is not None, directory, chain(preview.rows, rows))
+    return PendingSession(
+        source, identity, place, project, source_row is not None, directory, chain(preview.rows, rows)
+    )
 
 
 def refusal_of_session(
-    database: Database | None, kind: str, identity: Identity, uri: str, rows: Iterator[Row], wanted: Wanted, cwd: str
+    database: Database | None,
+    kind: str,
+    identity: Identity,
+    uri: str,
+    rows: Iterator[Row],
+    session_filter: SessionFilter,
+    cwd: str,
 ) -> str:
     """Return why `open_session` would leave a conversation out, or "". Nothing is archived."""
     source_row = None if database is None else _source_row(database, Source(identity.key, kind, uri))
-    return _look_ahead(rows, wanted, source_row is not None or identity.led_by_agent, cwd).refusal(wanted)
+    return _look_ahead(rows, session_filter, source_row is not None or identity.led_by_agent, cwd).refusal(
+        session_filter
+    )
 
 
 def _source_row(database: Database, source: Source) -> int | None:
@@ -136,13 +146,13 @@ def _source_row(database: Database, source: Source) -> int | None:
 def file_session(
     database: Database,
     feeder: Format,
-    opened: Opened,
-    placing: Placing,
+    pending_session: PendingSession,
+    placer: Placer,
     clock: Callable[[], Micros],
     modified_at: Micros,
-    taken: Taken,
-    reached: Reached,
-    committed: Callable[[int], None],
+    source_tally: SourceTally,
+    make_state: StateFactory,
+    on_commit: Callable[[int], None],
 ) -> int | None:
     """Archive a conversation's rows; return the position after the last, or None when there were none.
 
@@ -150,53 +160,64 @@ def file_session(
     """
     began = clock()
     clockwork, commits = Clockwork(modified_at), Commits()
-    source, guard = opened.source, Guard.of(database)
+    source, guard = pending_session.source, Guard.of(database)
     end = None
-    for batch in _batches(opened.rows):
+    for batch in _batches(pending_session.rows):
         end = batch[-1].position + len(batch[-1].raw)
-        source = guard.source(_titled(source, batch))
-        filings = [_filing(feeder, opened, row, clockwork, commits, taken) for row in batch]
+        source = guard.source(_apply_title(source, batch))
+        filings = [_make_item(feeder, pending_session, row, clockwork, commits, source_tally) for row in batch]
         bad = [isinstance(row.content, Unreadable) for row in batch]
-        prepared = door.prepare(filings, guard)
+        ingest_batch = door.prepare(filings, guard)
         with database.transaction() as connection:
             now = clock()
-            placing.record(connection, opened.project, now)
-            place = _place_now(connection, source, opened, placing)
-            receipt = door.file(connection, source, place, prepared, now)
-            heard.give_way(connection, source.session_id, prepared.filings, clock())
-            sources.write_file_state(connection, reached(sources.file_source(connection, source, now), end))
-        for filing, new, unreadable in zip(filings, receipt.new, bad, strict=True):
-            taken.unreadable += unreadable
-            taken.repeated += not new and not unreadable
-            taken.items += new and filing.kind != "noise"
-            taken.noise += new and filing.kind == "noise" and not unreadable
-        taken.rows += len(batch)
-        taken.bytes += sum(len(row.raw) for row in batch)
-        committed(taken.items)
-    taken.wing = opened.place.wing
-    taken.filed = taken.filed or (source, began)
+            placer.record(connection, pending_session.project, now)
+            place = _place_now(connection, source, pending_session, placer)
+            receipt = door.file(connection, source, place, ingest_batch, now)
+            heard.give_way(connection, source.session_id, ingest_batch.filings, clock())
+            sources.write_file_state(connection, make_state(sources.file_source(connection, source, now), end))
+        for new_item, new, unreadable in zip(filings, receipt.new, bad, strict=True):
+            source_tally.unreadable += unreadable
+            source_tally.repeated += not new and not unreadable
+            source_tally.items += new and new_item.kind != "noise"
+            source_tally.noise += new and new_item.kind == "noise" and not unreadable
+        source_tally.rows += len(batch)
+        source_tally.bytes += sum(len(row.raw) for row in batch)
+        on_commit(source_tally.items)
+    source_tally.wing = pending_session.place.wing
+    source_tally.source_start = source_tally.source_start or (source, began)
     return end
 
 
-def _place_now(connection: Connection, source: Source, opened: Opened, placing: Placing) -> Place:
+def _place_now(connection: Connection, source: Source, pending_session: PendingSession, placer: Placer) -> Place:
     """Where a conversation is filed, as that is called in this transaction: with what is there of it already."""
-    known = sources.find_source(connection, source)
-    there = None if known is None else sources.place_of_first_item(connection, known)
-    return there or placing.current(connection, opened.project, opened.place)
+    source_row = sources.find_source(connection, source)
+    existing_place = None if source_row is None else sources.place_of_first_item(connection, source_row)
+    return existing_place or placer.current(connection, pending_session.project, pending_session.place)
 
 
-def note_reached(database: Database, opened: Opened, end: int, reached: Reached) -> None:
+def note_reached(database: Database, pending_session: PendingSession, end: int, make_state: StateFactory) -> None:
     """Remember a source in which nothing was to be read."""
     with database.transaction() as connection:
-        row = sources.file_source(connection, opened.source)
-        sources.write_file_state(connection, reached(row, end))
+        row = sources.file_source(connection, pending_session.source)
+        sources.write_file_state(connection, make_state(row, end))
 
 
-def _filing(feeder: Format, opened: Opened, row: Row, clockwork: Clockwork, commits: Commits, taken: Taken) -> Filing:
+def _make_item(
+    feeder: Format,
+    pending_session: PendingSession,
+    row: Row,
+    clockwork: Clockwork,
+    commits: Commits,
+    source_tally: SourceTally,
+) -> NewItem:
     if isinstance(row.content, Unreadable):
-        taken.skipped.append(Skipped(f"{opened.source.uri}#at={row.position}", row.content.reason))
-    filing = filing_of(feeder.kind, feeder.version, opened.identity, row, clockwork)
-    return commits.stated(filing, row.content, opened.directory) if isinstance(row.content, Message) else filing
+        source_tally.skipped.append(Skipped(f"{pending_session.source.uri}#at={row.position}", row.content.reason))
+    new_item = filing_of(feeder.kind, feeder.version, pending_session.identity, row, clockwork)
+    return (
+        commits.add_commit(new_item, row.content, pending_session.directory)
+        if isinstance(row.content, Message)
+        else new_item
+    )
 
 
 def count_drawers(database: Database, source: Source, since: Micros) -> int:
@@ -214,15 +235,15 @@ class _Preview:
     directory: str
     is_short: bool
 
-    def refusal(self, wanted: Wanted) -> str:
+    def refusal(self, session_filter: SessionFilter) -> str:
         if self.is_short:
-            return f"fewer than {count_noun(wanted.least_messages, 'message')}"
-        return "" if wanted.by_directory(self.directory) else "its project is excluded"
+            return f"fewer than {count_noun(session_filter.least_messages, 'message')}"
+        return "" if session_filter.by_directory(self.directory) else "its project is excluded"
 
 
-def _look_ahead(rows: Iterator[Row], wanted: Wanted, may_be_short: bool, directory: str) -> _Preview:
+def _look_ahead(rows: Iterator[Row], session_filter: SessionFilter, may_be_short: bool, directory: str) -> _Preview:
     """Read rows until the session's directory is known, a person has spoken and there are enough messages."""
-    least = 0 if may_be_short else wanted.least_messages
+    least = 0 if may_be_short else session_filter.least_messages
     preview: list[Row] = []
     messages, has_person = MessageCounter(), False
     for row in rows:
@@ -249,7 +270,7 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
-def _titled(source: Source, batch: Iterable[Row]) -> Source:
+def _apply_title(source: Source, batch: Iterable[Row]) -> Source:
     """Return the source under the last title that a row of the batch gives it."""
     titles = [row.title for row in batch if row.title]
     return replace(source, title=titles[-1]) if titles else source

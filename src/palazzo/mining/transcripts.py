@@ -8,10 +8,10 @@ from pathlib import Path
 from palazzo.feeders import Feeder
 from palazzo.mining import files
 from palazzo.mining.pauses import without_pauses
-from palazzo.mining.placing import Placing
+from palazzo.mining.placing import Placer
 from palazzo.mining.report import Skipped
-from palazzo.mining.sessions import Taken, file_session, note_reached, open_session
-from palazzo.mining.wanted import Wanted
+from palazzo.mining.sessions import SourceTally, file_session, note_reached, open_session
+from palazzo.mining.wanted import SessionFilter
 from palazzo.model import Micros
 from palazzo.store import sources
 from palazzo.store.database import Database
@@ -24,11 +24,11 @@ def take_transcript(
     database: Database,
     feeder: Feeder,
     path: Path,
-    placing: Placing,
+    placer: Placer,
     clock: Callable[[], Micros],
-    wanted: Wanted,
-    committed: Callable[[int], None],
-) -> Taken:
+    session_filter: SessionFilter,
+    on_commit: Callable[[int], None],
+) -> SourceTally:
     """Archive what is new in the transcript at `path`; `committed` is told of items as they are safe on disk."""
     uri = path.as_uri()
     with path.open("rb") as stream:
@@ -39,22 +39,28 @@ def take_transcript(
         stream.seek(0)
         identity = feeder.identify(path, stream.read(_HEAD))
         stream.seek(start)
-        taken = Taken("new" if state is None else "grown" if start else "rewritten")
+        source_tally = SourceTally("new" if state is None else "grown" if start else "rewritten")
 
-        def reached(source: int, end: int) -> FileState:
+        def make_state(source: int, end: int) -> FileState:
             # A line that is still being written is not read: the file then counts as changed at the next look.
             size = status.size if end >= status.size else end
             tail = files.tail_hash_at(path, end)
             return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, status.mtime, end, tail, b"")
 
-        rows = without_pauses(feeder.rows(stream, start), wanted.pauses)
-        opened = open_session(database, feeder.kind, identity, uri, rows, placing, wanted, cwd=identity.cwd)
-        if isinstance(opened, str):
-            return Taken("left out", skipped=[Skipped(uri, opened)])
+        rows = without_pauses(feeder.rows(stream, start), session_filter.pauses)
+        pending_session = open_session(
+            database, feeder.kind, identity, uri, rows, placer, session_filter, cwd=identity.cwd
+        )
+        if isinstance(pending_session, str):
+            return SourceTally("left out", skipped=[Skipped(uri, pending_session)])
         modified_at = Micros(status.mtime // 1000)
-        end = file_session(database, feeder, opened, placing, clock, modified_at, taken, reached, committed)
+        end = file_session(
+            database, feeder, pending_session, placer, clock, modified_at, source_tally, make_state, on_commit
+        )
     if end is None:
-        note_reached(database, opened, start, reached)
-        taken.standing = "new" if state is None else "unchanged"
-    taken.standing = opened.standing(taken.standing, bool(taken.items or taken.noise))
-    return taken
+        note_reached(database, pending_session, start, make_state)
+        source_tally.change = "new" if state is None else "unchanged"
+    source_tally.change = pending_session.judge_change(
+        source_tally.change, bool(source_tally.items or source_tally.noise)
+    )
+    return source_tally

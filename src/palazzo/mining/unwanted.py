@@ -65,8 +65,8 @@ def _is_hook_call(row: JsonObject) -> bool:
 
 def _is_streamed(row: JsonObject) -> bool:
     """Claude Code names its session in every row; Codex and pi have types that no session file has."""
-    named = "session_id" in row and "type" in row and "sessionId" not in row
-    return named or row.get("type") in _STREAMED_TYPES
+    is_claude_stream = "session_id" in row and "type" in row and "sessionId" not in row
+    return is_claude_stream or row.get("type") in _STREAMED_TYPES
 
 
 def _is_traffic(row: JsonObject) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from palazzo.mining import build_output
 from palazzo.mining.heads import kind_of, trouble
-from palazzo.mining.ignoring import Globs, Layers, ignoring, layers_above, layers_in
+from palazzo.mining.ignoring import Globs, Layers, find_ignore_file, layers_above, layers_in
 from palazzo.mining.unwanted import refusal_by_contents, refusal_of_directory
 from palazzo.scope.identity import project_root
 
@@ -51,7 +51,7 @@ def walk(
     top: Path,
     exclude: Globs,
     gitignore: bool,
-    excluded: frozenset[str] = frozenset(),
+    skip_directories: frozenset[str] = frozenset(),
     visit: Callable[[Path, Path, set[str]], None] = lambda directory, root, names: None,
     root: Path | None = None,
     outputs: frozenset[str] = build_output.NAMES,
@@ -63,32 +63,32 @@ def walk(
     names are in `outputs` only files that git tracks are read.
     """
     root = project_root(top) if root is None else root
-    waiting = [_Directory(top, root, layers_above(top, root, gitignore))]
-    seen: set[tuple[int, int]] = set()
-    while waiting:
-        directory = waiting.pop()
-        listed = _listed(directory.path)
-        if isinstance(listed, Skip):
-            yield listed
+    stack = [_Directory(top, root, layers_above(top, root, gitignore))]
+    inodes: set[tuple[int, int]] = set()
+    while stack:
+        directory = stack.pop()
+        entries = _list_directory(directory.path)
+        if isinstance(entries, Skip):
+            yield entries
             continue
-        contents = refusal_by_contents({entry.name for entry in listed}) if directory.path != top else None
-        if contents or not _first_visit(directory.path, seen):
+        contents = refusal_by_contents({entry.name for entry in entries}) if directory.path != top else None
+        if contents or not _first_visit(directory.path, inodes):
             yield Skip(directory.path, contents or "met already", expected=True)
             continue
-        names = {entry.name for entry in listed}
-        directory = _entered(directory, names, gitignore)
+        names = {entry.name for entry in entries}
+        directory = _enter_directory(directory, names, gitignore)
         visit(directory.path, directory.root, names)
         deeper: list[_Directory] = []
-        for entry in listed:
-            verdict = _meet(entry, directory, str(top), exclude, excluded, outputs)
+        for entry in entries:
+            verdict = _meet(entry, directory, str(top), exclude, skip_directories, outputs)
             if isinstance(verdict, _Directory):
                 deeper.append(verdict)
             else:
                 yield verdict
-        waiting.extend(reversed(deeper))
+        stack.extend(reversed(deeper))
 
 
-def _listed(path: Path) -> list[os.DirEntry[str]] | Skip:
+def _list_directory(path: Path) -> list[os.DirEntry[str]] | Skip:
     try:
         with os.scandir(path) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -96,20 +96,20 @@ def _listed(path: Path) -> list[os.DirEntry[str]] | Skip:
         return Skip(path, trouble(error))
 
 
-def _first_visit(path: Path, seen: set[tuple[int, int]]) -> bool:
+def _first_visit(path: Path, inodes: set[tuple[int, int]]) -> bool:
     """A directory mounted into itself has one identity wherever it appears."""
     try:
         status = path.stat()
     except OSError:
         return False
     identity = (status.st_dev, status.st_ino)
-    if identity in seen and status.st_ino:
+    if identity in inodes and status.st_ino:
         return False
-    seen.add(identity)
+    inodes.add(identity)
     return True
 
 
-def _entered(directory: _Directory, names: set[str], gitignore: bool) -> _Directory:
+def _enter_directory(directory: _Directory, names: set[str], gitignore: bool) -> _Directory:
     """The directory with its own ignore files; a repository within a repository starts afresh."""
     path, root, layers = directory.path, directory.root, directory.layers
     if ".git" in names and path != root:
@@ -125,7 +125,7 @@ def _meet(
     directory: _Directory,
     top: str,
     exclude: Globs,
-    excluded: frozenset[str],
+    skip_directories: frozenset[str],
     outputs: frozenset[str],
 ) -> Entry | Skip | _Directory:
     path = Path(entry.path)
@@ -137,11 +137,11 @@ def _meet(
     if stat.S_ISLNK(status.st_mode):
         return Skip(path, _about_link(path, top), expected=True)
     bases = (top, str(directory.root))
-    if entry.path in excluded or exclude.match(entry.path, bases, is_directory=is_directory):
+    if entry.path in skip_directories or exclude.match(entry.path, bases, is_directory=is_directory):
         return Skip(path, "excluded", expected=True)
-    ignored = ignoring(directory.layers, entry.path, is_directory=is_directory)
-    if ignored:
-        return Skip(path, f"ignored by {ignored}", expected=True)
+    ignore_file = find_ignore_file(directory.layers, entry.path, is_directory=is_directory)
+    if ignore_file:
+        return Skip(path, f"ignored by {ignore_file}", expected=True)
     if is_directory:
         refusal = refusal_of_directory(entry.name)
         return Skip(path, refusal, expected=True) if refusal else _below(path, directory, outputs)

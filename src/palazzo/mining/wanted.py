@@ -10,7 +10,7 @@ from palazzo.model import Micros
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SessionFilter:
     """What a conversation must be; by default anything will do.
 
     `since`: gone on with at that time or later. `sessions`: its id, or its parent's, begins with one of these.
@@ -22,7 +22,7 @@ class Wanted:
     since: Micros | None = None
     sessions: tuple[str, ...] = ()
     least_messages: int = 0
-    excluded: tuple[Path, ...] = ()
+    skip_directories: tuple[Path, ...] = ()
     pauses: tuple[tuple[Micros, Micros], ...] = ()
 
     @property
@@ -33,7 +33,7 @@ class Wanted:
     @property
     def looks_inside(self) -> bool:
         """Whether it depends on a conversation's rows that it is wanted."""
-        return self.least_messages > 0 or bool(self.excluded)
+        return self.least_messages > 0 or bool(self.skip_directories)
 
     def by_time(self, updated_at: Micros | None) -> bool:
         """Whether a conversation last gone on with then is wanted; where that is not known it is."""
@@ -42,15 +42,17 @@ class Wanted:
     def by_identity(self, identity: Identity) -> bool:
         """Whether the conversation is one of those that were named."""
         ids = (identity.session_id, identity.parent_session)
-        return not self.sessions or any(one.startswith(named) for one in ids if one for named in self.sessions)
+        return not self.sessions or any(
+            session_id.startswith(prefix) for session_id in ids if session_id for prefix in self.sessions
+        )
 
     def by_directory(self, directory: str) -> bool:
         """Whether the project it was held in is not left out."""
-        held = Path(directory)
-        return not any(held.is_relative_to(excluded) for excluded in self.excluded)
+        path = Path(directory)
+        return not any(path.is_relative_to(skip_directory) for skip_directory in self.skip_directories)
 
 
-ANY = Wanted()
+ALL_SESSIONS = SessionFilter()
 """Every conversation."""
 _IDENTITIES = ("message_id", "continues")
 """Fields of `meta` that say which message a row is a part of: some hosts write a row for each block or change."""

@@ -66,24 +66,26 @@ def audit(context: Context, request: AuditRequest) -> AuditResult:
 
     check_threshold(request.threshold)
     with context.reading().database.snapshot() as connection:
-        findings = tuple(finding for look in _LOOKS for finding in look(context, connection, request.threshold))
-    return AuditResult(all(finding.ok for finding in findings), findings)
+        findings = tuple(
+            audit_finding for look in _LOOKS for audit_finding in look(context, connection, request.threshold)
+        )
+    return AuditResult(all(audit_finding.ok for audit_finding in findings), findings)
 
 
 def _little(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     from palazzo.operations.cleanup import CleanupRequest, candidates
 
     limits = CleanupRequest()
-    found = [one.id for one in candidates(context, connection, limits.threshold, limits.min_length)]
-    yield _finding("noise", ("note says little", "notes say little"), found, "palazzo cleanup")
+    note_ids = [candidate.id for candidate in candidates(context, connection, limits.threshold, limits.min_length)]
+    yield _make_finding("noise", ("note says little", "notes say little"), note_ids, "palazzo cleanup")
 
 
 def _same(context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
     from palazzo.operations.dedup import clusters
 
-    found = clusters(context, connection, threshold)
-    copies = [copy.drawers[0].id for cluster in found for copy in cluster.copies]
-    yield _finding(
+    note_clusters = clusters(context, connection, threshold)
+    copies = [copy.drawers[0].id for cluster in note_clusters for copy in cluster.copies]
+    yield _make_finding(
         "copies",
         ("note says what another says", "notes say what another says"),
         copies,
@@ -91,42 +93,44 @@ def _same(context: Context, connection: Connection, threshold: float) -> Iterato
     )
 
 
-def _gone(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
+def _check_sources(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     """Documents that are gone or left out, of each known project a finding: each is mended by itself."""
-    from palazzo.operations.sync_sources import looked_after
+    from palazzo.operations.sync_sources import check_documents
     from palazzo.store import places
 
     roots = [Path(root) for root in places.all_roots(connection)]
-    told: set[str] = set()
+    reported_uris: set[str] = set()
     for root in roots:
-        found = looked_after(context, connection, [root], None)
-        gone = [one.document.uri for one in found if one.state in ("missing", "ignored")]
-        if not told.issuperset(gone):
-            told.update(gone)
+        statuses = check_documents(context, connection, [root], None)
+        uris = [status.document.uri for status in statuses if status.state in ("missing", "ignored")]
+        if not reported_uris.issuperset(uris):
+            reported_uris.update(uris)
             mend = _command("sync-sources", str(root), "--apply")
-            yield _finding(
+            yield _make_finding(
                 "sources",
                 (f"document of {root} is gone or left out", f"documents of {root} are gone or left out"),
-                gone,
+                uris,
                 mend,
             )
-    if not told:
-        yield _finding("sources", ("", ""), [])
+    if not reported_uris:
+        yield _make_finding("sources", ("", ""), [])
 
 
 def _lone(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     """Rooms with one drawer, in wings where other rooms have more."""
     from palazzo.store import overview
 
-    found: dict[str, str] = {}
+    merge_commands: dict[str, str] = {}
     for wing, rooms in overview.drawers_by_place(connection).items():
         largest = max(rooms, key=lambda room: (rooms[room], room), default="")
         lone = [room for room, number in rooms.items() if number == 1 and room not in _BY_THEMSELVES]
         if largest and rooms[largest] > 1:
-            found |= {
+            merge_commands |= {
                 f"{wing}/{room}": _command("room", "merge", f"{wing}/{room}", f"{wing}/{largest}") for room in lone
             }
-    yield _finding("lone rooms", ("room holds one drawer", "rooms hold one drawer"), [*found], *found.values())
+    yield _make_finding(
+        "lone rooms", ("room holds one drawer", "rooms hold one drawer"), [*merge_commands], *merge_commands.values()
+    )
 
 
 def _alike(_context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
@@ -137,30 +141,30 @@ def _alike(_context: Context, connection: Connection, threshold: float) -> Itera
     sizes = {wing: sum(rooms.values()) for wing, rooms in overview.drawers_by_place(connection).items()}
     of_projects = places.names_of_projects(connection)
     pairs = []
-    for one, other in combinations(sorted(sizes), 2):
-        if (one in of_projects and other in of_projects) or _FIGURES.findall(one) != _FIGURES.findall(other):
+    for wing_a, wing_b in combinations(sorted(sizes), 2):
+        if (wing_a in of_projects and wing_b in of_projects) or _FIGURES.findall(wing_a) != _FIGURES.findall(wing_b):
             continue
-        matcher = SequenceMatcher(None, fold(one), fold(other), autojunk=False)
+        matcher = SequenceMatcher(None, fold(wing_a), fold(wing_b), autojunk=False)
         if matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold:
-            smaller, larger = sorted((one, other), key=lambda wing: (sizes[wing], wing in of_projects, wing))
+            smaller, larger = sorted((wing_a, wing_b), key=lambda wing: (sizes[wing], wing in of_projects, wing))
             pairs.append((smaller, larger))
     mends = [_command("wing", "merge", smaller, larger) for smaller, larger in pairs]
-    yield _finding(
+    yield _make_finding(
         "wings",
         ("pair of wings looks alike", "pairs of wings look alike"),
-        [f"{one} and {other}" for one, other in pairs],
+        [f"{wing_a} and {wing_b}" for wing_a, wing_b in pairs],
         *mends,
     )
 
 
-def _conflicting(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
+def _check_conflicts(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     from palazzo.graph import conflicting
 
-    found = [conflict.uid for conflict, stands in conflicting.standing(connection) if stands]
-    yield _finding(
+    conflict_ids = [conflict.uid for conflict, stands in conflicting.list_conflicts(connection) if stands]
+    yield _make_finding(
         "conflicts",
         ("fact or statement contradicts another", "facts or statements contradict another"),
-        found,
+        conflict_ids,
         "palazzo kg conflicts",
     )
 
@@ -174,19 +178,23 @@ def _stale(context: Context, connection: Connection, _threshold: float) -> Itera
     wing = context.home
     notes = anchors.given_in(connection, wing) if wing is not None else {}
     facts = anchors.of_facts(connection, anchors.facts_in(connection, wing, context.now)) if wing is not None else {}
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     if notes or facts:
         files = freshness.Checkout(context.project_root, redaction.fingerprint_key(connection), LONGEST_LOOK)
-        for uid, cited in (*notes.items(), *facts.items()):
-            stale = [one for one, how in zip(cited, files.check(cited), strict=True) if how.freshness in _STALE]
+        for uid, citations in (*notes.items(), *facts.items()):
+            stale = [
+                citation
+                for citation, status in zip(citations, files.check(citations), strict=True)
+                if status.freshness in _STALE
+            ]
             if stale:
                 mend = _command("update-drawer", uid, "--still-holds") if uid in notes else _ending(connection, uid)
-                found[f"{uid} cites {', '.join(map(anchors.name_of, stale))}"] = mend
-    yield _finding(
+                commands[f"{uid} cites {', '.join(map(anchors.name_of, stale))}"] = mend
+    yield _make_finding(
         "anchors",
         ("note or fact cites a file that is not as it was", "notes and facts cite files that are not as they were"),
-        [*found],
-        *found.values(),
+        [*commands],
+        *commands.values(),
     )
 
 
@@ -206,20 +214,20 @@ def _ending(connection: Connection, uid: str) -> str:
 _LOOKS: tuple[Callable[[Context, Connection, float], Iterator[AuditFinding]], ...] = (
     _little,
     _same,
-    _gone,
+    _check_sources,
     _lone,
     _alike,
-    _conflicting,
+    _check_conflicts,
     _stale,
 )
 
 
-def _finding(name: str, what: tuple[str, str], found: Sequence[str], *mends: str) -> AuditFinding:
+def _make_finding(name: str, phrases: tuple[str, str], examples: Sequence[str], *mends: str) -> AuditFinding:
     """What was found, by what is said of one and of several, with one command for all of it, or one for each."""
-    if not found:
+    if not examples:
         return AuditFinding(name, True, 0, "nothing to do", (), "")
-    detail = f"{len(found):,} {what[len(found) > 1]}"
-    return AuditFinding(name, False, len(found), detail, tuple(found[:EXAMPLES]), mends[0], mends[:EXAMPLES])
+    detail = f"{len(examples):,} {phrases[len(examples) > 1]}"
+    return AuditFinding(name, False, len(examples), detail, tuple(examples[:EXAMPLES]), mends[0], mends[:EXAMPLES])
 
 
 def _command(*words: str) -> str:

@@ -31,7 +31,7 @@ def is_due(context: Context) -> bool:
     palace = context.palace_path
     if not context.settings.number("backup.keep") or not context.has_palace:
         return False
-    backup_times = [backup.at for backup in backups.known(palace) if backup.file.parent == directory_of(palace)]
+    backup_times = [backup.at for backup in backups.list_backups(palace) if backup.file.parent == directory_of(palace)]
     if not backup_times:
         return not is_empty(context)
     return context.machine_now - max(backup_times) >= DAY and _written_at(palace) > max(backup_times)
@@ -98,7 +98,7 @@ def _make(context: Context) -> Path:
         removed.append(files.pop(0))
         backups.take_away(removed[-1])
     if removed:
-        with backups.alone(palace):
+        with backups.hold_backup_lock(palace):
             backups.forget(palace, removed)
     return Path(str(backup_file))
 

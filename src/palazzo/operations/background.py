@@ -26,7 +26,7 @@ EMBEDDING = "palazzo.daemon.embedding"
 EMBEDDING_ACTIVITY = "embedding"
 _ACTIVITIES = (EMBEDDING_ACTIVITY, "mending", "anchor", "digest", "mention", "claim")
 """What the background process does. A failure of one does not stop the others."""
-LATELY = 10.0
+RECENT_SECONDS = 10.0
 """Seconds after a call for which an agent is taken to be at work."""
 AFTER_FAILURE = 300.0
 """Seconds after a failure during which a mere search does not try again."""
@@ -73,7 +73,7 @@ def note_call(palace: Path, variables: Mapping[str, str]) -> None:
 def was_called_lately(palace: Path, variables: Mapping[str, str] = os.environ) -> bool:
     """Whether the service of a palace was called in the last seconds."""
     try:
-        return time.time() - Path(address(str(palace), variables).lock).stat().st_mtime < LATELY
+        return time.time() - Path(address(str(palace), variables).lock).stat().st_mtime < RECENT_SECONDS
     except OSError:
         return False
 
@@ -119,9 +119,9 @@ def _failed_lately(variables: Mapping[str, str]) -> bool:
 
 
 def _start(command: list[str], handles: tuple[int, ...], context: Context) -> bool:
-    apart: dict[str, Any] = {"start_new_session": True, "pass_fds": handles}
+    process_options: dict[str, Any] = {"start_new_session": True, "pass_fds": handles}
     if sys.platform == "win32":
-        apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+        process_options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
         process = subprocess.Popen(  # noqa: S603 - this Python, and this package
             [*command, *map(str, handles)],
@@ -130,7 +130,7 @@ def _start(command: list[str], handles: tuple[int, ...], context: Context) -> bo
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            **apart,
+            **process_options,
         )
     except OSError:
         return False  # no room for another process: the next call tries again
@@ -145,8 +145,8 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     A service's callers do not say theirs: then it is those by which this process has found the package.
     """
     environment = dict(variables)
-    said = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
-    if said:
-        parts = said.split(os.pathsep)
+    python_path = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
+    if python_path:
+        parts = python_path.split(os.pathsep)
         environment["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in parts if part)
     return environment

@@ -70,16 +70,16 @@ def backup(context: Context, request: BackupRequest) -> BackupResult:
     if request.keep is not None and request.keep < 1:
         raise UsageError("--keep takes the number of backups to keep, from 1 on.")
     if request.list:
-        return BackupResult(None, 0, 0, 0.0, (), (), _known(context))
+        return BackupResult(None, 0, 0, 0.0, (), (), _list_backups(context))
     began, at = time.monotonic(), context.now
     with context.reading().database.snapshot() as connection:
         from palazzo.store import backup as copying
 
         device = copying.device_of(connection)
     directory, target = _target(context, request, device, at)
-    with backups.alone(context.palace_path):
+    with backups.hold_backup_lock(context.palace_path):
         items = _write(context, Backup(target, at))
-        beside = _write_beside(context, target)
+        side_files = _write_beside(context, target)
         deleted = [] if directory is None or request.keep is None else _rotate(directory, device, target, request.keep)
         backups.forget(context.palace_path, deleted)
     return BackupResult(
@@ -87,28 +87,28 @@ def backup(context: Context, request: BackupRequest) -> BackupResult:
         target.stat().st_size,
         items,
         round(time.monotonic() - began, 3),
-        tuple(map(str, beside)),
+        tuple(map(str, side_files)),
         tuple(map(str, deleted)),
-        _known(context),
+        _list_backups(context),
     )
 
 
 def _target(context: Context, request: BackupRequest, device: str, at: Micros) -> tuple[Path | None, Path]:
     """The directory if one was named, and the file to write."""
     palace = context.palace_path
-    chosen = None if request.target is None else context.led_to(request.target)
+    destination = None if request.target is None else context.led_to(request.target)
     try:
-        if chosen is None or chosen.is_dir() or request.keep is not None:
-            directory = chosen or backups.default_directory(palace)
+        if destination is None or destination.is_dir() or request.keep is not None:
+            directory = destination or backups.default_directory(palace)
             _make(directory)
-            return directory, backups.named(directory, device, at)
-        if not chosen.parent.is_dir():
-            raise UsageError(f"There is no directory {chosen.parent}. Make it, or name another file.")
-        if chosen.exists():
-            _refuse_precious(chosen, palace)
+            return directory, backups.pick_backup_path(directory, device, at)
+        if not destination.parent.is_dir():
+            raise UsageError(f"There is no directory {destination.parent}. Make it, or name another file.")
+        if destination.exists():
+            _refuse_precious(destination, palace)
     except OSError as error:
-        raise PalaceUnusable(f"{chosen or palace.parent} cannot be used ({error.strerror or error}).") from None
-    return None, chosen
+        raise PalaceUnusable(f"{destination or palace.parent} cannot be used ({error.strerror or error}).") from None
+    return None, destination
 
 
 def _make(directory: Path) -> None:
@@ -139,7 +139,7 @@ def _write(context: Context, new: Backup) -> int:
     from palazzo.store import backup as copying
 
     palace, partial = context.palace_path, backups.partial(new.file)
-    before = [one for one in backups.known(palace) if one.file == new.file]
+    earlier_backups = [record for record in backups.list_backups(palace) if record.file == new.file]
     backups.remember(palace, new)
     try:
         copying.copy(palace, partial, lambda done, total: context.report("copying", done, total))
@@ -148,7 +148,7 @@ def _write(context: Context, new: Backup) -> int:
     except BaseException:
         with contextlib.suppress(PalaceUnusable):  # the first error is reported; a missing backup is not listed
             backups.forget(palace, [new.file])
-            for former in before:
+            for former in earlier_backups:
                 backups.remember(palace, former)
         raise
     finally:
@@ -166,7 +166,7 @@ def _name(partial: Path, target: Path) -> None:
         raise PalaceUnusable(f"{target} cannot be written ({error.strerror or error}). Name another place.") from error
 
 
-def check_whole(context: Context, file: Path, what: str) -> int:
+def check_whole(context: Context, file: Path, subject: str) -> int:
     """Read all of a palace's file; return how many items it holds. Raises PalaceUnusable with what is wrong."""
     from palazzo.derive.verify import verify_truth
     from palazzo.store import overview
@@ -176,7 +176,7 @@ def check_whole(context: Context, file: Path, what: str) -> int:
         context.report("checking", n + 1, 4, check.name)
         if not check.ok:
             raise PalaceUnusable(
-                f"{what} is damaged ({check.name}: {check.detail}), so nothing was written. 'palazzo verify' tells "
+                f"{subject} is damaged ({check.name}: {check.detail}), so nothing was written. 'palazzo verify' tells "
                 "more, and 'palazzo backup --list' says which backups there are."
             )
     database = Database(file, "read")
@@ -191,21 +191,21 @@ def _write_beside(context: Context, target: Path) -> list[Path]:
     """Write what belongs to a palace and is in other files; what is not there any more goes from beside an old one."""
     from palazzo.operations import pausing
 
-    written = []
+    files = []
     try:
         settings = context.settings_file.read_bytes() if context.settings_file.is_file() else b""
-        for suffix, content in ((PAUSES, pausing.written(context).encode()), (SETTINGS, settings)):
+        for suffix, content in ((PAUSES, pausing.format_pauses(context).encode()), (SETTINGS, settings)):
             file = target.with_name(target.name + suffix)
             file.unlink(missing_ok=True)
             if content:
-                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-                    opened.write(content)
-                written.append(file)
+                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                    stream.write(content)
+                files.append(file)
     except OSError as error:
         raise PalaceUnusable(
             f"{target} was made, but what belongs beside it could not be ({error.strerror or error})."
         ) from error
-    return written
+    return files
 
 
 def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
@@ -213,8 +213,8 @@ def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
 
     It stays whatever the others are called: a clock that went wrong for a while dates some of them after it.
     """
-    others = [file for file in backups.in_directory(directory, device) if file != new]
-    old = others[: max(0, len(others) - (keep - 1))]
+    candidates = [file for file in backups.in_directory(directory, device) if file != new]
+    old = candidates[: max(0, len(candidates) - (keep - 1))]
     try:
         for file in old:
             backups.take_away(file)
@@ -225,10 +225,12 @@ def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
     return old
 
 
-def _known(context: Context) -> tuple[BackupView, ...]:
+def _list_backups(context: Context) -> tuple[BackupView, ...]:
     return tuple(
-        BackupView(str(one.file), one.at, one.file.stat().st_size if one.is_there else None, one.is_there)
-        for one in backups.known(context.palace_path)
+        BackupView(
+            str(record.file), record.at, record.file.stat().st_size if record.is_there else None, record.is_there
+        )
+        for record in backups.list_backups(context.palace_path)
     )
 
 

@@ -61,10 +61,10 @@ def default_directory(palace: Path) -> Path:
     return palace.parent / "backups"
 
 
-def named(directory: Path, device: str, at: Micros) -> Path:
+def pick_backup_path(directory: Path, device: str, at: Micros) -> Path:
     """Return the name of a new backup in a directory."""
     stem = f"palace-{device[:8]}-{_moment(at)}"
-    used = [int(found[3] or 1) for path in directory.glob(f"{stem}*") if (found := _NAME.fullmatch(path.name))]
+    used = [int(match[3] or 1) for path in directory.glob(f"{stem}*") if (match := _NAME.fullmatch(path.name))]
     return directory / (f"{stem}-{max(used) + 1}.db" if used else f"{stem}.db")
 
 
@@ -77,13 +77,13 @@ def kept_name(palace: Path, at: Micros, why: Literal["before-restore", "damaged"
 
 def in_directory(directory: Path, device: str) -> list[Path]:
     """Return this device's backups in a directory by our own names, the oldest first."""
-    found = []
+    dated_paths = []
     with contextlib.suppress(OSError):
         for path in directory.iterdir():
             match = _NAME.fullmatch(path.name)
             if match is not None and match[1] == device[:8]:
-                found.append((match[2], int(match[3] or 1), path))
-    return [path for _, _, path in sorted(found)]
+                dated_paths.append((match[2], int(match[3] or 1), path))
+    return [path for _, _, path in sorted(dated_paths)]
 
 
 def take_away(file: Path) -> None:
@@ -96,14 +96,14 @@ def take_away(file: Path) -> None:
 # --- which are known ---------------------------------------------------------------------------------------
 
 
-def known(palace: Path) -> list[Backup]:
+def list_backups(palace: Path) -> list[Backup]:
     """Return the backups that were made of this palace, also what restores have kept, the newest first."""
-    return [one for one in _recorded(palace) if not one.is_gone]
+    return [backup for backup in _read_backups(palace) if not backup.is_gone]
 
 
 def newest(palace: Path) -> Backup | None:
     """Return the newest backup; a palace that a restore or a repair replaced does not count."""
-    return next((backup for backup in known(palace) if not is_replaced_palace(palace, backup)), None)
+    return next((backup for backup in list_backups(palace) if not is_replaced_palace(palace, backup)), None)
 
 
 def is_replaced_palace(palace: Path, backup: Backup) -> bool:
@@ -113,16 +113,16 @@ def is_replaced_palace(palace: Path, backup: Backup) -> bool:
 
 def remember(palace: Path, backup: Backup) -> None:
     """Note a backup; one that is about to be made is noted before, so that what a kill leaves of it is known."""
-    _write(palace, [*(one for one in reversed(known(palace)) if one.file != backup.file), backup])
+    _write(palace, [*(entry for entry in reversed(list_backups(palace)) if entry.file != backup.file), backup])
 
 
 def forget(palace: Path, files: Collection[Path]) -> None:
     """Forget backups that are gone for good."""
-    _write(palace, [one for one in reversed(known(palace)) if one.file not in files])
+    _write(palace, [backup for backup in reversed(list_backups(palace)) if backup.file not in files])
 
 
 @contextmanager
-def alone(palace: Path) -> Iterator[None]:
+def hold_backup_lock(palace: Path) -> Iterator[None]:
     """Hold what only one backup or restore of a palace may hold at a time. Raises PalaceUnusable.
 
     What an earlier one has left that was killed is taken away first.
@@ -143,7 +143,7 @@ def partial(file: Path) -> Path:
     return file.with_name(f".{file.name}{_PARTIAL}")
 
 
-def staged(palace: Path) -> Path:
+def staging_path(palace: Path) -> Path:
     """Return the name under which what is to be restored is made ready."""
     return palace.with_name(f"{palace.name}.restoring")
 
@@ -151,22 +151,22 @@ def staged(palace: Path) -> Path:
 # --- parts -------------------------------------------------------------------------------------------------
 
 
-def _recorded(palace: Path) -> list[Backup]:
-    found: dict[Path, Backup] = {}
+def _read_backups(palace: Path) -> list[Backup]:
+    backup_by_file: dict[Path, Backup] = {}
     with contextlib.suppress(OSError):
         for line in _record(palace).read_text(encoding="utf-8").splitlines():
-            if (one := _read(line)) is not None:
-                found[one.file] = one
-    return sorted(found.values(), key=lambda one: (one.at, str(one.file)), reverse=True)
+            if (backup := _read(line)) is not None:
+                backup_by_file[backup.file] = backup
+    return sorted(backup_by_file.values(), key=lambda one: (one.at, str(one.file)), reverse=True)
 
 
 def _take_leftovers_away(palace: Path) -> None:
     """What was begun is recorded before it is there. What somebody has deleted is forgotten by the next who records."""
-    for one in _recorded(palace):
-        _unlink(one.file.parent.glob(f"{escape(partial(one.file).name)}*"))
+    for backup in _read_backups(palace):
+        _unlink(backup.file.parent.glob(f"{escape(partial(backup.file).name)}*"))
     _unlink(palace.parent.glob(f"{escape(palace.name)}.before-restore-*{_PARTIAL}*"))
     _unlink(palace.parent.glob(f"{escape(palace.name)}.damaged-*{_PARTIAL}*"))
-    _unlink(palace.parent.glob(f"{escape(staged(palace).name)}*"))
+    _unlink(palace.parent.glob(f"{escape(staging_path(palace).name)}*"))
 
 
 def _unlink(files: Iterable[Path]) -> None:
@@ -175,10 +175,10 @@ def _unlink(files: Iterable[Path]) -> None:
             file.unlink()
 
 
-def _write(palace: Path, kept: list[Backup]) -> None:
+def _write(palace: Path, backups: list[Backup]) -> None:
     record = _record(palace)
     new = record.with_name(f"{record.name}.new")
-    lines = "".join(json.dumps({"at": backup.at, "file": str(backup.file)}) + "\n" for backup in kept[-_MOST:])
+    lines = "".join(json.dumps({"at": backup.at, "file": str(backup.file)}) + "\n" for backup in backups[-_MOST:])
     try:
         new.write_text(lines, "utf-8")
         new.chmod(0o600)
@@ -198,8 +198,8 @@ def _record(palace: Path) -> Path:
 
 def _read(line: str) -> Backup | None:
     try:
-        told = json.loads(line)
-        return Backup(Path(told["file"]), Micros(int(told["at"])))
+        record = json.loads(line)
+        return Backup(Path(record["file"]), Micros(int(record["at"])))
     except (ValueError, KeyError, TypeError):
         return None  # half a line, of a disk that was full
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from palazzo import paths
 from palazzo.bench import DATA_SETS
-from palazzo.bench.summaries import Levels, Means, Returned, Share, Unanswerable
+from palazzo.bench.summaries import Levels, Means, ReturnRates, Share, Unanswerable
 from palazzo.errors import UsageError
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.bench.cases import Case
-    from palazzo.bench.own import Hit, Tried
+    from palazzo.bench.own import Hit, ProbeResult
     from palazzo.bench.retrieval import Outcome
     from palazzo.operations.context import Context
 
@@ -146,7 +146,7 @@ class OwnBench(BenchResult):
     seed: int
     index: Literal["ready", "keyword-only", "building"]
     found: Means
-    by_kind: dict[str, Returned]
+    by_kind: dict[str, ReturnRates]
     latency_ms: dict[str, float]
     examples: tuple[Example, ...]
     note: Annotated[str, PERSON_ONLY] = ""
@@ -180,10 +180,10 @@ def _check(request: BenchRequest) -> None:
         return
     from palazzo.recall.rank import Signals
 
-    known = (*STAGES, *Signals._fields)
+    stage_names = (*STAGES, *Signals._fields)
     for stage in request.without:
-        if stage not in known:
-            raise UsageError(f"There is no stage or signal '{stage}'. There are: {', '.join(known)}.")
+        if stage not in stage_names:
+            raise UsageError(f"There is no stage or signal '{stage}'. There are: {', '.join(stage_names)}.")
     if {"keywords", "vectors"} <= set(request.without):
         raise UsageError("Without keywords and without vectors nothing is left to search with.")
 
@@ -193,39 +193,39 @@ def _guard(context: Context, request: BenchRequest) -> GuardBench:
     from palazzo.bench.fence_texts import COUNT
 
     results = guard.run(context.report, min(request.limit or COUNT, COUNT))
-    return GuardBench("guard", tuple(GuardTable(one.title, one.rows) for one in results))
+    return GuardBench("guard", tuple(GuardTable(table.title, table.rows) for table in results))
 
 
 def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
     from palazzo.bench import figures, retrieval
     from palazzo.embed.choose import open_embedder
-    from palazzo.operations.scratch_search import Searching
+    from palazzo.operations.scratch_search import SearchRunner
 
-    cases = retrieval.chosen(read_cases(request.name, request.file), request.limit, request.seed, request.shared)
+    cases = retrieval.sample_cases(read_cases(request.name, request.file), request.limit, request.seed, request.shared)
     threads = 1 if request.jobs > 1 else 2
     plan = retrieval.Plan(
-        Searching(request.without),
+        SearchRunner(request.without),
         partial(open_embedder, replace(context.embedder_spec, threads=threads)),
         paths.cache_directory(context.variables) / "embeddings",
         request.shared,
         request.jobs,
     )
     outcome = retrieval.run(cases, plan, context.report)
-    asked, counted = outcome.asked, figures.counted(outcome.asked)
-    ours = figures.levels(counted)
+    attempts, scored_attempts = outcome.results, figures.select_scored(outcome.results)
+    ours = figures.levels(scored_attempts)
     return RetrievalBench(
         dataset=request.name,
-        questions=len(counted),
+        questions=len(scored_attempts),
         session=ours.session,
         turn=ours.turn,
-        margin=figures.margins(counted),
-        by_type=figures.by_type(asked),
-        by_case=figures.by_case(counted),
-        with_unanswerable=figures.share(asked),
-        without_unanswerable=figures.share([one for one in asked if not one.question.unanswerable]),
-        unanswerable=figures.unanswerable(asked),
-        baselines=figures.baselines(counted),
-        latency_ms=figures.latency(asked),
+        margin=figures.margins(scored_attempts),
+        by_type=figures.by_type(attempts),
+        by_case=figures.by_case(scored_attempts),
+        with_unanswerable=figures.share(attempts),
+        without_unanswerable=figures.share([attempt for attempt in attempts if not attempt.question.unanswerable]),
+        unanswerable=figures.unanswerable(attempts),
+        baselines=figures.baselines(scored_attempts),
+        latency_ms=figures.latency(attempts),
         ingest=_ingest(outcome),
         shared=request.shared,
         without=request.without,
@@ -236,14 +236,14 @@ def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
 
 def read_cases(name: str, path: Path | None) -> tuple[Case, ...]:
     """Read a data set's file; UsageError in one sentence when it is not one."""
-    from palazzo.bench.documents import Malformed, load
+    from palazzo.bench.documents import DocumentError, load
 
     assert path is not None  # noqa: S101 - for the type checker: a request without one was refused
     reader = importlib.import_module(DATA_SETS[name])
     document = load(path)
     try:
         cases: tuple[Case, ...] = reader.read(document)
-    except Malformed as error:
+    except DocumentError as error:
         raise UsageError(f"{path} is not a {reader.TITLE} file: {error}.") from None
     if not any(case.questions for case in cases):
         raise UsageError(f"{path} is not a {reader.TITLE} file: it has no questions.")
@@ -258,8 +258,8 @@ def _ingest(outcome: Outcome) -> Ingest:
         bytes=outcome.bytes,
         disk_bytes=outcome.disk,
         embedding_seconds=round(outcome.embedding, 3),
-        embedded=outcome.made,
-        reused=outcome.reused,
+        embedded=outcome.embedded_count,
+        reused=outcome.reuse_count,
     )
 
 
@@ -277,28 +277,30 @@ def _self(context: Context, request: BenchRequest) -> OwnBench:
             return search(reading, SearchRequest(question, limit=own.DEPTH)).hits
 
         first = search(reading, SearchRequest(probes[0].question))  # it loads the vectors
-        tried = own.ask_all(probes, ask, lambda done, total: context.report("asking", done, total))
-    by_kind = {kind: own.returned([one for one in tried if one.probe.kind == kind]) for kind in own.KINDS}
+        attempts = own.ask_all(probes, ask, lambda done, total: context.report("asking", done, total))
+    by_kind = {
+        kind: own.measure_returns([attempt for attempt in attempts if attempt.probe.kind == kind]) for kind in own.KINDS
+    }
     return OwnBench(
         drawers,
-        len(tried),
+        len(attempts),
         request.seed,
         first.index,
-        own.returned(tried).found,
+        own.measure_returns(attempts).found,
         by_kind,
-        own.latency(tried),
-        tuple(_example(one) for one in own.worst(tried, _EXAMPLES)),
+        own.latency(attempts),
+        tuple(_example(attempt) for attempt in own.worst(attempts, _EXAMPLES)),
         first.note,
     )
 
 
-def _example(one: Tried) -> Example:
-    above = one.hits[: one.rank - 1 if one.rank else None][:_ABOVE]
+def _example(attempt: ProbeResult) -> Example:
+    above = attempt.hits[: attempt.rank - 1 if attempt.rank else None][:_ABOVE]
     return Example(
-        one.probe.kind,
-        one.probe.question,
-        tuple(sorted(one.probe.origins)),
-        one.rank,
+        attempt.probe.kind,
+        attempt.probe.question,
+        tuple(sorted(attempt.probe.origins)),
+        attempt.rank,
         tuple(Above(hit.id, hit.title, hit.score, " ".join(hit.text[:_EXCERPT].split())) for hit in above),
     )
 

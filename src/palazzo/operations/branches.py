@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from palazzo.model import MAIN_LINES, Visibility
 from palazzo.scope.git_files import Repository, head_of, repository_of
 from palazzo.security.display_names import quoted_name
-from palazzo.store.written import Written
+from palazzo.store.written import CommitPlace
 
 if TYPE_CHECKING:
     from palazzo.model import Drawer
@@ -30,7 +30,7 @@ _WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", 
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BranchStatus:
     """Whether words are part of what is checked out, and what is said of it: '' where they are, or nobody asks."""
 
     visibility: Visibility = "merged"
@@ -42,7 +42,7 @@ class Standing:
         return self.visibility in ("unmerged", "parked")
 
 
-MERGED = Standing()
+MERGED = BranchStatus()
 
 
 def with_label(words: str, label: str) -> str:
@@ -55,9 +55,9 @@ def shown_name(branch: str) -> str:
     return quoted_name(branch)
 
 
-def written(drawer: Drawer) -> Written:
+def find_origin(drawer: Drawer) -> CommitPlace:
     """Return where a drawer was written."""
-    return Written(drawer.branch, drawer.commit, drawer.place.wing)
+    return CommitPlace(drawer.branch, drawer.commit, drawer.place.wing)
 
 
 class Checkout:
@@ -66,7 +66,7 @@ class Checkout:
     def __init__(self, context: Context) -> None:
         self._context = context
         self.policy = context.settings.text("branch_policy")
-        self._known: dict[Written, Standing] = {}
+        self._known: dict[CommitPlace, BranchStatus] = {}
         self._left = _SECONDS
 
     @property
@@ -75,26 +75,26 @@ class Checkout:
         return self._head[0]
 
     @property
-    def lifted(self) -> str | None:
+    def boosted_branch(self) -> str | None:
         """The branch whose memories are lifted; None where there is no repository, or the setting says to ignore it."""
         return None if self._repository is None or self.policy == "ignore" else self.branch
 
-    def standings(self, asked: Iterable[Written]) -> dict[Written, Standing]:
+    def standings(self, origins: Iterable[CommitPlace]) -> dict[CommitPlace, BranchStatus]:
         """Return how each stands. Git is asked about those that no name decides, together."""
-        wanted = set(asked)
-        decided = {one: self._by_name(one) for one in wanted - self._known.keys()}
-        undecided = [one for one, seen in decided.items() if seen is None]
-        told = self._by_git(undecided) if undecided else {}
-        for one, seen in decided.items():
-            seen = seen or told.get((one.branch, one.commit), "unknown")
-            if seen == "unknown" and one.branch in MAIN_LINES and one.wing != self._context.home:
-                seen = "merged"  # of what is in no project's wing: most likely another project's main line
-            self._known[one] = self._standing(one.branch, seen)
-        return {one: self._known[one] for one in wanted}
+        unique_origins = set(origins)
+        visibilities = {origin: self._by_name(origin) for origin in unique_origins - self._known.keys()}
+        open_origins = [origin for origin, visibility in visibilities.items() if visibility is None]
+        git_answers = self._by_git(open_origins) if open_origins else {}
+        for origin, visibility in visibilities.items():
+            visibility = visibility or git_answers.get((origin.branch, origin.commit), "unknown")
+            if visibility == "unknown" and origin.branch in MAIN_LINES and origin.wing != self._context.home:
+                visibility = "merged"  # of what is in no project's wing: most likely another project's main line
+            self._known[origin] = self._make_status(origin.branch, visibility)
+        return {origin: self._known[origin] for origin in unique_origins}
 
-    def of(self, one: Written) -> Standing:
+    def of(self, origin: CommitPlace) -> BranchStatus:
         """Return how one stands; ask for several together by `standings` first."""
-        return self._known[one] if one in self._known else self.standings([one])[one]
+        return self._known[origin] if origin in self._known else self.standings([origin])[origin]
 
     def of_ids(
         self,
@@ -102,19 +102,19 @@ class Checkout:
         items: Iterable[str] = (),
         facts: Iterable[str] = (),
         sessions: Iterable[str] = (),
-    ) -> dict[str, Standing]:
+    ) -> dict[str, BranchStatus]:
         """Return how items, facts and sessions stand, by their ids; of those that were written somewhere.
 
         What several state stands as the one of them that says most for it: once is enough.
         """
         from palazzo.store import written as store
 
-        alone = store.of_items(connection, items) | store.of_sessions(connection, sessions)
-        places = {uid: (one,) for uid, one in alone.items()} | store.of_facts(connection, facts)
-        standings = self.standings(one for some in places.values() for one in some)
+        origin_by_id = store.of_items(connection, items) | store.of_sessions(connection, sessions)
+        places = {uid: (origin,) for uid, origin in origin_by_id.items()} | store.of_facts(connection, facts)
+        standings = self.standings(origin for origins in places.values() for origin in origins)
         return {
-            uid: min((standings[one] for one in some), key=lambda seen: _BEST.index(seen.visibility))
-            for uid, some in places.items()
+            uid: min((standings[origin] for origin in origins), key=lambda seen: _BEST.index(seen.visibility))
+            for uid, origins in places.items()
         }
 
     def commits_here(self, commits: Collection[str]) -> set[str]:
@@ -137,37 +137,41 @@ class Checkout:
         return self._look if self.policy == "hide" else None
 
     def _look(self, drawers: Iterable[Drawer]) -> None:
-        self.standings(map(written, drawers))
+        self.standings(map(find_origin, drawers))
 
-    def hides(self, seen: Standing) -> bool:
+    def hides(self, status: BranchStatus) -> bool:
         """Whether what stands so is not shown."""
-        return self.policy == "hide" and seen.is_elsewhere
+        return self.policy == "hide" and status.is_elsewhere
 
     def is_hidden(self, drawer: Drawer) -> bool:
         """Whether a drawer is not shown."""
-        return self.policy == "hide" and self.of(written(drawer)).is_elsewhere
+        return self.policy == "hide" and self.of(find_origin(drawer)).is_elsewhere
 
-    def _standing(self, branch: str, seen: Visibility) -> Standing:
-        if seen == "merged":
+    def _make_status(self, branch: str, visibility: Visibility) -> BranchStatus:
+        if visibility == "merged":
             return MERGED
-        return Standing(seen, "" if self.policy == "ignore" else f"{_WORDS[seen]}: {shown_name(branch)}")
+        return BranchStatus(
+            visibility, "" if self.policy == "ignore" else f"{_WORDS[visibility]}: {shown_name(branch)}"
+        )
 
-    def _by_name(self, one: Written) -> Visibility | None:
+    def _by_name(self, origin: CommitPlace) -> Visibility | None:
         """What the names alone decide; None where git is to be asked."""
-        is_main = one.branch in MAIN_LINES
-        if not one.branch or (is_main and not one.commit):
+        is_main = origin.branch in MAIN_LINES
+        if not origin.branch or (is_main and not origin.commit):
             return "merged"
         if self._repository is None:
             return "merged" if is_main else "unknown"
-        if one.wing != self._context.home and (not one.commit or one.wing in self._of_projects):
+        if origin.wing != self._context.home and (not origin.commit or origin.wing in self._of_projects):
             return (
-                "merged" if is_main or (one.branch == self.branch and one.wing not in self._of_projects) else "unknown"
+                "merged"
+                if is_main or (origin.branch == self.branch and origin.wing not in self._of_projects)
+                else "unknown"
             )
-        if one.branch == self.branch:
+        if origin.branch == self.branch:
             return "merged"
         return None if self._head[1] and self.policy != "ignore" else "unknown"
 
-    def _by_git(self, asked: Collection[Written]) -> Mapping[tuple[str, str], Visibility]:
+    def _by_git(self, origins: Collection[CommitPlace]) -> Mapping[tuple[str, str], Visibility]:
         from palazzo import paths
         from palazzo.scope.ancestry import Ancestry
         from palazzo.store import written as store
@@ -178,11 +182,11 @@ class Checkout:
         began, tips = time.monotonic(), {}
         if home is not None:
             with self._context.reading().database.snapshot() as connection:
-                tips = store.last_commits(connection, home, {one.branch for one in asked})
+                tips = store.last_commits(connection, home, {origin.branch for origin in origins})
         ancestry = Ancestry(self._repository, paths.cache_directory(self._context.variables))
-        told = ancestry.standings({(one.branch, one.commit) for one in asked}, tips, self._left)
+        visibilities = ancestry.standings({(origin.branch, origin.commit) for origin in origins}, tips, self._left)
         self._left -= time.monotonic() - began
-        return told
+        return visibilities
 
     @cached_property
     def _of_projects(self) -> frozenset[str]:

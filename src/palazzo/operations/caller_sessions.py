@@ -136,8 +136,8 @@ class CallerReach:
         return ""
 
     def _is_in_projects(self, directory: str) -> bool:
-        project = self.context.placing.project(Path(directory))
-        return project.identity in self.projects or self.context.placing.wing(project) in self._wings
+        project = self.context.place_finder.project(Path(directory))
+        return project.identity in self.projects or self.context.place_finder.wing(project) in self._wings
 
     def _has_session_here(self) -> bool:
         """Whether the caller's host has a recent session in the projects in which the caller works."""
@@ -148,7 +148,7 @@ class CallerReach:
                 continue
             for path in self.recent_in(history):
                 directory = directory_of(path)
-                if directory and self.context.placing.project(Path(directory)).identity in self.projects:
+                if directory and self.context.place_finder.project(Path(directory)).identity in self.projects:
                     return True
         return False
 

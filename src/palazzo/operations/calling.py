@@ -18,7 +18,7 @@ from palazzo.operations.wire import from_wire, to_wire
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.operation import Operation
-    from palazzo.store.calls import Answer, Call, Known
+    from palazzo.store.calls import Answer, Call, CallRecord
     from palazzo.store.database import Database
 
 Q = TypeVar("Q")
@@ -32,7 +32,7 @@ def call(context: Context, operation: Operation[Q, R], request: Q, key: str | No
     and then nothing was written; UsageError for a key that was used for another call; NotAPalace in place of a bug
     that a damaged page of the palace caused.
     """
-    with damage.explained(context):
+    with damage.translate_damage_errors(context):
         return _call(context, operation, request, key)
 
 
@@ -41,15 +41,15 @@ def _call(context: Context, operation: Operation[Q, R], request: Q, key: str | N
         return operation.run(context, request)
     from palazzo.store.calls import Call, MadeMeanwhile
 
-    asked = Call(key, operation.name, _hash(operation, request))
-    known = _known(context, asked)
-    if known is not None and not known.interrupted:
-        return _answered(operation, asked, known)
-    context.interrupted_at = None if known is None else known.at
+    keyed_call = Call(key, operation.name, _hash(operation, request))
+    earlier_call = _find_call(context, keyed_call)
+    if earlier_call is not None and not earlier_call.is_interrupted:
+        return _replay_answer(operation, keyed_call, earlier_call)
+    context.interrupted_at = None if earlier_call is None else earlier_call.at
     try:
-        return _made(context, operation, request, asked)
+        return _run_call(context, operation, request, keyed_call)
     except MadeMeanwhile as made:
-        return _answered(operation, asked, made.known)
+        return _replay_answer(operation, keyed_call, made.known)
     finally:
         context.interrupted_at = None
 
@@ -59,16 +59,16 @@ def _hash(operation: Operation[Q, R], request: Q) -> bytes:
     return hashlib.sha256(canonical.encode()).digest()
 
 
-def _known(context: Context, asked: Call) -> Known | None:
+def _find_call(context: Context, keyed_call: Call) -> CallRecord | None:
     from palazzo.store import calls
 
     if not context.has_palace:
         return None
     with context.reading().database.snapshot() as connection:
-        return calls.find(connection, asked)
+        return calls.find(connection, keyed_call)
 
 
-def _made(context: Context, operation: Operation[Q, R], request: Q, asked: Call) -> R:
+def _run_call(context: Context, operation: Operation[Q, R], request: Q, keyed_call: Call) -> R:
     """Run the operation; from when it first opens the palace for writing, what it writes is kept back."""
     from palazzo.store import calls
 
@@ -77,7 +77,7 @@ def _made(context: Context, operation: Operation[Q, R], request: Q, asked: Call)
 
         def keep_back(database: Database) -> None:
             if not answers:
-                answers.append(until_done.enter_context(calls.keyed(database, asked, context.now)))
+                answers.append(until_done.enter_context(calls.record_call(database, keyed_call, context.now)))
 
         context.on_writing = keep_back
         try:
@@ -89,12 +89,15 @@ def _made(context: Context, operation: Operation[Q, R], request: Q, asked: Call)
     return result
 
 
-def _answered(operation: Operation[Q, R], asked: Call, known: Known) -> R:
-    if known.asked not in (None, asked.asked) or known.operation != asked.operation:
+def _replay_answer(operation: Operation[Q, R], keyed_call: Call, earlier_call: CallRecord) -> R:
+    if (
+        earlier_call.request_hash not in (None, keyed_call.request_hash)
+        or earlier_call.operation != keyed_call.operation
+    ):
         raise UsageError("The key of this call was used for another call. Give each call a key of its own.")
-    if known.result is None:
+    if earlier_call.result is None:
         raise PalazzoError(
             "This call was carried out before, but what it answered went with words that were erased since. "
             "Look at what is there instead of making it again."
         )
-    return from_wire(operation.result, json.loads(known.result))
+    return from_wire(operation.result, json.loads(earlier_call.result))

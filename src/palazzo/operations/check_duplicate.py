@@ -61,20 +61,20 @@ def check_duplicate(context: Context, request: CheckDuplicateRequest) -> CheckDu
     text = Guard.of(database).words(request.text)  # as it would be kept
     with database.snapshot() as connection:
         wing, _ = check_place(connection, request.wing, None, context.notice)
-        found = duplicates.near(connection, text, wing, request.threshold)
+        candidates = duplicates.near(connection, text, wing, request.threshold)
     matches = []
-    for one in found:
-        drawer, shown = one.drawer, beginning(one.drawer.text)
+    for candidate in candidates:
+        drawer, excerpt = candidate.drawer, beginning(candidate.drawer.text)
         matches.append(
             MatchView(
                 id=drawer.id,
-                similarity=round(one.similarity, 3),
+                similarity=round(candidate.similarity, 3),
                 wing=drawer.place.wing,
                 room=drawer.place.room,
                 kind=drawer.kind,
                 created_at=drawer.created_at,
-                text=shown,
-                truncated=len(shown) < len(drawer.text),
+                text=excerpt,
+                truncated=len(excerpt) < len(drawer.text),
             )
         )
     return CheckDuplicateResult(bool(matches), tuple(matches))

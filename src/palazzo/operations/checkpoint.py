@@ -14,13 +14,13 @@ from palazzo.operations.tasks import ACTOR
 if TYPE_CHECKING:
     from palazzo.archive.notes import PreparedNote
     from palazzo.graph.stating import Statement
-    from palazzo.guard.taint import Believed
+    from palazzo.guard.taint import TrustAssessment
     from palazzo.model import Drawer, Micros, Place, Trust
-    from palazzo.operations.checkpoint_document import EntryGiven, FactGiven, Given, ItemGiven
+    from palazzo.operations.checkpoint_document import CheckpointParts, EntryGiven, FactGiven, ItemGiven
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-_SHOWN = 80
+_EXCERPT_LENGTH = 80
 Part = Literal["item", "diary"]
 
 
@@ -111,18 +111,18 @@ def _wings_named(document: str) -> tuple[str, ...]:
     return tuple(str(part[name]) for part in parts for name in ("wing", "project") if part.get(name))
 
 
-def save(context: Context, request: CheckpointRequest, whom: Believed) -> CheckpointResult:
+def save(context: Context, request: CheckpointRequest, assessment: TrustAssessment) -> CheckpointResult:
     """Save a checkpoint of somebody's of whom it is known whom to believe."""
     from palazzo.operations import checkpoint_document as document
     from palazzo.operations.background import start_embedding
 
-    given = document.parts(request.document)
-    plan = _planned(context, given, whom)
-    saved = _Saving(context, plan)
+    parts = document.parts(request.document)
+    plan = _make_plan(context, parts, assessment)
+    writer = _CheckpointWriter(context, plan)
     with context.writing().database.transaction() as connection:
-        saved.save(connection, given)
+        writer.save(connection, parts)
     start_embedding(context)
-    return saved.result()
+    return writer.result()
 
 
 # --- what is to be saved -----------------------------------------------------------------------------------
@@ -146,25 +146,27 @@ class _Plan:
     trust: Trust
 
 
-def _planned(context: Context, given: Given, whom: Believed) -> _Plan:
+def _make_plan(context: Context, parts: CheckpointParts, assessment: TrustAssessment) -> _Plan:
     """Read all parts and make them ready; UsageError, naming all that are wrong, before anything is written."""
     from palazzo.operations import checkpoint_document as document
 
     problems = document.Problems()
-    items = [(n, problems.reading(given.name("item", n), partial(_item, one))) for n, one in enumerate(given.items, 1)]
-    entry = None if given.diary is None else problems.reading(given.name("diary"), partial(_entry, given.diary))
+    items = [
+        (n, problems.reading(parts.name("item", n), partial(_item, part))) for n, part in enumerate(parts.items, 1)
+    ]
+    entry = None if parts.diary is None else problems.reading(parts.name("diary"), partial(_entry, parts.diary))
     facts = [
-        problems.reading(given.name("fact", n), partial(document.fact, one)) for n, one in enumerate(given.facts, 1)
+        problems.reading(parts.name("fact", n), partial(document.fact, part)) for n, part in enumerate(parts.facts, 1)
     ]
     problems.raise_any()
     stated_by = ACTOR if entry is None else entry.agent
-    stated = [
-        problems.reading(given.name("fact", n), partial(_statement, context, one, stated_by, whom))
-        for n, one in enumerate(filter(None, facts), 1)
+    statements = [
+        problems.reading(parts.name("fact", n), partial(_statement, context, part, stated_by, assessment))
+        for n, part in enumerate(filter(None, facts), 1)
     ]
     problems.raise_any()
-    notes = _prepared(context, [(n, one) for n, one in items if one is not None], entry, whom)
-    return _Plan(notes, tuple(filter(None, stated)), whom.trust)
+    notes = _prepare_notes(context, [(n, part) for n, part in items if part is not None], entry, assessment)
+    return _Plan(notes, tuple(filter(None, statements)), assessment.trust)
 
 
 def _item(value: object) -> ItemGiven:
@@ -200,25 +202,25 @@ def _entry(value: object) -> EntryGiven:
     return entry
 
 
-def _statement(context: Context, one: FactGiven, stated_by: str, whom: Believed) -> Statement:
+def _statement(context: Context, fact: FactGiven, stated_by: str, assessment: TrustAssessment) -> Statement:
     from palazzo.operations.facts import statement
 
     return statement(
         context,
-        one.said,
-        wing=one.wing,
-        valid_from=one.valid_from,
-        valid_to=one.valid_to,
-        confidence=one.confidence,
-        sources=one.sources,
+        fact.triple,
+        wing=fact.wing,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
+        confidence=fact.confidence,
+        sources=fact.sources,
         stated_by=stated_by,
-        whom=whom,
-        everywhere=one.everywhere,
+        belief=assessment,
+        everywhere=fact.everywhere,
     )
 
 
-def _prepared(
-    context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None, whom: Believed
+def _prepare_notes(
+    context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None, assessment: TrustAssessment
 ) -> tuple[_NoteToSave, ...]:
     """Redact and pack what is to be filed, and look what is like it: all that needs no lock."""
     from palazzo.archive import diaries, notes
@@ -233,24 +235,24 @@ def _prepared(
     database = context.writing().database
     guard = Guard.of(database)
     project = context.project
-    found: list[_NoteToSave] = []
+    pending_notes: list[_NoteToSave] = []
     author = ""
-    writer = AGENT if entry is not None and whom == PERSON else whom
+    writer = AGENT if entry is not None and assessment == PERSON else assessment
     if entry is not None:
         with database.snapshot() as connection:
-            author = diaries.spelled(connection, diaries.agent_name(entry.agent))
+            author = diaries.find_spelling(connection, diaries.agent_name(entry.agent))
     for number, item in items:
         kind = label("The kind", item.kind) if item.kind is not None else ""
         note = Note(item.content, _place(context, item), author, writer, kind, project.branch, project.commit)
         tags = tuple(dict.fromkeys(label("A tag", tag) for tag in item.tags))
-        found.append(_with_near(context, "item", number, notes.prepare(note, context.now, guard), tags))
+        pending_notes.append(_with_near(context, "item", number, notes.prepare(note, context.now, guard), tags))
     if entry is not None:
         about = wing_to_file_in(context, entry.project)
         place = diaries.place_of(author)
         note = Note(entry.text, place, author, writer, branch=project.branch, commit=project.commit)
-        prepared = diaries.prepare(note, diaries.topic_name(entry.topic), about, context.now, guard)
-        found.append(_NoteToSave("diary", 1, prepared, (), ()))
-    return tuple(found)
+        diary_note = diaries.prepare(note, diaries.topic_name(entry.topic), about, context.now, guard)
+        pending_notes.append(_NoteToSave("diary", 1, diary_note, (), ()))
+    return tuple(pending_notes)
 
 
 def _place(context: Context, item: ItemGiven) -> Place:
@@ -265,13 +267,13 @@ def _with_near(context: Context, part: Part, number: int, note: PreparedNote, ta
 
     with context.writing().database.snapshot() as connection:
         near = duplicates.near(connection, note.text, note.place.wing)
-    return _NoteToSave(part, number, note, tags, tuple((one.drawer, one.similarity) for one in near))
+    return _NoteToSave(part, number, note, tags, tuple((neighbour.drawer, neighbour.similarity) for neighbour in near))
 
 
 # --- saving ------------------------------------------------------------------------------------------------
 
 
-class _Saving:
+class _CheckpointWriter:
     """One checkpoint on its way into the palace, in one transaction and one change group."""
 
     def __init__(self, context: Context, plan: _Plan) -> None:
@@ -284,13 +286,13 @@ class _Saving:
         self._duplicates: list[DuplicateView] = []
         self._facts: list[SavedFact] = []
 
-    def save(self, connection: Connection, given: Given) -> None:
+    def save(self, connection: Connection, parts: CheckpointParts) -> None:
         """Write all of it; whatever goes wrong, the caller's transaction takes everything back."""
-        for one in self._plan.notes:
-            if not self._is_there(connection, one):
-                self._file(connection, one)
+        for pending_note in self._plan.notes:
+            if not self._is_there(connection, pending_note):
+                self._file(connection, pending_note)
         if self._plan.facts:
-            self._state(connection, given)
+            self._state(connection, parts)
 
     def result(self) -> CheckpointResult:
         """Return what was saved, once it is."""
@@ -299,63 +301,77 @@ class _Saving:
 
         added = []
         with self._context.reading().database.snapshot() as connection:
-            for one, row in self._filed:
-                place = places.leads_to(connection, one.note.place)
+            for pending_note, row in self._filed:
+                place = places.leads_to(connection, pending_note.note.place)
                 drawers = tuple(reading.drawers_of_item(connection, row))
-                added.append(SavedNote(one.part, one.number, one.note.id, drawers, place.wing, place.room))
+                added.append(
+                    SavedNote(
+                        pending_note.part, pending_note.number, pending_note.note.id, drawers, place.wing, place.room
+                    )
+                )
         return CheckpointResult(self._change, tuple(added), tuple(self._duplicates), tuple(self._facts))
 
-    def _is_there(self, connection: Connection, one: _NoteToSave) -> bool:
+    def _is_there(self, connection: Connection, pending_note: _NoteToSave) -> bool:
         """Whether the very same note is there, or was an earlier part; either is told of, as is what is near."""
         from palazzo.recall import duplicates
 
-        text, place = one.note.text, one.note.place
-        kind: Literal["note", "diary"] = "note" if one.part == "item" else "diary"
+        text, place = pending_note.note.text, pending_note.note.place
+        kind: Literal["note", "diary"] = "note" if pending_note.part == "item" else "diary"
         same = duplicates.same(connection, text, place.wing, kind, self._plan.trust)
         if same is not None:
-            self._duplicates.append(_duplicate(one, same, 1.0, filed=False))
+            self._duplicates.append(_duplicate(pending_note, same, 1.0, is_filed=False))
             return True
-        before = self._first.setdefault((place.wing, one.part, text), one)
-        if before is not one:
-            view = DuplicateView(one.part, one.number, before.note.id, 1.0, False, *_where(before), _begins(text))
+        earlier_note = self._first.setdefault((place.wing, pending_note.part, text), pending_note)
+        if earlier_note is not pending_note:
+            view = DuplicateView(
+                pending_note.part,
+                pending_note.number,
+                earlier_note.note.id,
+                1.0,
+                False,
+                *_place_names(earlier_note),
+                _begins(text),
+            )
             self._duplicates.append(view)
             return True
-        self._duplicates.extend(_duplicate(one, drawer, similarity, filed=True) for drawer, similarity in one.near)
+        self._duplicates.extend(
+            _duplicate(pending_note, drawer, similarity, is_filed=True) for drawer, similarity in pending_note.near
+        )
         return False
 
-    def _file(self, connection: Connection, one: _NoteToSave) -> None:
+    def _file(self, connection: Connection, pending_note: _NoteToSave) -> None:
         from palazzo.archive import deeds, notes
         from palazzo.archive.guarding import Guard
         from palazzo.store import groups
 
-        group = self._begun(connection)
-        row = notes.file(connection, one.note, self._now)
+        group = self._begin_group(connection)
+        row = notes.file(connection, pending_note.note, self._now)
         groups.add(connection, group, "note", [row])
         groups.count(connection, group, 1)
-        if one.tags:
+        if pending_note.tags:
             guard = Guard.at(connection, self._context.writing().database.redacts)
-            for tag in one.tags:
+            for tag in pending_note.tags:
                 deeds.act_on_item(connection, "tag", row, ACTOR, self._now, {"tag": guard.words(tag)}, group)
-        self._filed.append((one, row))
+        self._filed.append((pending_note, row))
 
-    def _state(self, connection: Connection, given: Given) -> None:
+    def _state(self, connection: Connection, parts: CheckpointParts) -> None:
         from palazzo.graph import stating
         from palazzo.operations.checkpoint_document import nothing_saved
         from palazzo.operations.facts import change
 
-        changing = change(self._context, connection, "checkpoint", self._group)
+        fact_change = change(self._context, connection, "checkpoint", self._group)
         for n, statement in enumerate(self._plan.facts, 1):
             try:
-                added = stating.add(changing, statement)
+                added = stating.add(fact_change, statement)
             except UsageError as error:
-                raise UsageError(nothing_saved(f"{given.name('fact', n)}: {error}")) from None
-            saved = SavedFact(n, added.version.uid, added.new, added.changed, tuple(added.conflicts))
-            self._facts.append(saved)
-        changing.count(sum(one.new or bool(one.changed) for one in self._facts))
-        if self._group is None and changing.group is not None:
-            self._group, self._change = changing.group, _uid(connection, changing.group)
+                raise UsageError(nothing_saved(f"{parts.name('fact', n)}: {error}")) from None
+            fact_result = SavedFact(n, added.version.uid, added.new, added.changed, tuple(added.conflicts))
+            self._facts.append(fact_result)
+        fact_change.count(sum(fact.new or bool(fact.changed) for fact in self._facts))
+        if self._group is None and fact_change.group is not None:
+            self._group, self._change = fact_change.group, _uid(connection, fact_change.group)
 
-    def _begun(self, connection: Connection) -> int:
+    def _begin_group(self, connection: Connection) -> int:
         from palazzo.archive import identity
         from palazzo.store import groups
 
@@ -372,26 +388,26 @@ def _uid(connection: Connection, group: int) -> str:
     return groups.read(connection, group).uid
 
 
-def _duplicate(one: _NoteToSave, drawer: Drawer, similarity: float, *, filed: bool) -> DuplicateView:
+def _duplicate(pending_note: _NoteToSave, drawer: Drawer, similarity: float, *, is_filed: bool) -> DuplicateView:
     return DuplicateView(
-        one.part,
-        one.number,
+        pending_note.part,
+        pending_note.number,
         drawer.id,
         round(similarity, 3),
-        filed,
+        is_filed,
         drawer.place.wing,
         drawer.place.room,
         _begins(drawer.text),
     )
 
 
-def _where(one: _NoteToSave) -> tuple[str, str]:
-    return one.note.place.wing, one.note.place.room
+def _place_names(pending_note: _NoteToSave) -> tuple[str, str]:
+    return pending_note.note.place.wing, pending_note.note.place.room
 
 
 def _begins(text: str) -> str:
-    words = " ".join(text[: 4 * _SHOWN].split())
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+    words = " ".join(text[: 4 * _EXCERPT_LENGTH].split())
+    return words if len(words) <= _EXCERPT_LENGTH else f"{words[:_EXCERPT_LENGTH]}…"
 
 
 OPERATION = Operation("checkpoint", CheckpointRequest, CheckpointResult, checkpoint, writes=True)

@@ -12,7 +12,7 @@ from palazzo.errors import UsageError
 MOST_PARTS = 50
 """Notes, and facts, that one checkpoint may hold. They are written in one transaction, for which others wait: 50 of
 each took 0.15 s on two busy cores, 9 of each 0.05 s."""
-_SHOWN = 60
+_EXCERPT_LENGTH = 60
 _LONGEST_PATH = 200
 _ITEM = ("content", "text", "wing", "room", "kind", "tags")
 _DIARY = ("agent", "agent_name", "entry", "text", "topic", "project")
@@ -58,7 +58,7 @@ class EntryGiven:
 class FactGiven:
     """A fact that is to be stated; times are as they were typed."""
 
-    said: tuple[str, str, str]
+    triple: tuple[str, str, str]
     valid_from: str | None
     valid_to: str | None
     wing: str | None
@@ -68,7 +68,7 @@ class FactGiven:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CheckpointParts:
     """All parts of a document, as they were given."""
 
     items: tuple[object, ...]
@@ -104,108 +104,114 @@ class Problems:
 
 def nothing_saved(why: str, more: int = 0) -> str:
     """Return what is said of a checkpoint that was refused."""
-    others = f" And {more} more parts are wrong." if more > 0 else ""
-    return f"Nothing was saved. {why[:1].upper()}{why[1:]}{others}"
+    remainder = f" And {more} more parts are wrong." if more > 0 else ""
+    return f"Nothing was saved. {why[:1].upper()}{why[1:]}{remainder}"
 
 
-def parts(document: str) -> Given:
+def parts(document: str) -> CheckpointParts:
     """Return the parts of a document; UsageError for one that is no checkpoint at all."""
-    told = _object(document)
-    items, facts = (_several(told, name) for name in ("items", "facts"))
-    diary = told.get("diary")
+    record = _object(document)
+    items, facts = (_several(record, name) for name in ("items", "facts"))
+    diary = record.get("diary")
     if not items and not facts and diary is None:
         raise UsageError('There is nothing to save: give "items", "diary" or "facts".')
-    return Given(items, diary, facts)
+    return CheckpointParts(items, diary, facts)
 
 
 def item(value: object) -> ItemGiven:
     """Read one note; UsageError for what is none."""
-    told = _part(value, "a note", _ITEM)
-    content = _text(told, "content", "text")
+    record = _part(value, "a note", _ITEM)
+    content = _text(record, "content", "text")
     if content is None or not content.strip():
         raise UsageError("the 'content' is missing or empty.")
-    return ItemGiven(content, _text(told, "wing"), _text(told, "room"), _text(told, "kind"), _texts(told, "tags"))
+    return ItemGiven(
+        content, _text(record, "wing"), _text(record, "room"), _text(record, "kind"), _texts(record, "tags")
+    )
 
 
 def entry(value: object) -> EntryGiven:
     """Read the diary entry; UsageError for what is none."""
-    told = _part(value, "a diary entry", _DIARY)
-    agent, text = _text(told, "agent", "agent_name"), _text(told, "entry", "text")
+    record = _part(value, "a diary entry", _DIARY)
+    agent, text = _text(record, "agent", "agent_name"), _text(record, "entry", "text")
     if agent is None:
         raise UsageError("the 'agent' is missing: whose diary is it?")
     if text is None or not text.strip():
         raise UsageError("the 'entry' is missing or empty.")
-    return EntryGiven(agent, text, _text(told, "topic"), _text(told, "project"))
+    return EntryGiven(agent, text, _text(record, "topic"), _text(record, "project"))
 
 
 def fact(value: object) -> FactGiven:
     """Read one fact; UsageError for what is none."""
-    told = _part(value, "a fact", _FACT)
-    said = tuple(_text(told, name) for name in ("subject", "predicate", "object"))
-    for name, words in zip(("subject", "predicate", "object"), said, strict=True):
+    record = _part(value, "a fact", _FACT)
+    triple = tuple(_text(record, name) for name in ("subject", "predicate", "object"))
+    for name, words in zip(("subject", "predicate", "object"), triple, strict=True):
         if words is None:
             raise UsageError(f"the '{name}' is missing.")
-    confidence = told.get("confidence")
+    confidence = record.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError("the 'confidence' must be a number between 0 and 1.")
-    everywhere = told.get("everywhere", False)
+    everywhere = record.get("everywhere", False)
     if not isinstance(everywhere, bool):
         raise UsageError("the 'everywhere' must be true or false.")
     return FactGiven(
-        (said[0] or "", said[1] or "", said[2] or ""),
-        _text(told, "from", "valid_from"),
-        _text(told, "to", "valid_to"),
-        _text(told, "wing"),
+        (triple[0] or "", triple[1] or "", triple[2] or ""),
+        _text(record, "from", "valid_from"),
+        _text(record, "to", "valid_to"),
+        _text(record, "wing"),
         confidence,
-        _texts(told, "sources"),
+        _texts(record, "sources"),
         everywhere,
     )
 
 
 def _object(document: str) -> Mapping[str, Any]:
     try:
-        told = json.loads(document.removeprefix("\ufeff"))
+        record = json.loads(document.removeprefix("\ufeff"))
     except ValueError as error:
-        named = document.strip()
-        file = f" What a file holds is read from standard input: palazzo checkpoint - < {named}"
-        looks_like_file = named.lower().endswith(".json") and "\n" not in named and len(named) <= _LONGEST_PATH
+        file_name = document.strip()
+        file = f" What a file holds is read from standard input: palazzo checkpoint - < {file_name}"
+        looks_like_file = (
+            file_name.lower().endswith(".json") and "\n" not in file_name and len(file_name) <= _LONGEST_PATH
+        )
         raise UsageError(
             f"A checkpoint is a JSON document, and this is none: {error}.{file if looks_like_file else ''}"
         ) from None
     except RecursionError:
         raise UsageError("A checkpoint is a JSON document, and this one is nested too deeply to be read.") from None
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         raise UsageError('A checkpoint is a JSON object with "items", "diary" and "facts".')
-    _refuse_strange(told, "a checkpoint", _WHOLE)
-    return told
+    _refuse_strange(record, "a checkpoint", _WHOLE)
+    return record
 
 
-def _several(told: Mapping[str, Any], name: str) -> tuple[object, ...]:
-    found = told.get(name) or ()
-    if not isinstance(found, list | tuple):
+def _several(record: Mapping[str, Any], name: str) -> tuple[object, ...]:
+    members = record.get(name) or ()
+    if not isinstance(members, list | tuple):
         raise UsageError(f'"{name}" must be a list.')
-    if len(found) > MOST_PARTS:
-        raise UsageError(f'"{name}" has {len(found):,} members, and may have {MOST_PARTS}: save them in several steps.')
-    return tuple(found)
+    if len(members) > MOST_PARTS:
+        raise UsageError(
+            f'"{name}" has {len(members):,} members, and may have {MOST_PARTS}: save them in several steps.'
+        )
+    return tuple(members)
 
 
-def _part(value: object, what: str, fields: Sequence[str]) -> Mapping[str, Any]:
+def _part(value: object, noun: str, fields: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"this is not {what}, which is a JSON object: {json.dumps(value)[:_SHOWN]}.")
-    _refuse_strange(value, what, fields)
+        raise UsageError(f"this is not {noun}, which is a JSON object: {json.dumps(value)[:_EXCERPT_LENGTH]}.")
+    _refuse_strange(value, noun, fields)
     return value
 
 
-def _refuse_strange(told: Mapping[str, Any], what: str, fields: Sequence[str]) -> None:
-    strange = next((name for name in told if name not in fields), None)
+def _refuse_strange(record: Mapping[str, Any], noun: str, fields: Sequence[str]) -> None:
+    strange = next((name for name in record if name not in fields), None)
     if strange is not None:
-        raise UsageError(f"'{strange[:_SHOWN]}' is no field of {what}; there are: {', '.join(fields)}.")
+        raise UsageError(f"'{strange[:_EXCERPT_LENGTH]}' is no field of {noun}; there are: {', '.join(fields)}.")
 
 
-def _text(told: Mapping[str, Any], *names: str) -> str | None:
+def _text(record: Mapping[str, Any], *names: str) -> str | None:
     """The first of these fields that is there."""
     for name in names:
-        value = told.get(name)
+        value = record.get(name)
         if value is not None and not isinstance(value, str):
             raise UsageError(f"'{name}' must be a text, in quotes.")
         if value is not None:
@@ -213,8 +219,8 @@ def _text(told: Mapping[str, Any], *names: str) -> str | None:
     return None
 
 
-def _texts(told: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = told.get(name) or ()
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+def _texts(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = record.get(name) or ()
+    if not isinstance(value, list | tuple) or not all(isinstance(member, str) for member in value):
         raise UsageError(f"'{name}' must be a list of texts.")
     return tuple(value)

@@ -16,12 +16,12 @@ AT_ONCE = 100
 """Drawers that one transaction acts upon, so that nobody waits for long."""
 
 
-def named(connection: Connection, prefixes: Sequence[str]) -> list[str]:
+def resolve_drawers(connection: Connection, prefixes: Sequence[str]) -> list[str]:
     """Return the live drawers that ids name, each once: a drawer itself, or those of an item.
 
     Raises NotFound for an id that names nothing live, AmbiguousId for a beginning of several.
     """
-    return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _named(connection, prefix)))
+    return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _resolve_prefix(connection, prefix)))
 
 
 def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
@@ -30,7 +30,7 @@ def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
     from palazzo.store import overview
 
     name, _ = check_place(connection, wing, None, context.notice)
-    return _some(overview.live_drawers_of_wing(connection, name or wing), f"The wing '{wing}'")
+    return _require_drawers(overview.live_drawers_of_wing(connection, name or wing), f"The wing '{wing}'")
 
 
 def of_source(context: Context, connection: Connection, source: str) -> list[str]:
@@ -38,7 +38,7 @@ def of_source(context: Context, connection: Connection, source: str) -> list[str
     from palazzo.store import overview
 
     rows = sources_at(context, connection, source)
-    return _some(overview.live_drawers_of_sources(connection, rows), f"'{source}'")
+    return _require_drawers(overview.live_drawers_of_sources(connection, rows), f"'{source}'")
 
 
 def of_session(connection: Connection, session: str) -> list[str]:
@@ -48,15 +48,17 @@ def of_session(connection: Connection, session: str) -> list[str]:
     rows = sources_of_session(connection, session)
     if not rows:
         raise NotFound(f"There is no session '{session}'. 'palazzo show' and 'palazzo search' print session ids.")
-    return _some(overview.live_drawers_of_sources(connection, rows), f"The session '{session}'")
+    return _require_drawers(overview.live_drawers_of_sources(connection, rows), f"The session '{session}'")
 
 
 def of_tag(connection: Connection, tag: str) -> list[str]:
     """Return the live drawers that have a tag."""
     from palazzo.store import drawers, keywords
 
-    filters = [keywords.tag_filter(one) for one in known_tags(connection, (tag,))]
-    return _some(drawers.uids_of(connection, keywords.drawers_in_scope(connection, filters)), f"The tag '{tag}'")
+    filters = [keywords.tag_filter(tag_row) for tag_row in known_tags(connection, (tag,))]
+    return _require_drawers(
+        drawers.uids_of(connection, keywords.drawers_in_scope(connection, filters)), f"The tag '{tag}'"
+    )
 
 
 def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
@@ -65,22 +67,22 @@ def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
     from palazzo.store import tags
 
     plain = [name.strip().lower() for name in names]
-    known = tags.known_tags(connection, plain)
+    row_by_name = tags.known_tags(connection, plain)
     for name in plain:
-        if name not in known:
+        if name not in row_by_name:
             used = [tag for tag, _ in tags.live_tags(connection)][:12]
-            there = f"There are: {', '.join(map(shown_name, used))}." if used else "Nothing has a tag yet."
-            raise NotFound(f"Nothing has the tag '{name}'. {there}")
-    return tuple(known[name] for name in plain)
+            suggestion = f"There are: {', '.join(map(shown_name, used))}." if used else "Nothing has a tag yet."
+            raise NotFound(f"Nothing has the tag '{name}'. {suggestion}")
+    return tuple(row_by_name[name] for name in plain)
 
 
-def _some(found: Sequence[bytes], what: str) -> list[str]:
-    if not found:
-        raise NotFound(f"{what} holds nothing that is not forgotten already.")
-    return [uid.hex() for uid in found]
+def _require_drawers(uids: Sequence[bytes], subject: str) -> list[str]:
+    if not uids:
+        raise NotFound(f"{subject} holds nothing that is not forgotten already.")
+    return [uid.hex() for uid in uids]
 
 
-def _named(connection: Connection, prefix: str) -> Sequence[str]:
+def _resolve_prefix(connection: Connection, prefix: str) -> Sequence[str]:
     from palazzo.archive import reading
 
     kind, row = reading.resolve(connection, prefix)
@@ -101,9 +103,9 @@ def sources_at(context: Context, connection: Connection, source: str) -> list[in
 
     path = context.led_to(Path(source)).absolute()
     for uri in (source, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
-        found = overview.sources_at(connection, uri)
-        if found:
-            return found
+        source_rows = overview.sources_at(connection, uri)
+        if source_rows:
+            return source_rows
     rows = sources_of_session(connection, source)
     if not rows:
         raise NotFound(f"Nothing in the palace came from '{source}'. Give a file, a directory or a session id.")

@@ -71,10 +71,10 @@ def cleanup(context: Context, request: CleanupRequest) -> CleanupResult:
     if request.min_length < 0:
         raise UsageError(f"--min-length is {request.min_length}; it must be 0 or more.")
     with context.reading().database.snapshot() as connection:
-        found = candidates(context, connection, request.threshold, request.min_length, request.wing)
-    ids = [one.id for one in found]
+        views = candidates(context, connection, request.threshold, request.min_length, request.wing)
+    ids = [view.id for view in views]
     change = None if request.dry_run or not ids else _forget(context, ids)
-    return CleanupResult(tuple(found), tuple(ids), request.dry_run, change)
+    return CleanupResult(tuple(views), tuple(ids), request.dry_run, change)
 
 
 def candidates(
@@ -86,21 +86,21 @@ def candidates(
     from palazzo.operations.search import check_place
     from palazzo.store import items, labels, listing, places, worth
 
-    named, _ = check_place(connection, wing, None, context.notice)
-    rooms = places.scope(connection, named, None).rooms
+    wing_name, _ = check_place(connection, wing, None, context.notice)
+    rooms = places.scope(connection, wing_name, None).rooms
     rows = listing.page(connection, listing.Listing(rooms=rooms, kind="note"), -1)[::-1]
-    read, said = reading.read_drawers(connection, rows), labels.labels_of(connection, rows)
-    known = items.known_items(connection, {bytes.fromhex(drawer.spans[0].item) for drawer in read.values()})
-    weight = worth.worth_of(connection, known.values())
-    found = []
+    read, labels_by_row = reading.read_drawers(connection, rows), labels.labels_of(connection, rows)
+    item_rows = items.known_items(connection, {bytes.fromhex(drawer.spans[0].item) for drawer in read.values()})
+    weight = worth.worth_of(connection, item_rows.values())
+    views = []
     for row in rows:
-        drawer, label = read[row], said.get(row, labels.NO_LABEL)
-        own = weight[known[bytes.fromhex(drawer.spans[0].item)]]
+        drawer, label = read[row], labels_by_row.get(row, labels.NO_LABEL)
+        own = weight[item_rows[bytes.fromhex(drawer.spans[0].item)]]
         unimportant = label.importance is not None and label.importance < threshold
         short = _width(drawer.text.strip()) < min_length and not (label.filed_as or label.importance)
         if own.references or not (unimportant or (short and not own.marks)):
             continue
-        found.append(
+        views.append(
             CandidateView(
                 id=drawer.id,
                 wing=drawer.place.wing,
@@ -112,7 +112,7 @@ def candidates(
                 created_at=drawer.created_at,
             )
         )
-    return found
+    return views
 
 
 def _width(text: str) -> int:
@@ -134,7 +134,7 @@ def _forget(context: Context, ids: Sequence[str]) -> str:
             database.step()
         part = ids[start : start + AT_ONCE]
         with database.transaction() as connection:
-            rows = [reading.resolve_drawer(connection, one) for one in part]
+            rows = [reading.resolve_drawer(connection, drawer_id) for drawer_id in part]
             deeds.act_on_drawers(connection, "forget", rows, ACTOR, context.now, {"reason": "says little"}, group)
             groups.count(connection, group, len(rows))
         context.report("forgetting", start + len(part), len(ids))

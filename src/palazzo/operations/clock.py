@@ -35,17 +35,17 @@ class MachineZone(tzinfo):
 
     def fromutc(self, moment: datetime) -> datetime:
         """Return what the clock shows at a moment of UTC."""
-        shown = moment.replace(tzinfo=UTC).astimezone()
-        first = shown.replace(tzinfo=self, fold=0)
-        return first if first.utcoffset() == shown.utcoffset() else first.replace(fold=1)
+        local_time = moment.replace(tzinfo=UTC).astimezone()
+        first = local_time.replace(tzinfo=self, fold=0)
+        return first if first.utcoffset() == local_time.utcoffset() else first.replace(fold=1)
 
 
 def zone(context: Context) -> tzinfo:
     """Return the zone of whoever asks."""
-    named = context.variables.get("TZ", "").removeprefix(":")
-    if named:
+    zone_name = context.variables.get("TZ", "").removeprefix(":")
+    if zone_name:
         try:
-            return ZoneInfo(named)
+            return ZoneInfo(zone_name)
         except (KeyError, OSError, ValueError):  # a rule such as `CET-1CEST`, which the system reads
             pass
     return MachineZone()
@@ -58,10 +58,14 @@ def whole_days(context: Context, option: str, text: str) -> Stretch:
     """
     from palazzo.text.times import parse_stretch
 
-    there = zone(context)
+    timezone = zone(context)
     try:
-        found = parse_stretch(text, context.now, there)
-        return found if found.start < found.end else parse_stretch(day(found.start, there), context.now, there)
+        stretch = parse_stretch(text, context.now, timezone)
+        return (
+            stretch
+            if stretch.start < stretch.end
+            else parse_stretch(day(stretch.start, timezone), context.now, timezone)
+        )
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
 
@@ -76,18 +80,18 @@ def to_come(context: Context, option: str, text: str) -> Stretch:
         raise UsageError(f"{option}: {error}") from None
 
 
-def day(at: Micros, there: tzinfo) -> str:
+def day(at: Micros, timezone: tzinfo) -> str:
     """Return the date that a clock there shows at a moment: `2026-03-04`."""
-    return f"{_shown(at, there):%Y-%m-%d}"
+    return f"{_to_local_time(at, timezone):%Y-%m-%d}"
 
 
-def day_and_time(at: Micros, there: tzinfo) -> str:
+def day_and_time(at: Micros, timezone: tzinfo) -> str:
     """Return what a clock there shows, with its zone: `2026-03-04 10:22 CET`."""
-    return f"{_shown(at, there):%Y-%m-%d %H:%M %Z}"
+    return f"{_to_local_time(at, timezone):%Y-%m-%d %H:%M %Z}"
 
 
-def _shown(at: Micros, there: tzinfo) -> datetime:
+def _to_local_time(at: Micros, timezone: tzinfo) -> datetime:
     try:
-        return datetime.fromtimestamp(at // 1_000_000, there)
+        return datetime.fromtimestamp(at // 1_000_000, timezone)
     except (ValueError, OverflowError):  # the first or last hours of the calendar, which have no other day there
         return datetime.fromtimestamp(at // 1_000_000, UTC)

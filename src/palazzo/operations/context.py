@@ -21,7 +21,7 @@ from palazzo.settings import Settings, load
 if TYPE_CHECKING:
     from palazzo.embed import Embedder
     from palazzo.embed.choose import EmbedderSpec
-    from palazzo.mining.placing import Placing
+    from palazzo.mining.placing import Placer
     from palazzo.palace import Palace
     from palazzo.scope.identity import ProjectIdentity
     from palazzo.store.database import Database
@@ -60,14 +60,14 @@ class Context:
         on_notice: Callable[[str], None] | None = None,
         on_event: Callable[[object], None] | None = None,
         trust: Trust = "user",
-        opened: Callable[[Context, Mode], Palace] | None = None,
+        palace_opener: Callable[[Context, Mode], Palace] | None = None,
         lock_wait: float | None = None,
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock, self._on_event = palace, clock, on_event
         self.trust: Trust = trust
-        self._opened = opened
+        self._opened = palace_opener
         self._lock_wait, self._limits = lock_wait, contextlib.ExitStack()
         self.on_writing: Callable[[Database], None] | None = None
         """Told of the palace's database whenever somebody is about to write (`calling`)."""
@@ -152,7 +152,7 @@ class Context:
             return self.machine_now
         from palazzo.exchange import clock as hybrid
 
-        return hybrid.now(self._palace.database, self.machine_now)
+        return hybrid.read_time(self._palace.database, self.machine_now)
 
     @property
     def machine_now(self) -> Micros:
@@ -229,21 +229,21 @@ class Context:
         return project_root(self.cwd)
 
     @cached_property
-    def placing(self) -> Placing:
+    def place_finder(self) -> Placer:
         """Finds wings and rooms; knows this palace's projects if there is a palace."""
-        from palazzo.mining.placing import Placing
+        from palazzo.mining.placing import Placer
 
-        return Placing(self.reading().database if self.has_palace else None)
+        return Placer(self.reading().database if self.has_palace else None)
 
     @cached_property
     def project(self) -> ProjectIdentity:
         """The project that is worked in."""
-        return self.placing.project(self.cwd)
+        return self.place_finder.project(self.cwd)
 
     @property
     def project_wing(self) -> str:
         """The wing of the project that is worked in: the one it has, else the one it would get."""
-        return self.placing.wing(self.project)
+        return self.place_finder.wing(self.project)
 
     @cached_property
     def is_in_project(self) -> bool:
@@ -269,10 +269,10 @@ class Context:
 
     # --- progress ------------------------------------------------------------------------------------------
 
-    def report(self, what: str, done: int, total: int, detail: str = "") -> None:
+    def report(self, activity: str, count: int, total: int, detail: str = "") -> None:
         """Tell whoever watches how far the operation is."""
         if self.on_progress:
-            self.on_progress(Progress(what, done, total, detail))
+            self.on_progress(Progress(activity, count, total, detail))
 
     def notice(self, sentence: str) -> None:
         """Tell whoever watches what is about to be done."""

@@ -45,36 +45,36 @@ def context_summary(context: Context, request: ContextSummaryRequest) -> Context
     Each begins in its own words; nothing is summed up in others. Of all notes the newest 200 are looked at, or those
     nearest to the topic. What was superseded, and words of strangers, are left out.
     """
-    from palazzo.operations.branches import Checkout, Standing
+    from palazzo.operations.branches import BranchStatus, Checkout
     from palazzo.operations.drawer_rows import drawer_rows
-    from palazzo.operations.hits import superseded
+    from palazzo.operations.hits import find_supersessions
     from palazzo.operations.search import check_place
 
     if not 1 <= request.limit <= _MOST:
         raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
     with context.reading().database.snapshot() as connection:
-        named, _ = check_place(connection, request.wing, None, context.notice)
-    wing = named or context.home
+        wing_name, _ = check_place(connection, request.wing, None, context.notice)
+    wing = wing_name or context.home
     checkout = Checkout(context)
     rows = _newest(context, wing) if request.topic is None else _nearest(context, wing, request.topic)
     with context.reading().database.snapshot() as connection:
         notes = drawer_rows(connection, rows, checkout)
-        over = superseded(connection, [note.id for note in notes], context.now)
-    shown = [note for note in notes if not checkout.hides(Standing(note.visibility))]
-    standing = [note for note in shown if note.id not in over and note.trust != "external"]
-    decided = [note for note in standing if note.filed_as == "decision"]
-    learned = [note for note in standing if note.filed_as in LEARNINGS]
-    others = [note for note in standing if note.filed_as != "decision" and note.filed_as not in LEARNINGS]
-    kept = (tuple(some[: request.limit]) for some in (decided, learned, others))
-    return ContextSummaryResult(wing, *kept)
+        over = find_supersessions(connection, [note.id for note in notes], context.now)
+    visible_notes = [note for note in notes if not checkout.hides(BranchStatus(note.visibility))]
+    current_notes = [note for note in visible_notes if note.id not in over and note.trust != "external"]
+    decisions = [note for note in current_notes if note.filed_as == "decision"]
+    learnings = [note for note in current_notes if note.filed_as in LEARNINGS]
+    remaining_notes = [note for note in current_notes if note.filed_as != "decision" and note.filed_as not in LEARNINGS]
+    groups = (tuple(group[: request.limit]) for group in (decisions, learnings, remaining_notes))
+    return ContextSummaryResult(wing, *groups)
 
 
 def _newest(context: Context, wing: str | None) -> list[int]:
     from palazzo.store import listing, places
 
     with context.reading().database.snapshot() as connection:
-        wanted = listing.Listing(rooms=places.scope(connection, wing, None).rooms, kind="note")
-        return listing.page(connection, wanted, _LOOKED_AT)
+        note_filter = listing.Listing(rooms=places.scope(connection, wing, None).rooms, kind="note")
+        return listing.page(connection, note_filter, _LOOKED_AT)
 
 
 def _nearest(context: Context, wing: str | None, topic: str) -> list[int]:

@@ -32,7 +32,7 @@ class _Check:
     at: float
 
 
-_checking = threading.Lock()
+_check_lock = threading.Lock()
 _last_checks: dict[Path, _Check] = {}
 
 
@@ -81,7 +81,7 @@ def explain(context: Context, error: BaseException) -> PalazzoError | None:
 
 
 @contextmanager
-def explained(context: Context) -> Iterator[None]:
+def translate_damage_errors(context: Context) -> Iterator[None]:
     """Raise the error that `explain` returns in place of one that a damaged page caused."""
     try:
         yield
@@ -101,7 +101,7 @@ def _is_sound(palace: Path) -> bool:
     """
     from palazzo.store import salvage
 
-    with _checking:
+    with _check_lock:
         status = palace.stat()
         state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         last = _last_checks.get(palace)
@@ -132,8 +132,8 @@ def replace_damaged(context: Context) -> SalvageView:
     from palazzo.store import backup as copying
 
     palace = context.palace_path
-    with backups.alone(palace):
-        partial = backups.staged(palace)
+    with backups.hold_backup_lock(palace):
+        partial = backups.staging_path(palace)
         try:
             view = _put_together(context, partial)
             context.close()

@@ -76,11 +76,11 @@ def dedup(context: Context, request: DedupRequest) -> DedupResult:
 
     check_threshold(request.threshold)
     with context.reading().database.snapshot() as connection:
-        found = clusters(context, connection, request.threshold, request.wing)
-        views = tuple(_view(connection, cluster) for cluster in found)
-    change = None if request.dry_run or not found else _fold(context, found)
-    folded = tuple(drawer.id for cluster in found for copy in cluster.copies for drawer in copy.drawers)
-    return DedupResult(views, folded, request.dry_run, change)
+        cluster_list = clusters(context, connection, request.threshold, request.wing)
+        views = tuple(_view(connection, cluster) for cluster in cluster_list)
+    change = None if request.dry_run or not cluster_list else _fold(context, cluster_list)
+    copy_ids = tuple(drawer.id for cluster in cluster_list for copy in cluster.copies for drawer in copy.drawers)
+    return DedupResult(views, copy_ids, request.dry_run, change)
 
 
 def clusters(context: Context, connection: Connection, threshold: float, wing: str | None = None) -> list[Cluster]:
@@ -89,13 +89,13 @@ def clusters(context: Context, connection: Connection, threshold: float, wing: s
     from palazzo.recall import duplicates
     from palazzo.store import places
 
-    named, _ = check_place(connection, wing, None, context.notice)
-    wings = places.wing_names(connection) if named is None else [named]
-    found: list[Cluster] = []
-    for n, one in enumerate(wings):
-        context.report("comparing", n, len(wings), one)
-        found += duplicates.clusters(connection, one, threshold)
-    return found
+    wing_name, _ = check_place(connection, wing, None, context.notice)
+    wings = places.wing_names(connection) if wing_name is None else [wing_name]
+    cluster_list: list[Cluster] = []
+    for n, name in enumerate(wings):
+        context.report("comparing", n, len(wings), name)
+        cluster_list += duplicates.clusters(connection, name, threshold)
+    return cluster_list
 
 
 def _view(connection: Connection, cluster: Cluster) -> ClusterView:
@@ -126,7 +126,7 @@ def _view(connection: Connection, cluster: Cluster) -> ClusterView:
     )
 
 
-def _fold(context: Context, found: Sequence[Cluster]) -> str:
+def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
     """Forget the copies, each cluster in a transaction of its own and all in one change group; return its id."""
     from palazzo.archive import deeds, identity, reading
     from palazzo.derive import tagging
@@ -137,21 +137,21 @@ def _fold(context: Context, found: Sequence[Cluster]) -> str:
     change = identity.new_id(context.now)
     with database.transaction() as connection:
         group = groups.begin(connection, bytes.fromhex(change), ACTOR, "dedup", context.now, "")
-    for n, cluster in enumerate(found):
+    for n, cluster in enumerate(cluster_list):
         if n:
             database.step()
         copies = [drawer for copy in cluster.copies for drawer in copy.drawers]
         own = cluster.survivor.drawers
-        lacking = dict.fromkeys(tag for drawer in copies for tag in drawer.tags if tag not in own[0].tags)
+        missing_tags = dict.fromkeys(tag for drawer in copies for tag in drawer.tags if tag not in own[0].tags)
         with database.transaction() as connection:
-            kept = [reading.resolve_drawer(connection, drawer.id) for drawer in own]
-            for tag in (tag for tag in lacking if not tagging.by_rule(tag)):
-                deeds.act_on_drawers(connection, "tag", kept, ACTOR, context.now, {"tag": tag}, group)
+            survivor_rows = [reading.resolve_drawer(connection, drawer.id) for drawer in own]
+            for tag in (tag for tag in missing_tags if not tagging.by_rule(tag)):
+                deeds.act_on_drawers(connection, "tag", survivor_rows, ACTOR, context.now, {"tag": tag}, group)
             rows = [reading.resolve_drawer(connection, drawer.id) for drawer in copies]
             detail = {"reason": f"says the same as {own[0].id}", INTO: str(own[0].spans[0].item)}
             deeds.act_on_drawers(connection, "forget", rows, ACTOR, context.now, detail, group)
             groups.count(connection, group, len(rows))
-        context.report("folding", n + 1, len(found))
+        context.report("folding", n + 1, len(cluster_list))
     return change
 
 

@@ -15,11 +15,11 @@ from palazzo.guard.taint import from_outside
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.operations.quarantine import Judged
+    from palazzo.operations.quarantine import QuarantineSelection
     from palazzo.store.database import Connection
 
 _AT_ONCE = 500
-_ALL = 1 << 62
+_MAX_OFFSET = 1 << 62
 
 
 class _Seed(NamedTuple):
@@ -31,29 +31,29 @@ class _Seed(NamedTuple):
     end: int
 
 
-class Derived(NamedTuple):
+class Descendants(NamedTuple):
     """What is to go: drawers and facts, and the ids of the items that everything in it is derived from."""
 
-    chosen: Judged
+    chosen: QuarantineSelection
     items: frozenset[str]
 
 
-def derived_from(context: Context, connection: Connection, said: str) -> Derived:
+def derived_from(context: Context, connection: Connection, origin: str) -> Descendants:
     """Return what is derived from an address, an id or a source. Raises NotFound where nothing came from there."""
-    from palazzo.operations.quarantine import Judged
+    from palazzo.operations.quarantine import QuarantineSelection
     from palazzo.store import facts, tainted
 
-    seeds = _with_reports(connection, list(_seeds(context, connection, said)))
+    seeds = _with_reports(connection, list(_seeds(context, connection, origin)))
     rows = dict.fromkeys(
         row for seed in seeds for row in tainted.drawers_at(connection, seed.row, seed.start, seed.end)
     )
-    rows.update(dict.fromkeys(row for seed in seeds for row in tainted.said_after(connection, seed.row)))
+    rows.update(dict.fromkeys(row for seed in seeds for row in tainted.find_tainted_replies(connection, seed.row)))
     every = frozenset(seed.uid for seed in seeds)
-    while new := [one for one in tainted.written_under(connection, every) if one.item not in every]:
-        rows.update(dict.fromkeys(row for one in new for row in one.drawers))
-        every |= {one.item for one in new}
-    stated = [facts.read_version(connection, row) for row in tainted.stated_under(connection, every)]
-    return Derived(Judged(tuple(_ids(connection, rows)), tuple(stated)), every)
+    while new := [record for record in tainted.written_under(connection, every) if record.item not in every]:
+        rows.update(dict.fromkeys(row for record in new for row in record.drawers))
+        every |= {record.item for record in new}
+    versions = [facts.read_version(connection, row) for row in tainted.stated_under(connection, every)]
+    return Descendants(QuarantineSelection(tuple(_ids(connection, rows)), tuple(versions)), every)
 
 
 def _with_reports(connection: Connection, seeds: Sequence[_Seed]) -> list[_Seed]:
@@ -61,7 +61,7 @@ def _with_reports(connection: Connection, seeds: Sequence[_Seed]) -> list[_Seed]
     from palazzo.store import tainted
 
     reports = dict.fromkeys(row for seed in seeds for row in tainted.reports_of(connection, seed.row))
-    return [*seeds, *(seed for row in reports for seed in _outputs(connection, row, 0, _ALL))]
+    return [*seeds, *(seed for row in reports for seed in _outputs(connection, row, 0, _MAX_OFFSET))]
 
 
 def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
@@ -73,15 +73,15 @@ def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
 # --- where it begins ---------------------------------------------------------------------------------------
 
 
-def _seeds(context: Context, connection: Connection, said: str) -> Iterator[_Seed]:
+def _seeds(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
     """Yield the stretches that an address, an id or a source means."""
     from palazzo.operations.quarantine import address_in
 
-    found = list(_with_address(connection, said)) if address_in(said) else _named(connection, said)
-    yield from found or _of_source(context, connection, said)
+    seeds = list(_with_address(connection, origin)) if address_in(origin) else _resolve_id(connection, origin)
+    yield from seeds or _of_source(context, connection, origin)
 
 
-def _named(connection: Connection, prefix: str) -> list[_Seed]:
+def _resolve_id(connection: Connection, prefix: str) -> list[_Seed]:
     """What an id names; nothing where it is none."""
     from palazzo.archive import reading
     from palazzo.store import drawers
@@ -102,27 +102,32 @@ def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
     from palazzo.operations.quarantine import address_in
     from palazzo.store import drawers, items, tainted
 
-    wanted = address.rstrip("/")
+    plain_address = address.rstrip("/")
     rows = tainted.called_from_outside(connection)
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
         for row, drawer in reading.read_drawers(connection, part).items():
-            if wanted not in drawer.text:
+            if plain_address not in drawer.text:
                 continue
             spans = drawers.drawer_spans(connection, row)
             read = {item: items.read_item(connection, item) for item, _, _ in spans}
             calls = [
-                one.call
+                item_part.call
                 for item in read.values()
-                for one in item.parts
-                if one.kind == "tool_call" and address_in(item.text[one.start : one.end]).rstrip("/") == wanted
+                for item_part in item.parts
+                if item_part.kind == "tool_call"
+                and address_in(item.text[item_part.start : item_part.end]).rstrip("/") == plain_address
             ]
             for item, low, high in spans:
-                outputs = (one for one in read[item].parts if one.kind == "tool_result" and one.call in calls)
+                outputs = (
+                    item_part
+                    for item_part in read[item].parts
+                    if item_part.kind == "tool_result" and item_part.call in calls
+                )
                 yield from (
-                    _Seed(item, read[item].id, one.start, one.end)
-                    for one in outputs
-                    if one.start < high and low < one.end
+                    _Seed(item, read[item].id, item_part.start, item_part.end)
+                    for item_part in outputs
+                    if item_part.start < high and low < item_part.end
                 )
 
 
@@ -131,18 +136,18 @@ def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator
     from palazzo.store import items
 
     item = items.read_item(connection, row)
-    touched = [one for one in item.parts if one.start < end and start < one.end and one.kind != "tool_call"]
-    yield from (_Seed(row, item.id, one.start, one.end) for one in touched)
+    overlaps = [part for part in item.parts if part.start < end and start < part.end and part.kind != "tool_call"]
+    yield from (_Seed(row, item.id, part.start, part.end) for part in overlaps)
     if not item.parts:
         yield _Seed(row, item.id, start, end)
 
 
-def _of_source(context: Context, connection: Connection, said: str) -> Iterator[_Seed]:
+def _of_source(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
     """What came from outside of a source; all of a document."""
     from palazzo.operations import choosing
     from palazzo.store import items
 
-    rows = items.items_of_sources(connection, choosing.sources_at(context, connection, said))
+    rows = items.items_of_sources(connection, choosing.sources_at(context, connection, origin))
     yield from _whole(connection, rows)
 
 

@@ -25,8 +25,8 @@ class EntryView:
     content: str
 
 
-def entry_view(entry: Entry, there: tzinfo) -> EntryView:
+def entry_view(entry: Entry, timezone: tzinfo) -> EntryView:
     """Return an entry as it is shown by clocks there."""
     from palazzo.operations.clock import day
 
-    return EntryView(entry.id, entry.agent, day(entry.at, there), entry.at, entry.topic, entry.project, entry.text)
+    return EntryView(entry.id, entry.agent, day(entry.at, timezone), entry.at, entry.topic, entry.project, entry.text)

@@ -91,16 +91,16 @@ def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandof
     if request.entries < 1 or request.budget < 1:
         raise UsageError("Both --entries and --budget must be at least 1.")
     receiver = diaries.agent_name(request.receiver)
-    there, now = zone(context), context.now
+    timezone, now = zone(context), context.now
     palace = context.reading()
     palace.follow_digests(lambda done, size: context.report("digesting sessions", done, size))
     with palace.database.snapshot() as connection:
         giver = diaries.find_agent(connection, request.giver)
         if diaries.wing_of(giver.name) == diaries.wing_of(receiver):
             raise UsageError(f"{giver.name} and {receiver} are one agent: name another to hand over to.")
-        parts = _gather(connection, request, giver, now, there)
-        receiver = diaries.spelled(connection, receiver)
-    return _told(parts, receiver, request.budget, now, there)
+        parts = _gather(connection, request, giver, now, timezone)
+        receiver = diaries.find_spelling(connection, receiver)
+    return _build_result(parts, receiver, request.budget, now, timezone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,9 @@ class _Parts:
     later_sessions: tuple[LaterSession, ...]
 
 
-def _gather(connection: Connection, request: DiaryHandoffRequest, giver: Agent, now: Micros, there: tzinfo) -> _Parts:
+def _gather(
+    connection: Connection, request: DiaryHandoffRequest, giver: Agent, now: Micros, timezone: tzinfo
+) -> _Parts:
     from palazzo.archive import diaries, tasks
     from palazzo.operations.diaries import entry_view
     from palazzo.operations.search import check_place
@@ -124,8 +126,8 @@ def _gather(connection: Connection, request: DiaryHandoffRequest, giver: Agent, 
 
     project, _ = check_place(connection, request.project, None)
     rows = list(islice(diaries.entries(connection, giver, project=project), request.entries))
-    entries = tuple(entry_view(diaries.read(connection, row), there) for row in rows)
-    projects = tuple(dict.fromkeys([project] if project else [one.project for one in entries]))
+    entries = tuple(entry_view(diaries.read(connection, row), timezone) for row in rows)
+    projects = tuple(dict.fromkeys([project] if project else [record.project for record in entries]))
     projects = tuple(filter(None, projects))
     todos = {
         task.row: task
@@ -133,18 +135,20 @@ def _gather(connection: Connection, request: DiaryHandoffRequest, giver: Agent, 
         for task in tasks.open_todos(connection, wing, () if project else giver.spellings)
     }
     moment = tasks.Moment(now)
-    due = {one.task.row: one for wing in projects or (None,) for one in tasks.due(connection, moment, wing)}
-    others = (
+    due = {record.task.row: record for wing in projects or (None,) for record in tasks.due(connection, moment, wing)}
+    project_entries = (
         diaries.read(connection, row)
         for wing in projects
         for row in diaries.entries(connection, project=wing, since=Micros(giver.last_at + 1))
     )
-    later = {one.id: entry_view(one, there) for one in others if one.agent not in giver.spellings}
+    later = {
+        record.id: entry_view(record, timezone) for record in project_entries if record.agent not in giver.spellings
+    }
     return _Parts(
         giver,
         projects,
         tuple(todo_view(task, now) for task in todos.values()),
-        tuple(reminder_view(one.task, one.causes) for one in due.values()),
+        tuple(reminder_view(record.task, record.causes) for record in due.values()),
         _left_open(connection, projects),
         entries,
         tuple(islice(later.values(), MOST_LISTED)),
@@ -157,9 +161,9 @@ def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLin
     """What sessions left open, newest first, as far as their digests say."""
     from palazzo.store import digests
 
-    found = [line for wing in projects for line in digests.open_lines(connection, wing, MOST_LISTED)]
-    newest = sorted((line for line in found if not line.is_untrusted), key=lambda line: -line.said_at)[:MOST_LISTED]
-    return tuple(OpenLine(line.cited.item, line.session, line.role, line.said_at, line.cited.text) for line in newest)
+    lines = [line for wing in projects for line in digests.open_lines(connection, wing, MOST_LISTED)]
+    newest = sorted((line for line in lines if not line.is_untrusted), key=lambda line: -line.said_at)[:MOST_LISTED]
+    return tuple(OpenLine(line.quote.item, line.session, line.role, line.said_at, line.quote.text) for line in newest)
 
 
 def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
@@ -195,16 +199,16 @@ def _later_sessions(connection: Connection, since: Micros, projects: Sequence[st
 # --- the text ----------------------------------------------------------------------------------------------
 
 
-def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo) -> DiaryHandoffResult:
+def _build_result(parts: _Parts, receiver: str, budget: int, now: Micros, timezone: tzinfo) -> DiaryHandoffResult:
     from palazzo.text.tokens import estimate_tokens
 
     lines: list[str] = []
-    left = budget
-    for line in _lines(parts, receiver, now, there):
-        shown = line if estimate_tokens(line) <= left else _shortened(line, left)
-        if shown:
-            lines.append(shown)
-            left -= estimate_tokens(shown)
+    remaining_tokens = budget
+    for line in _lines(parts, receiver, now, timezone):
+        excerpt = line if estimate_tokens(line) <= remaining_tokens else _shorten_line(line, remaining_tokens)
+        if excerpt:
+            lines.append(excerpt)
+            remaining_tokens -= estimate_tokens(excerpt)
     text = "\n".join(lines)
     return DiaryHandoffResult(
         parts.giver.name,
@@ -223,28 +227,28 @@ def _told(parts: _Parts, receiver: str, budget: int, now: Micros, there: tzinfo)
     )
 
 
-def _shortened(line: str, left: int) -> str:
+def _shorten_line(line: str, remaining_tokens: int) -> str:
     """An entry's heading and the beginning of its text, saying so; nothing where little of it would be left."""
     from palazzo.text.tokens import cut, estimate_tokens
 
     head, _, text = line.partition("\n")
-    room = left - estimate_tokens(f"{head}\n{_GOES_ON}")
+    room = remaining_tokens - estimate_tokens(f"{head}\n{_GOES_ON}")
     if not text or room < _LEAST_SHOWN:
         return ""
     return f"{head}\n{cut(text, room, estimate_tokens(text))}{_GOES_ON}"
 
 
-def _lines(parts: _Parts, receiver: str, now: Micros, there: tzinfo) -> Iterator[str]:
+def _lines(parts: _Parts, receiver: str, now: Micros, timezone: tzinfo) -> Iterator[str]:
     from palazzo.operations.clock import day, day_and_time
 
     giver = parts.giver
     about = f" about {', '.join(parts.projects)}" if parts.projects else ""
-    yield f"Hand-over{about} from {giver.name} to {receiver}, {day_and_time(now, there)}."
-    yield f"{giver.name} last wrote {_age(giver.last_at, now)} ({day_and_time(giver.last_at, there)})."
+    yield f"Hand-over{about} from {giver.name} to {receiver}, {day_and_time(now, timezone)}."
+    yield f"{giver.name} last wrote {_age(giver.last_at, now)} ({day_and_time(giver.last_at, timezone)})."
     yield "Open to-dos:" if parts.todos else "No to-do is open."
     for todo in parts.todos[:MOST_LISTED]:
         due = (
-            f"due before {day_and_time(todo.due_at, there)}{', overdue' if todo.overdue else ''}; "
+            f"due before {day_and_time(todo.due_at, timezone)}{', overdue' if todo.overdue else ''}; "
             if todo.due_at
             else ""
         )
@@ -259,16 +263,16 @@ def _lines(parts: _Parts, receiver: str, now: Micros, there: tzinfo) -> Iterator
     if parts.left_open:
         yield "Left open in sessions, in their own words:"
         for line in parts.left_open:
-            yield f"- {day(line.said_at, there)} {line.role}: {_line(line.text)} [{line.id}]"
+            yield f"- {day(line.said_at, timezone)} {line.role}: {_line(line.text)} [{line.id}]"
     yield f"Last entries of {giver.name}, newest first:"
     for entry in parts.entries:
-        where = f", {entry.project}" if entry.project else ""
+        project_suffix = f", {entry.project}" if entry.project else ""
         text = "\n".join(f"  {line}" for line in entry.content.strip("\n").split("\n"))
-        yield f"- {day_and_time(entry.timestamp, there)}, {entry.topic}{where} [{entry.id}]\n{text}"
-    yield from _changes(parts, now, there)
+        yield f"- {day_and_time(entry.timestamp, timezone)}, {entry.topic}{project_suffix} [{entry.id}]\n{text}"
+    yield from _changes(parts, now, timezone)
 
 
-def _changes(parts: _Parts, now: Micros, there: tzinfo) -> Iterator[str]:
+def _changes(parts: _Parts, now: Micros, timezone: tzinfo) -> Iterator[str]:
     from palazzo.operations.clock import day
 
     if not (parts.later_facts or parts.later_sessions or parts.later_entries):
@@ -276,12 +280,12 @@ def _changes(parts: _Parts, now: Micros, there: tzinfo) -> Iterator[str]:
         return
     yield "Changed since:"
     for fact in parts.later_facts:
-        ended = f", until {fact.valid_to[:10]}" if fact.valid_to else ""
-        yield f"- {fact.recorded_at[:10]} {fact.subject} {fact.predicate} {fact.object}{ended} [{fact.id}]"
+        end_text = f", until {fact.valid_to[:10]}" if fact.valid_to else ""
+        yield f"- {fact.recorded_at[:10]} {fact.subject} {fact.predicate} {fact.object}{end_text} [{fact.id}]"
     for entry in parts.later_entries:
         yield f"- {entry.date} {entry.agent} wrote of {entry.topic}: {_line(entry.content)} [{entry.id}]"
     for session in parts.later_sessions:
-        yield f"- {day(session.last_at, there)} session: {session.title or 'untitled'} [{session.id}]"
+        yield f"- {day(session.last_at, timezone)} session: {session.title or 'untitled'} [{session.id}]"
 
 
 def _line(text: str) -> str:

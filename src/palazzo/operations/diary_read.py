@@ -58,7 +58,7 @@ def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
         raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
     name = diaries.agent_name(request.agent)
     since, until = (None, None) if request.day is None else whole_days(context, "--day", request.day)
-    there = zone(context)
+    timezone = zone(context)
     with past.reading(context, past.as_of(request.as_of, context.now)) as connection:
         agent = diaries.agent_called(connection, name)
         if agent is None:
@@ -67,14 +67,14 @@ def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
         rows = list(
             diaries.entries(connection, agent, project=request.project, topic=request.topic, since=since, until=until)
         )
-        shown = tuple(entry_view(diaries.read(connection, row), there) for row in islice(rows, request.limit))
-    note = "" if shown else f"{agent.name} has no entry there; {agent.entries:,} elsewhere."
-    return DiaryReadResult(agent.name, shown, len(rows), len(shown), (), note)
+        entry_views = tuple(entry_view(diaries.read(connection, row), timezone) for row in islice(rows, request.limit))
+    note = "" if entry_views else f"{agent.name} has no entry there; {agent.entries:,} elsewhere."
+    return DiaryReadResult(agent.name, entry_views, len(rows), len(entry_views), (), note)
 
 
 def _nobody(name: str, near: tuple[str, ...]) -> str:
-    told = f" Near it: {', '.join(map(shown_name, near))}." if near else ""
-    return f"{name} has not written in a diary yet.{told}"
+    suggestion = f" Near it: {', '.join(map(shown_name, near))}." if near else ""
+    return f"{name} has not written in a diary yet.{suggestion}"
 
 
 OPERATION = Operation("diary_read", DiaryReadRequest, DiaryReadResult, diary_read)

@@ -58,15 +58,15 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     project = wing_to_file_in(context, request.project)
     palace = context.writing()
     with palace.database.snapshot() as connection:
-        agent = diaries.spelled(connection, agent)
+        agent = diaries.find_spelling(connection, agent)
     place = diaries.place_of(agent)
-    here = context.project
-    note = Note(request.text, place, agent, belief, branch=here.branch, commit=here.commit)
-    prepared = diaries.prepare(note, topic, project, context.now, Guard.of(palace.database))
+    project_identity = context.project
+    note = Note(request.text, place, agent, belief, branch=project_identity.branch, commit=project_identity.commit)
+    draft = diaries.prepare(note, topic, project, context.now, Guard.of(palace.database))
     with palace.database.transaction() as connection:
         now = context.now
         group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "diary write", now, "")
-        row = notes.file(connection, prepared, now)
+        row = notes.file(connection, draft, now)
         groups.add(connection, group, "note", [row])
         groups.count(connection, group, 1)
     start_embedding(context)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from palazzo.scope.git_files import Repository
     from palazzo.store.database import Connection
     from palazzo.store.digests import DigestLine
-    from palazzo.store.learned import Filed
-    from palazzo.store.written import Written
+    from palazzo.store.learned import BranchDrawer
+    from palazzo.store.written import CommitPlace
 
 _MOST = 200
-_NAMED = 8
+_MOST_BRANCHES = 8
 """Branches that are named where one is not known."""
 
 
@@ -45,7 +45,7 @@ class LearnedView:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class BranchReport:
     """What was learned, by kind, oldest first. `more` is how many were left out, of all kinds together."""
 
     decisions: tuple[LearnedView, ...] = ()
@@ -71,7 +71,7 @@ class DiffResult:
     base: str
     tip: str
     commits: int | None
-    learned: Learned
+    learned: BranchReport
     note: str
     text: str
 
@@ -93,8 +93,8 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
         raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
     palace = context.reading()
     with palace.database.snapshot() as connection:
-        named, _ = check_place(connection, request.wing, None, context.notice)
-    wing = named or context.home
+        wing_name, _ = check_place(connection, request.wing, None, context.notice)
+    wing = wing_name or context.home
     palace.follow_digests(lambda done, size: context.report("digesting sessions", done, size))
     repository = repository_of(context.cwd) if wing is not None and wing == context.home else None
     base_name, tip_name = plain_name(repository, base), plain_name(repository, tip)
@@ -102,11 +102,11 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
         news = _News(note="The palace holds nothing of a project here.")
         if wing is not None:
             news = _news(connection, repository, wing, (base, tip), tip_name)
-        learned = _learned(connection, news, base_name, request.limit, context.now)
-    there = zone(context)
-    text = markdown(base_name, tip_name, learned, news.note, lambda at: day(at, there))
+        report = _build_report(connection, news, base_name, request.limit, context.now)
+    timezone = zone(context)
+    text = markdown(base_name, tip_name, report, news.note, lambda at: day(at, timezone))
     commits = None if news.commits is None else len(news.commits)
-    return DiffResult(wing, base_name, tip_name, commits, learned, news.note, text)
+    return DiffResult(wing, base_name, tip_name, commits, report, news.note, text)
 
 
 def _ends(branches: str) -> tuple[str, str]:
@@ -127,8 +127,8 @@ class _News:
     `commits` are those of the way, None where git did not say; `note` is what is to be said of how it was found.
     """
 
-    filed: Sequence[Filed] = ()
-    stated: Sequence[int] = ()
+    drawers: Sequence[BranchDrawer] = ()
+    version_rows: Sequence[int] = ()
     commits: frozenset[str] | None = None
     note: str = ""
 
@@ -141,42 +141,50 @@ def _news(connection: Connection, repository: Repository | None, wing: str, ends
 
     base, tip = ends
     at = learned.commits_of(connection, wing, name)
-    own = {one.commit for one in learned.stated_there(connection, wing, name, ())}
-    found = None if repository is None else branch_range(repository, base, tip, at | own)
-    if found is not None and found.has_base and found.has_tip:
-        filed = learned.filed_there(connection, wing, name, found.commits)
+    own = {record.commit for record in learned.read_branch_facts(connection, wing, name, ())}
+    commit_range = None if repository is None else branch_range(repository, base, tip, at | own)
+    if commit_range is not None and commit_range.has_base and commit_range.has_tip:
+        drawers = learned.read_branch_drawers(connection, wing, name, commit_range.commits)
         is_main = name in MAIN_LINES
-        filed = [one for one in filed if found.is_news(one.commit, one.branch == name, is_main)]
-        stated = [
-            one.version
-            for one in learned.stated_there(connection, wing, name, found.commits)
-            if found.is_news(one.commit, one.branch == name and (one.in_wing or one.commit in found.present), is_main)
+        drawers = [record for record in drawers if commit_range.is_news(record.commit, record.branch == name, is_main)]
+        version_rows = [
+            record.version
+            for record in learned.read_branch_facts(connection, wing, name, commit_range.commits)
+            if commit_range.is_news(
+                record.commit,
+                record.branch == name and (record.in_wing or record.commit in commit_range.present),
+                is_main,
+            )
         ]
-        return _News(filed, stated, found.commits)
-    filed = learned.filed_there(connection, wing, name, ())
-    stated = [
-        one.version for one in learned.stated_there(connection, wing, name, ()) if one.in_wing or one.commit in at
+        return _News(drawers, version_rows, commit_range.commits)
+    drawers = learned.read_branch_drawers(connection, wing, name, ())
+    version_rows = [
+        record.version
+        for record in learned.read_branch_facts(connection, wing, name, ())
+        if record.in_wing or record.commit in at
     ]
-    if found is not None and not found.has_base:
+    if commit_range is not None and not commit_range.has_base:
         raise NotFound(
             f"git knows no branch '{base}' here; write what it is to be merged into first, as in main..feature."
         )
-    if not filed and not stated and (found is None or not found.has_tip):
-        known = ", ".join(map(shown_name, learned.branches_of(connection, wing)[:_NAMED]))
-        return _News(note=f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {known}' if known else ''}.")
-    why = "Git has no such branch any more" if found is not None else "Git did not say what it has"
-    return _News(filed, stated, note=f"{why}, so this is all that was written on '{name}', by its name.")
+    if not drawers and not version_rows and (commit_range is None or not commit_range.has_tip):
+        branch_names = ", ".join(map(shown_name, learned.branches_of(connection, wing)[:_MOST_BRANCHES]))
+        return _News(
+            note=f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {branch_names}' if branch_names else ''}."
+        )
+    why = "Git has no such branch any more" if commit_range is not None else "Git did not say what it has"
+    return _News(drawers, version_rows, note=f"{why}, so this is all that was written on '{name}', by its name.")
 
 
 # --- what was learned --------------------------------------------------------------------------------------
 
 
-def _learned(connection: Connection, news: _News, base: str, limit: int, now: Micros) -> Learned:
+def _build_report(connection: Connection, news: _News, base: str, limit: int, now: Micros) -> BranchReport:
     from palazzo.archive.titles import shown_title_of_session
     from palazzo.store import digests, learned, tasks
 
-    items = [one.item for one in news.filed]
-    decisions, learnings, notes = _notes(connection, news.filed, now)
+    items = [entry.item for entry in news.drawers]
+    decisions, learnings, notes = _notes(connection, news.drawers, now)
     decisions += [_line(line) for line in digests.of_items(connection, items, "decided") if not line.is_untrusted]
     todos = [task for task in tasks.of_items(connection, dict.fromkeys(items)) if task.state == "open"]
     every = {
@@ -184,7 +192,7 @@ def _learned(connection: Connection, news: _News, base: str, limit: int, now: Mi
         "learnings": learnings,
         "fixes": [_line(line) for line in digests.of_items(connection, items, "fixed") if not line.is_untrusted],
         "facts": list(
-            _facts(connection, {*learned.versions_stated(connection, items), *news.stated}, base, news.commits)
+            _facts(connection, {*learned.versions_stated(connection, items), *news.version_rows}, base, news.commits)
         ),
         "notes": notes,
         "todos": [LearnedView(task.uid, task.created_at, task.author, task.text) for task in todos],
@@ -196,28 +204,28 @@ def _learned(connection: Connection, news: _News, base: str, limit: int, now: Mi
             for session in learned.sessions_among(connection, items)
         ],
     }
-    kept = {name: tuple(sorted(some, key=lambda one: one.at)[-limit:]) for name, some in every.items()}
-    more = sum(map(len, every.values())) - sum(map(len, kept.values()))
-    return Learned(**kept, more=more)
+    newest_by_kind = {name: tuple(sorted(entries, key=lambda one: one.at)[-limit:]) for name, entries in every.items()}
+    more = sum(map(len, every.values())) - sum(map(len, newest_by_kind.values()))
+    return BranchReport(**newest_by_kind, more=more)
 
 
 def _notes(
-    connection: Connection, filed: Iterable[Filed], now: Micros
+    connection: Connection, drawers: Iterable[BranchDrawer], now: Micros
 ) -> tuple[list[LearnedView], list[LearnedView], list[LearnedView]]:
     """Decisions, what was learned, and other notes; not those that something has superseded."""
     from palazzo.operations.context_summary import LEARNINGS
-    from palazzo.operations.hits import superseded
+    from palazzo.operations.hits import find_supersessions
     from palazzo.store.worth import read_notes, worth_of
 
-    items = {one.item for one in filed if one.kind == "note"}
+    items = {entry.item for entry in drawers if entry.kind == "note"}
     worth = worth_of(connection, items)
-    over = superseded(connection, [uid for one in worth.values() for uid in one.drawers], now)
-    found: tuple[list[LearnedView], list[LearnedView], list[LearnedView]] = [], [], []
+    over = find_supersessions(connection, [uid for entry in worth.values() for uid in entry.drawers], now)
+    notes_by_kind: tuple[list[LearnedView], list[LearnedView], list[LearnedView]] = [], [], []
     for row, note in read_notes(connection, worth).items():
         if not over.keys() & set(worth[row].drawers):
             kind = 0 if note.label == "decision" else 1 if note.label in LEARNINGS else 2
-            found[kind].append(LearnedView(note.id, note.at, note.author, note.text))
-    return found
+            notes_by_kind[kind].append(LearnedView(note.id, note.at, note.author, note.text))
+    return notes_by_kind
 
 
 def _facts(
@@ -227,23 +235,23 @@ def _facts(
     from palazzo.graph.beliefs import Beliefs
     from palazzo.store import facts, written
 
-    def is_known(place: Written) -> bool:
+    def is_known(place: CommitPlace) -> bool:
         return place.branch in ("", base) and place.commit not in (commits or ())
 
     places = written.of_versions(connection, rows)
     versions = [facts.read_version(connection, row) for row in sorted(rows)]
-    standing = [one for one in versions if one.superseded_by is None]
-    for fact in Beliefs(connection).tell(standing):
+    current_versions = [record for record in versions if record.superseded_by is None]
+    for fact in Beliefs(connection).tell(current_versions):
         if fact.trust != "external" and not any(map(is_known, places.get(fact.id, ()))):
-            speakers = ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance))
+            speakers = ", ".join(dict.fromkeys(record.stated_by for record in fact.provenance))
             yield LearnedView(fact.id, fact.recorded_at, speakers, f"{fact.subject} {fact.predicate} {fact.object}")
 
 
 def _line(line: DigestLine) -> LearnedView:
-    return LearnedView(line.cited.item, line.said_at, "agent" if line.role == "assistant" else line.role, line.words)
+    return LearnedView(line.quote.item, line.said_at, "agent" if line.role == "assistant" else line.role, line.words)
 
 
-KINDS = tuple(field.name for field in fields(Learned) if field.name != "more")
+KINDS = tuple(field.name for field in fields(BranchReport) if field.name != "more")
 """The kinds of what is learned, in the order in which they are told."""
 
 OPERATION = Operation("diff", DiffRequest, DiffResult, diff)

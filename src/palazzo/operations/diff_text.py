@@ -13,7 +13,7 @@ from palazzo.text.inert import inert
 
 if TYPE_CHECKING:
     from palazzo.model import Micros
-    from palazzo.operations.diff import Learned, LearnedView
+    from palazzo.operations.diff import BranchReport, LearnedView
 
 TITLES = {
     "decisions": "Decisions",
@@ -31,7 +31,7 @@ _LONGEST = 400
 _ID = 12
 
 
-def markdown(base: str, tip: str, learned: Learned, note: str, day: Callable[[Micros], str]) -> str:
+def markdown(base: str, tip: str, report: BranchReport, note: str, day: Callable[[Micros], str]) -> str:
     """Return the text; of what is long the beginning. `note` says how it was found, if that is to be said.
 
     `day` tells a date.
@@ -41,20 +41,20 @@ def markdown(base: str, tip: str, learned: Learned, note: str, day: Callable[[Mi
         lines += [inert(note), ""]
     empty = len(lines)
     for name, title in TITLES.items():
-        entries: Sequence[LearnedView] = getattr(learned, name)
+        entries: Sequence[LearnedView] = getattr(report, name)
         if entries:
-            lines += [f"### {title}", "", *(_entry(name, one, day) for one in entries), ""]
+            lines += [f"### {title}", "", *(_entry(name, entry, day) for entry in entries), ""]
     if len(lines) == empty:
         lines += [f"Nothing was recorded there that {inert(shown_name(base))} does not have.", ""]
-    if learned.more:
-        lines += [f"{learned.more:,} more are not listed.", ""]
+    if report.more:
+        lines += [f"{report.more:,} more are not listed.", ""]
     return "\n".join(lines)
 
 
-def _entry(kind: str, one: LearnedView, day: Callable[[Micros], str]) -> str:
-    words = " ".join(one.text.split())
+def _entry(kind: str, entry: LearnedView, day: Callable[[Micros], str]) -> str:
+    words = " ".join(entry.text.split())
     if len(words) > _LONGEST:
         words = f"{words[:_LONGEST].rsplit(' ', 1)[0]} …"
     box = "[ ] " if kind == "todos" else ""
-    by = ", ".join(filter(None, (day(one.at) if one.at else "", inert(one.by), f"`{one.id[:_ID]}`")))
+    by = ", ".join(filter(None, (day(entry.at) if entry.at else "", inert(entry.by), f"`{entry.id[:_ID]}`")))
     return f"- {box}{inert(words) or 'untitled'} ({by})"

@@ -11,7 +11,7 @@ from palazzo.operations.operation import About, Operation
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
-    from palazzo.store.digests import DigestLine, Quoted, SubAgent
+    from palazzo.store.digests import DigestLine, Quote, SubAgent
 
 KINDS = ("asked", "decided", "changed", "failed", "fixed", "open")
 
@@ -87,15 +87,15 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         raise UsageError(f"'{wrong[0]}' is no kind of line; there are: {', '.join(KINDS)}.")
     palace = context.reading()
     with palace.database.snapshot() as connection:
-        session = restoring.find_session(connection, restoring.named(connection, request.session))
+        session = restoring.find_session(connection, restoring.parse_session_name(connection, request.session))
     palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
     with palace.database.snapshot() as connection:
-        found = digests.of_session(connection, session)
-        lines = tuple(_view(connection, one) for one in found if not request.kind or one.kind in request.kind)
+        digest_lines = digests.of_session(connection, session)
+        lines = tuple(_view(connection, line) for line in digest_lines if not request.kind or line.kind in request.kind)
         rows = sources.sources_of_session(connection, session)
         title = shown_title(connection, rows[0], sources.read_source(connection, rows[0]).title) if rows else ""
         sub_agents = tuple(_sub_agent(connection, sub_agent) for sub_agent in digests.sub_agents(connection, session))
-    return DigestResult(session, title, found[0].wing if found else None, lines, sub_agents)
+    return DigestResult(session, title, digest_lines[0].wing if digest_lines else None, lines, sub_agents)
 
 
 def _sub_agent(connection: Connection, row: SubAgent) -> SubAgentView:
@@ -111,7 +111,7 @@ def _view(connection: Connection, line: DigestLine) -> DigestLineView:
         line.kind,
         line.role,
         to_iso(line.said_at),
-        _quote(connection, line.cited),
+        _quote(connection, line.quote),
         None if line.about is None else _quote(connection, line.about),
         _trust(line.role, line.is_untrusted),
         "" if line.about is None else _trust("assistant", line.about_is_untrusted),
@@ -125,11 +125,11 @@ def _trust(role: str, is_untrusted: bool) -> str:
 _TRUSTS = {"user": "user", "assistant": "agent"}
 
 
-def _quote(connection: Connection, quoted: Quoted) -> QuoteView:
+def _quote(connection: Connection, quote: Quote) -> QuoteView:
     from palazzo.store import digests
 
-    drawer = digests.drawer_with(connection, quoted)
-    return QuoteView(quoted.text, drawer, quoted.item, quoted.start, quoted.end)
+    drawer = digests.drawer_with(connection, quote)
+    return QuoteView(quote.text, drawer, quote.item, quote.start, quote.end)
 
 
 OPERATION = Operation("digest", DigestRequest, DigestResult, digest)

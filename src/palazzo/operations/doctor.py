@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated
 from palazzo import __version__, starting
 from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
 from palazzo.operations import doctor_fixes, doctor_processing
-from palazzo.operations.doctor_fixes import Fixed
-from palazzo.operations.finding import Finding
+from palazzo.operations.doctor_fixes import FixResult
+from palazzo.operations.finding import Diagnosis
 from palazzo.operations.operation import About, Operation
 from palazzo.text.counts import count_noun
 
@@ -52,8 +52,8 @@ class DoctorResult:
     """All findings, and whether all are in order; of those that were mended first, what was done."""
 
     ok: bool
-    findings: tuple[Finding, ...]
-    fixed: tuple[Fixed, ...] = ()
+    findings: tuple[Diagnosis, ...]
+    fixed: tuple[FixResult, ...] = ()
 
 
 def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
@@ -64,36 +64,38 @@ def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
     Exit code 1 where something is not in order.
     """
     findings = _findings(context, request)
-    fixed: tuple[Fixed, ...] = ()
+    fix_results: tuple[FixResult, ...] = ()
     if request.fix:
-        fixed = tuple(doctor_fixes.carry_out(context, [one.mend for one in findings if not one.ok and one.fixable]))
-        findings = _findings(context, request) if fixed else findings
-    return DoctorResult(all(finding.ok for finding in findings), findings, fixed)
+        fix_results = tuple(
+            doctor_fixes.carry_out(context, [entry.mend for entry in findings if not entry.ok and entry.fixable])
+        )
+        findings = _findings(context, request) if fix_results else findings
+    return DoctorResult(all(diagnosis.ok for diagnosis in findings), findings, fix_results)
 
 
-def _findings(context: Context, request: DoctorRequest) -> tuple[Finding, ...]:
-    looks: list[Callable[[Context], Iterator[Finding]]] = list(_LOOKS)
-    looks += [partial(_wired, try_out=request.canaries), _histories, *([_secrets] if request.secrets else [])]
-    return tuple(finding for look in looks for finding in look(context))
+def _findings(context: Context, request: DoctorRequest) -> tuple[Diagnosis, ...]:
+    looks: list[Callable[[Context], Iterator[Diagnosis]]] = list(_LOOKS)
+    looks += [partial(_check_wiring, try_out=request.canaries), _histories, *([_secrets] if request.secrets else [])]
+    return tuple(diagnosis for look in looks for diagnosis in look(context))
 
 
-def _python(context: Context) -> Iterator[Finding]:
+def _python(context: Context) -> Iterator[Diagnosis]:
     from palazzo.store.overview import sqlite_version
 
-    yield Finding("python", True, f"{platform.python_version()} at {sys.executable}")
-    where = Path(__file__).resolve().parents[1]
-    yield Finding("package", True, f"palazzo {__version__} at {where}, SQLite {sqlite_version()}")
+    yield Diagnosis("python", True, f"{platform.python_version()} at {sys.executable}")
+    package_directory = Path(__file__).resolve().parents[1]
+    yield Diagnosis("package", True, f"palazzo {__version__} at {package_directory}, SQLite {sqlite_version()}")
 
 
-def _palace(context: Context) -> Iterator[Finding]:
+def _palace(context: Context) -> Iterator[Diagnosis]:
     path = context.palace_path
     try:
         context.check_palace_path()
     except PalazzoError as error:
-        yield Finding("palace", False, str(error))
+        yield Diagnosis("palace", False, str(error))
         return
     if not path.exists():
-        yield Finding("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
+        yield Diagnosis("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
         return
     try:
         from palazzo.archive.relooking import wants_look
@@ -102,34 +104,34 @@ def _palace(context: Context) -> Iterator[Finding]:
         from palazzo.store import foreign_rows, schema, tainted, tombstones, unfinished
 
         with context.reading().database.snapshot() as connection:
-            yield Finding("palace", True, f"{path}, schema {schema.version(connection)}")
+            yield Diagnosis("palace", True, f"{path}, schema {schema.version(connection)}")
             if is_outdated(connection, Cutter()):
                 detail = "drawers were cut by another version of Palazzo; this one cuts them better"
-                yield Finding("drawers", False, detail, doctor_fixes.DRAWERS, fixable=True)
+                yield Diagnosis("drawers", False, detail, doctor_fixes.DRAWERS, fixable=True)
             if wants_look(connection):
                 detail = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
-                yield Finding("secrets", True, detail)
-            if waiting := tainted.count_waiting(connection):
-                detail = f"{waiting:,} of what agents wrote under words from outside nobody has judged"
-                yield Finding("quarantine", True, f"{detail}: palazzo quarantine list")
+                yield Diagnosis("secrets", True, detail)
+            if pending_count := tainted.count_waiting(connection):
+                detail = f"{pending_count:,} of what agents wrote under words from outside nobody has judged"
+                yield Diagnosis("quarantine", True, f"{detail}: palazzo quarantine list")
             if variants := foreign_rows.variants(connection):
                 detail = f"{count_noun(len(variants), 'item')} came from another palace with other text; yours was kept"
-                yield Finding("variants", True, f"{detail}: palazzo show {variants[0].item} shows the last one")
-            if tombstones.unfinished(connection):
+                yield Diagnosis("variants", True, f"{detail}: palazzo show {variants[0].item} shows the last one")
+            if tombstones.find_pending_erasures(connection):
                 detail = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
-                yield Finding("erase", False, detail, "palazzo erase")
+                yield Diagnosis("erase", False, detail, "palazzo erase")
             for file in unfinished.paths(connection):
                 detail = f"the import of {file} was interrupted, unless it still runs"
                 argument = "-" if file == unfinished.STANDARD_INPUT else f"'{file}'"
-                yield Finding("import", False, detail, f"palazzo import {argument}")
+                yield Diagnosis("import", False, detail, f"palazzo import {argument}")
     except PalaceMissing as error:
-        yield Finding("palace", False, str(error))
+        yield Diagnosis("palace", False, str(error))
     except PalazzoError as error:
-        yield Finding("palace", False, str(error), "palazzo verify")
+        yield Diagnosis("palace", False, str(error), "palazzo verify")
     yield _permissions(path)
 
 
-def _secrets(context: Context) -> Iterator[Finding]:
+def _secrets(context: Context) -> Iterator[Diagnosis]:
     """What today's rules find in the archive, a finding for each, and how to erase it."""
     from palazzo.archive.relooking import leaked_names, note_whole, relook
 
@@ -141,69 +143,69 @@ def _secrets(context: Context) -> Iterator[Finding]:
     for name_leak in leaked_names(database):
         is_clean = False
         detail = f"{name_leak.rule} in the name of the {name_leak.kind} '{name_leak.redacted_name}'"
-        yield Finding("secret", False, detail, mend)
+        yield Diagnosis("secret", False, detail, mend)
     for leak in relook(database, lambda done, total: context.report("looking", done, total)):
         is_clean = False
-        yield Finding("secret", False, f"item {leak.item}: {leak.rule} in {leak.where}", mend)
+        yield Diagnosis("secret", False, f"item {leak.item}: {leak.rule} in {leak.location}", mend)
     if is_clean:
-        yield Finding("secrets", True, "none found in what is archived")
+        yield Diagnosis("secrets", True, "none found in what is archived")
     if os.access(context.palace_path, os.W_OK):
         note_whole(context.writing().database)
 
 
-def _permissions(path: Path) -> Finding:
+def _permissions(path: Path) -> Diagnosis:
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-        return Finding("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
+        return Diagnosis("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"others may read {path} ({mode:04o})"
-        return Finding("permissions", False, detail, f"{doctor_fixes.PRIVATE}'{path}'", fixable=True)
-    return Finding("permissions", True, "yours alone" if os.name == "posix" else "writable")
+        return Diagnosis("permissions", False, detail, f"{doctor_fixes.PRIVATE}'{path}'", fixable=True)
+    return Diagnosis("permissions", True, "yours alone" if os.name == "posix" else "writable")
 
 
-def _filesystem(context: Context) -> Iterator[Finding]:
+def _filesystem(context: Context) -> Iterator[Diagnosis]:
     from palazzo.store import filesystem
 
     path = context.palace_path
     kind = filesystem.type_of(path)
     unsafe = kind in filesystem.UNSAFE_TYPES
     mend = "palazzo settings set palace PATH, with a path on a local disk" if unsafe else ""
-    yield Finding(
+    yield Diagnosis(
         "file system", not unsafe, f"{kind or 'local'}{', which cannot lock a database safely' if unsafe else ''}", mend
     )
-    there = next(parent for parent in (path, *path.parents) if parent.exists())
-    free = shutil.disk_usage(there).free
-    yield Finding(
+    ancestor = next(parent for parent in (path, *path.parents) if parent.exists())
+    free = shutil.disk_usage(ancestor).free
+    yield Diagnosis(
         "disk space", free >= LEAST_FREE, f"{free / 1e9:,.1f} GB free", "" if free >= LEAST_FREE else "free some space"
     )
 
 
-def _model(context: Context) -> Iterator[Finding]:
+def _model(context: Context) -> Iterator[Diagnosis]:
     if context.embedder_spec.kind == "bundled":
         from palazzo.embed.minilm import damaged_files
 
-        damaged = damaged_files()
-        yield Finding(
+        bad_files = damaged_files()
+        yield Diagnosis(
             "model files",
-            not damaged,
-            f"missing or damaged: {', '.join(damaged)}" if damaged else "as they were released",
-            "pip install --force-reinstall palazzo" if damaged else "",
+            not bad_files,
+            f"missing or damaged: {', '.join(bad_files)}" if bad_files else "as they were released",
+            "pip install --force-reinstall palazzo" if bad_files else "",
         )
     try:
         embedder = context.open_embedder()
     except EmbedderUnavailable as error:
-        yield Finding("embedder", False, str(error), "palazzo settings get embedder.kind")
+        yield Diagnosis("embedder", False, str(error), "palazzo settings get embedder.kind")
         return
     try:
         vector = embedder.embed_query("one line to see that it works")
-        yield Finding("embedder", True, f"{embedder.id}, {len(vector)} dimensions")
+        yield Diagnosis("embedder", True, f"{embedder.id}, {len(vector)} dimensions")
     except EmbedderUnavailable as error:
-        yield Finding("embedder", False, str(error), "palazzo settings get embedder.base_url")
+        yield Diagnosis("embedder", False, str(error), "palazzo settings get embedder.base_url")
     finally:
         embedder.close()
 
 
-def _service(context: Context) -> Iterator[Finding]:
+def _service(context: Context) -> Iterator[Diagnosis]:
     from palazzo import client
     from palazzo.errors import ServiceUnavailable
     from palazzo.operations.service_state import address_of, former_states, state_of
@@ -212,183 +214,194 @@ def _service(context: Context) -> Iterator[Finding]:
     for former in former_states(context):
         process = f"process {former.pid}, version {former.version}, at {former.address}"
         detail = f"another service runs for this palace: {process}"
-        yield Finding("service", False, detail, "palazzo service stop")
+        yield Diagnosis("service", False, detail, "palazzo service stop")
     if not context.settings.flag("service"):
         detail = "off, by the setting `service`; each hook captures and injects in its own process"
-        yield Finding("service", True, detail)
+        yield Diagnosis("service", True, detail)
         return
     try:
         client.check_directory(address)
     except FileNotFoundError:
-        yield Finding("service", True, "not running; it is started when something needs it")
+        yield Diagnosis("service", True, "not running; it is started when something needs it")
         return
     except (ServiceUnavailable, OSError) as error:
-        yield Finding("service", False, str(error), "palazzo settings set service false")
+        yield Diagnosis("service", False, str(error), "palazzo settings set service false")
         return
     state = state_of(context)
     if state.running and client.is_newer(state.version, "", __version__, ""):
         detail = f"process {state.pid} is version {state.version} of another installation, and this is {__version__}"
-        yield Finding("service", False, detail, "pip install --upgrade palazzo, or take one of the two away")
+        yield Diagnosis("service", False, detail, "pip install --upgrade palazzo, or take one of the two away")
     elif state.running and state.version != __version__:
         detail = f"process {state.pid} is version {state.version}, and this is {__version__}, which takes its place"
-        yield Finding("service", False, detail, doctor_fixes.SERVICE, fixable=True)
+        yield Diagnosis("service", False, detail, doctor_fixes.SERVICE, fixable=True)
     elif state.running:
         activity = "watching, " if state.watching else ""
-        yield Finding("service", True, f"process {state.pid}, {activity}{state.memory_mb:,} MB")
+        yield Diagnosis("service", True, f"process {state.pid}, {activity}{state.memory_mb:,} MB")
     elif client.is_starting(address):
         detail = f"a process holds {address.lock}, but none answers at {address.socket}"
-        yield Finding("service", False, detail, "palazzo service status, and if that stays: end that process")
+        yield Diagnosis("service", False, detail, "palazzo service status, and if that stays: end that process")
     elif starting.failed_at(address, context.variables) is not None:
         detail = "a hook started one, and none came up; memory is searched by words alone"
-        yield Finding("service", False, detail, doctor_fixes.SERVICE, fixable=True)
+        yield Diagnosis("service", False, detail, doctor_fixes.SERVICE, fixable=True)
     else:
-        yield Finding("service", True, "not running; it is started when something needs it")
+        yield Diagnosis("service", True, "not running; it is started when something needs it")
 
 
-def _backups(context: Context) -> Iterator[Finding]:
+def _backups(context: Context) -> Iterator[Diagnosis]:
     """When the last backup was made, as far as this palace remembers."""
     from palazzo.operations import automatic_backup, backups
 
     if not context.has_palace:
         return
     if (reason := automatic_backup.last_failure(context)) is not None:
-        yield Finding("backup", False, f"the last automatic one failed: {reason}", "palazzo backup")
+        yield Diagnosis("backup", False, f"the last automatic one failed: {reason}", "palazzo backup")
     last = backups.newest(context.palace_path)
     if last is None:
         is_empty = automatic_backup.is_empty(context)
-        yield Finding("backup", is_empty, "none yet", "" if is_empty else "palazzo backup")
+        yield Diagnosis("backup", is_empty, "none yet", "" if is_empty else "palazzo backup")
         return
     days = (context.now - last.at) // 86_400_000_000
-    when = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"
-    detail = f"the last was made {when}: {last.file}{'' if last.is_there else ' (not seen now)'}"
-    yield Finding("backup", days < OLD_BACKUP, detail, "" if days < OLD_BACKUP else "palazzo backup")
+    age = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"
+    detail = f"the last was made {age}: {last.file}{'' if last.is_there else ' (not seen now)'}"
+    yield Diagnosis("backup", days < OLD_BACKUP, detail, "" if days < OLD_BACKUP else "palazzo backup")
     if context.settings.number("backup.keep") and not automatic_backup.is_within_bound(context):
         detail = "one backup is larger than backup.most_mb, so a single automatic one is kept"
-        yield Finding("backup", False, detail, "palazzo settings set backup.most_mb MB")
+        yield Diagnosis("backup", False, detail, "palazzo settings set backup.most_mb MB")
 
 
-def _sync(context: Context) -> Iterator[Finding]:
+def _sync(context: Context) -> Iterator[Diagnosis]:
     from palazzo.operations import syncing_alone
 
     try:
         failed = syncing_alone.failed(context)
     except PalazzoError:
         return  # the palace cannot be read, which is a finding of its own
-    for one in failed:
-        yield Finding("sync", False, f"with '{one.name}': {one.failure}", f"palazzo sync now {one.name}")
+    for failed_remote in failed:
+        yield Diagnosis(
+            "sync",
+            False,
+            f"with '{failed_remote.name}': {failed_remote.failure}",
+            f"palazzo sync now {failed_remote.name}",
+        )
     for refusal in syncing_alone.refusals(context):
         if any(refusal.reason in remote.failure for remote in failed):
             continue
-        yield Finding("sync", False, f"with '{refusal.remote}': {refusal.reason}", "palazzo sync devices")
+        yield Diagnosis("sync", False, f"with '{refusal.remote}': {refusal.reason}", "palazzo sync devices")
 
 
-def _settings(context: Context) -> Iterator[Finding]:
+def _settings(context: Context) -> Iterator[Diagnosis]:
     from palazzo.operations.settings import problems
 
-    found = problems(context)
+    problem_list = problems(context)
     detail = "; ".join(_set(context)) or f"all as they come; yours go to {context.settings_file}"
-    yield Finding("settings", True, detail)
-    for problem in found:
-        yield Finding("settings", False, problem, "palazzo settings")
+    yield Diagnosis("settings", True, detail)
+    for problem in problem_list:
+        yield Diagnosis("settings", False, problem, "palazzo settings")
 
 
 def _set(context: Context) -> Iterator[str]:
     """The settings that are not as they come, by where they were made."""
-    made: dict[str, list[str]] = {}
-    for one in context.settings.values.values():
-        if one.origin != "default":
-            made.setdefault(one.origin.partition(", line ")[0], []).append(f"{one.key.name} = {one.shown}")
-    for origin, settings in made.items():
+    settings_by_origin: dict[str, list[str]] = {}
+    for value in context.settings.values.values():
+        if value.origin != "default":
+            settings_by_origin.setdefault(value.origin.partition(", line ")[0], []).append(
+                f"{value.key.name} = {value.display_text}"
+            )
+    for origin, settings in settings_by_origin.items():
         more = [f"{len(settings) - _MOST_SETTINGS} more"] if len(settings) > _MOST_SETTINGS else []
         yield f"{', '.join([*settings[:_MOST_SETTINGS], *more])} ({origin})"
 
 
-def _switched_off(context: Context) -> Iterator[Finding]:
+def _switched_off(context: Context) -> Iterator[Diagnosis]:
     """That nothing is captured or injected, which somebody wanted and may have forgotten."""
     from palazzo.operations.pausing import pause_of
 
     if (pause := pause_of(context)) is not None:
-        yield Finding("hooks", True, f"{pause}: nothing is captured or injected; 'palazzo resume' ends it")
+        yield Diagnosis("hooks", True, f"{pause}: nothing is captured or injected; 'palazzo resume' ends it")
     if context.settings.flag("off"):
-        yield Finding("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
+        yield Diagnosis("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
 
 
-def _unknown_hooks(context: Context) -> Iterator[Finding]:
+def _unknown_hooks(context: Context) -> Iterator[Diagnosis]:
     """Yield recent hook calls with the name of an unknown host or event."""
     from palazzo import hook_log
 
     for line in hook_log.unknown_hooks(str(context.palace_path), context.variables):
-        yield Finding("hooks", False, f"not handled: {line}", "palazzo hook --help")
+        yield Diagnosis("hooks", False, f"not handled: {line}", "palazzo hook --help")
 
 
-def _optional(context: Context) -> Iterator[Finding]:
+def _optional(context: Context) -> Iterator[Diagnosis]:
     """Programs and libraries that Palazzo does without, and what it does not do then."""
-    there = (
+    remarks = (
         []
         if shutil.which("git", path=context.variables.get("PATH"))
         else ["git is not on PATH: projects are known by their directories"]
     )
     if importlib.util.find_spec("markitdown") is None:
-        there.append("PDF and Office files are not read: pip install 'palazzo[documents]'")
-    yield Finding("optional", True, "; ".join(there) or "git, and what reads PDF and Office files, are here")
+        remarks.append("PDF and Office files are not read: pip install 'palazzo[documents]'")
+    yield Diagnosis("optional", True, "; ".join(remarks) or "git, and what reads PDF and Office files, are here")
 
 
-def _hosts(context: Context) -> Iterator[Finding]:
+def _hosts(context: Context) -> Iterator[Diagnosis]:
     from palazzo.operations.hosts_found import hosts_found
 
-    found = hosts_found(context.variables)
-    yield Finding("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in found) or "none found")
+    hosts = hosts_found(context.variables)
+    yield Diagnosis("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in hosts) or "none found")
 
 
-def _wired(context: Context, try_out: bool) -> Iterator[Finding]:
+def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
     """Whether our hooks and MCP server are in the hosts' settings, reach this palace and answer."""
-    from palazzo.operations.installed import installed
+    from palazzo.operations.installed import inspect_hosts
 
-    for host in installed(context, try_out):
-        there = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
-        there += ["MCP server"] if host.server else []
-        detail = " and ".join(there) + (f", by {', '.join(host.programs)}" if host.programs else "")
+    for host in inspect_hosts(context, try_out):
+        parts = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
+        parts += ["MCP server"] if host.server else []
+        detail = " and ".join(parts) + (f", by {', '.join(host.programs)}" if host.programs else "")
         if host.hook_answers and host.server_answers:
             detail += "; both answer"
         detail = detail or f"not wired; 'palazzo install {host.host}' does it"
-        yield Finding(host.title, True, f"{host.version}: {detail}" if host.version else detail)
+        yield Diagnosis(host.title, True, f"{host.version}: {detail}" if host.version else detail)
         for trouble in host.troubles:
-            anew = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
-            fixable = anew and host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
-            yield Finding(host.title, False, trouble.detail, trouble.mend, fixable)
+            is_reinstall = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
+            fixable = is_reinstall and host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
+            yield Diagnosis(host.title, False, trouble.detail, trouble.mend, fixable)
 
 
-def _histories(context: Context) -> Iterator[Finding]:
+def _histories(context: Context) -> Iterator[Diagnosis]:
     """What of each host's history is not archived, and how long it will still be there."""
     from palazzo.operations.retention import histories_kept
 
     try:
-        found = histories_kept(context)
+        histories = histories_kept(context)
     except PalazzoError:
         return  # the palace cannot be read, which is a finding of its own
-    for kept in found:
-        is_safe = kept.days_left is None or kept.days_left >= LEAST_DAYS
-        mend = "" if is_safe else f"palazzo feed {kept.host}"
-        yield Finding(f"history of {kept.host}", is_safe, _told(kept), mend)
+    for history in histories:
+        is_safe = history.days_left is None or history.days_left >= LEAST_DAYS
+        mend = "" if is_safe else f"palazzo feed {history.host}"
+        yield Diagnosis(f"history of {history.host}", is_safe, _describe_history(history), mend)
 
 
-def _told(kept: HistoryKept) -> str:
-    if kept.sessions is None:
-        return "not archived yet" if kept.missing else "archived, and may have grown" if kept.grown else "archived"
-    sessions = f"{kept.sessions:,} session{'' if kept.sessions == 1 else 's'}"
-    if not kept.missing and not kept.grown:
+def _describe_history(history: HistoryKept) -> str:
+    if history.sessions is None:
+        return (
+            "not archived yet" if history.missing else "archived, and may have grown" if history.grown else "archived"
+        )
+    sessions = f"{history.sessions:,} session{'' if history.sessions == 1 else 's'}"
+    if not history.missing and not history.grown:
         return f"{sessions}, all archived"
-    news = [f"{kept.missing:,} not archived"] if kept.missing else []
-    news += [f"{kept.grown:,} grown since"] if kept.grown else []
+    news = [f"{history.missing:,} not archived"] if history.missing else []
+    news += [f"{history.grown:,} grown since"] if history.grown else []
     detail = f"{sessions}, {' and '.join(news)}"
-    if kept.days_left is None:
+    if history.days_left is None:
         return f"{detail}; none is deleted by itself"
-    if kept.days_left < 0:
-        return f"{detail}; the oldest of these is deleted when {kept.host} starts next"
-    return f"{detail}; the oldest of these is deleted in {kept.days_left:,} day{'' if kept.days_left == 1 else 's'}"
+    if history.days_left < 0:
+        return f"{detail}; the oldest of these is deleted when {history.host} starts next"
+    return (
+        f"{detail}; the oldest of these is deleted in {history.days_left:,} day{'' if history.days_left == 1 else 's'}"
+    )
 
 
-_LOOKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
+_LOOKS: tuple[Callable[[Context], Iterator[Diagnosis]], ...] = (
     _python,
     _palace,
     _filesystem,

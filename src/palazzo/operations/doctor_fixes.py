@@ -24,7 +24,7 @@ PRIVATE = "chmod 600 "
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixResult:
     """A command that was carried out, or could not be; `detail` is what it did, or why not."""
 
     command: str
@@ -32,14 +32,14 @@ class Fixed:
     detail: str
 
 
-def carry_out(context: Context, commands: Iterable[str]) -> Iterator[Fixed]:
+def carry_out(context: Context, commands: Iterable[str]) -> Iterator[FixResult]:
     """Carry out each command once, in order; one that fails keeps no other back."""
     for command in dict.fromkeys(commands):
-        doing = next(does for begins, does in _FIXES.items() if command.startswith(begins))
+        fix = next(does for begins, does in _FIXES.items() if command.startswith(begins))
         try:
-            yield Fixed(command, True, doing(context, command))
+            yield FixResult(command, True, fix(context, command))
         except (PalazzoError, OSError) as error:
-            yield Fixed(command, False, str(error))
+            yield FixResult(command, False, str(error))
 
 
 def _start_service(context: Context, command: str) -> str:
@@ -65,9 +65,11 @@ def _install(context: Context, command: str) -> str:
     from palazzo.operations.install import InstallRequest, install
 
     files = install(context, InstallRequest(command.removeprefix(INSTALL))).files
-    changed = [one for one in files if one.state != "same"]
-    told = [f"{one.state} {one.path}{f', kept as it was in {one.backup}' if one.backup else ''}" for one in changed]
-    return "; ".join(told) or "nothing was to be changed"
+    changed = [file for file in files if file.state != "same"]
+    descriptions = [
+        f"{file.state} {file.path}{f', kept as it was in {file.backup}' if file.backup else ''}" for file in changed
+    ]
+    return "; ".join(descriptions) or "nothing was to be changed"
 
 
 def _make_private(context: Context, command: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
 from palazzo.operations.doctor_fixes import REPAIR
-from palazzo.operations.finding import Finding
+from palazzo.operations.finding import Diagnosis
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -16,17 +16,17 @@ _MOST_DEAD_LETTERS = 10
 """Texts that are named; the others are counted."""
 
 
-def find_failed_activities(context: Context) -> Iterator[Finding]:
+def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
     """Yield the activities whose last run in the background failed."""
     from palazzo.derive.consumers import activity_of
     from palazzo.operations.background import failures
 
     for activity, reason in failures(context.variables):
         description = activity_of(activity)
-        yield Finding("background", False, f"{description} failed last time: {reason}", REPAIR, fixable=True)
+        yield Diagnosis("background", False, f"{description} failed last time: {reason}", REPAIR, fixable=True)
 
 
-def find_dead_letters(context: Context) -> Iterator[Finding]:
+def find_dead_letters(context: Context) -> Iterator[Diagnosis]:
     """Yield the texts that a consumer could not process."""
     from palazzo.derive.consumers import activity_of
     from palazzo.operations.service_state import log_file
@@ -45,7 +45,7 @@ def find_dead_letters(context: Context) -> Iterator[Finding]:
         detail = (
             f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error}); all other texts were processed"
         )
-        yield Finding("set aside", False, detail, mend, fixable=True)
+        yield Diagnosis("set aside", False, detail, mend, fixable=True)
     if len(letters) > _MOST_DEAD_LETTERS:
         detail = f"{len(letters) - _MOST_DEAD_LETTERS:,} more; palazzo verify counts them"
-        yield Finding("set aside", False, detail, REPAIR, fixable=True)
+        yield Diagnosis("set aside", False, detail, REPAIR, fixable=True)

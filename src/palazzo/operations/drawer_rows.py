@@ -49,18 +49,18 @@ class DrawerRow:
 def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout) -> tuple[DrawerRow, ...]:
     """Return drawers by their row ids, in that order."""
     from palazzo.archive import reading
-    from palazzo.operations.branches import written
+    from palazzo.operations.branches import find_origin
     from palazzo.operations.hits import source_of, title_of
     from palazzo.store import labels
 
     read = reading.read_drawers(connection, rows)
-    said = labels.labels_of(connection, rows)
-    standings = checkout.standings(written(drawer) for drawer in read.values())
-    found = []
+    labels_by_row = labels.labels_of(connection, rows)
+    standings = checkout.standings(find_origin(drawer) for drawer in read.values())
+    result_rows = []
     for row in rows:
-        drawer, label = read[row], said.get(row, labels.NO_LABEL)
+        drawer, label = read[row], labels_by_row.get(row, labels.NO_LABEL)
         text = beginning(drawer.text)
-        found.append(
+        result_rows.append(
             DrawerRow(
                 id=drawer.id,
                 kind=drawer.kind,
@@ -79,11 +79,11 @@ def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout)
                 text=text,
                 truncated=len(text) < len(drawer.text),
                 length=len(drawer.text),
-                visibility=standings[written(drawer)].visibility,
-                label=standings[written(drawer)].label,
+                visibility=standings[find_origin(drawer)].visibility,
+                label=standings[find_origin(drawer)].label,
             )
         )
-    return tuple(found)
+    return tuple(result_rows)
 
 
 def beginning(text: str, most: int = BEGINNING) -> str:

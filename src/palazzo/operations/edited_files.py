@@ -49,99 +49,101 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class FileChange:
     """A file as it was and as it is to be; None where there is none. `backup` is where the former is kept."""
 
     edit: Edit
     target: Path
-    before: bytes | None
-    after: bytes | None
+    old_content: bytes | None
+    new_content: bytes | None
     backup: Path | None = None
 
     @property
     def state(self) -> State:
         """How it changes."""
-        if self.before == self.after:
+        if self.old_content == self.new_content:
             return "same"
-        return "new" if self.before is None else "removed" if self.after is None else "changed"
+        return "new" if self.old_content is None else "removed" if self.new_content is None else "changed"
 
     @property
     def diff(self) -> str:
         """A unified diff; very long lines are cut."""
-        before, after = (_lines(content) for content in (self.before, self.after))
+        old_lines, new_lines = (_lines(content) for content in (self.old_content, self.new_content))
         path = str(self.edit.path)
-        return "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))
+        return "\n".join(difflib.unified_diff(old_lines, new_lines, path, path, lineterm=""))
 
 
-def looked_at(edits: Sequence[Edit]) -> tuple[Edited, ...]:
+def looked_at(edits: Sequence[Edit]) -> tuple[FileChange, ...]:
     """Return what would come of the edits; raises UsageError where one cannot be carried out. Writes nothing."""
-    found = tuple(_planned(edit) for edit in edits)
-    for one in found:
-        if one.state != "same":
-            _check_writable(one)
-    return found
+    changes = tuple(_plan_change(edit) for edit in edits)
+    for change in changes:
+        if change.state != "same":
+            _check_writable(change)
+    return changes
 
 
-def carry_out(edits: Sequence[Edit], lock: Path) -> tuple[Edited, ...]:
+def carry_out(edits: Sequence[Edit], lock: Path) -> tuple[FileChange, ...]:
     """Change the files, one after the other; where one fails, those before it are put back and UsageError is raised.
 
     `lock` is the file by which installations wait for one another.
     """
-    with _alone(lock):
+    with _hold_lock(lock):
         looked_at(edits)
-        done: list[Edited] = []
+        changes: list[FileChange] = []
         try:
             for edit in edits:
-                done.append(_carried_out(edit))
+                changes.append(_carried_out(edit))
         except BaseException:
-            for one in reversed(done):
-                _put_back(one)
+            for change in reversed(changes):
+                _put_back(change)
             raise
-        return tuple(done)
+        return tuple(changes)
 
 
 # --- reading -----------------------------------------------------------------------------------------------
 
 
-def _planned(edit: Edit) -> Edited:
+def _plan_change(edit: Edit) -> FileChange:
     target = Path(os.path.realpath(edit.path))
-    before = _read(edit.path, target)
+    old_content = _read(edit.path, target)
     try:
-        text = None if before is None else before.removeprefix(_BOM).decode()
-        after = edit.change(text)
+        text = None if old_content is None else old_content.removeprefix(_BOM).decode()
+        new_text = edit.change(text)
     except UnicodeDecodeError:
-        raise _refused(edit.path, "is not UTF-8") from None
+        raise _make_refusal(edit.path, "is not UTF-8") from None
     except ValueError as error:
-        raise _refused(edit.path, f"cannot be changed: {error}") from None
-    bom = _BOM if before is not None and before.startswith(_BOM) else b""
+        raise _make_refusal(edit.path, f"cannot be changed: {error}") from None
+    bom = _BOM if old_content is not None and old_content.startswith(_BOM) else b""
     try:
-        return Edited(edit, target, before, None if after is None else bom + after.encode())
+        return FileChange(edit, target, old_content, None if new_text is None else bom + new_text.encode())
     except UnicodeEncodeError:
-        raise _refused(edit.path, "cannot name a program whose path is not UTF-8") from None
+        raise _make_refusal(edit.path, "cannot name a program whose path is not UTF-8") from None
 
 
 def _read(path: Path, target: Path) -> bytes | None:
     try:
         if not stat.S_ISREG(target.stat().st_mode):
-            raise _refused(path, "is not a file")
+            raise _make_refusal(path, "is not a file")
         return target.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _refused(path, f"cannot be read ({error.strerror})") from None
+        raise _make_refusal(path, f"cannot be read ({error.strerror})") from None
 
 
-def _check_writable(one: Edited) -> None:
+def _check_writable(change: FileChange) -> None:
     """A file that nobody may write is not replaced, though its directory would allow it."""
-    path = one.edit.path
-    if one.before is not None and not (one.target.stat().st_mode & 0o222 and os.access(one.target, os.W_OK)):
-        raise _refused(path, "is read-only")
-    there = next(parent for parent in one.target.parents if os.access(parent, os.F_OK))
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise _refused(path, f"cannot be written: {there} is no directory that you may write to")
+    path = change.edit.path
+    if change.old_content is not None and not (
+        change.target.stat().st_mode & 0o222 and os.access(change.target, os.W_OK)
+    ):
+        raise _make_refusal(path, "is read-only")
+    ancestor = next(parent for parent in change.target.parents if os.access(parent, os.F_OK))
+    if not ancestor.is_dir() or not os.access(ancestor, os.W_OK):
+        raise _make_refusal(path, f"cannot be written: {ancestor} is no directory that you may write to")
 
 
-def _refused(path: Path, why: str) -> UsageError:
+def _make_refusal(path: Path, why: str) -> UsageError:
     return UsageError(f"{path} {why}; nothing was written. Mend that first, or move the file away.")
 
 
@@ -154,7 +156,7 @@ def _lines(content: bytes | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[FileLock]:
+def _hold_lock(path: Path) -> Iterator[FileLock]:
     """Hold the lock that all installations of this person take."""
     until = time.monotonic() + _PATIENCE
     try:
@@ -172,30 +174,32 @@ def _alone(path: Path) -> Iterator[FileLock]:
         yield lock
 
 
-def _carried_out(edit: Edit) -> Edited:
+def _carried_out(edit: Edit) -> FileChange:
     for _ in range(_TRIES):
-        one = _planned(edit)
-        if one.state == "same":
-            return one
+        change = _plan_change(edit)
+        if change.state == "same":
+            return change
         try:
-            keeps = one.before is not None and one.after is not None  # a file that goes held nothing but ours
-            backup = _backed_up(one.target, one.before or b"") if keeps else None
-            if _replaced(one.target, one.before, one.after, edit.private):
-                _forget_old_backups(one.target)
-                return replace(one, backup=backup)
+            keeps = (
+                change.old_content is not None and change.new_content is not None
+            )  # a file that goes held nothing but ours
+            backup = _backed_up(change.target, change.old_content or b"") if keeps else None
+            if _replace_file(change.target, change.old_content, change.new_content, edit.private):
+                _forget_old_backups(change.target)
+                return replace(change, backup=backup)
             if backup is not None:
                 backup.unlink()
         except OSError as error:
-            raise _refused(edit.path, f"cannot be written ({error.strerror})") from None
+            raise _make_refusal(edit.path, f"cannot be written ({error.strerror})") from None
     raise UsageError(
         f"{edit.path} is being changed by another program all the time; nothing was written. Try again when that ends."
     )
 
 
-def _replaced(target: Path, before: bytes | None, after: bytes | None, private: bool) -> bool:
+def _replace_file(target: Path, old_content: bytes | None, new_content: bytes | None, private: bool) -> bool:
     """Put `after` in place of the file at once; False, and nothing done, where it is not as it was any more."""
-    if after is None:
-        if not _is_still(target, before):
+    if new_content is None:
+        if not _is_still(target, old_content):
             return False
         target.unlink()
         return True
@@ -204,14 +208,14 @@ def _replaced(target: Path, before: bytes | None, after: bytes | None, private: 
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(after)
+            file.write(new_content)
             file.flush()
             os.fsync(file.fileno())
-        if before is None:
+        if old_content is None:
             part.chmod(0o600 if private else 0o644)
         else:
             _keep_owner(target, part)
-        if not _is_still(target, before):
+        if not _is_still(target, old_content):
             part.unlink()
             return False
         part.replace(target)
@@ -221,27 +225,30 @@ def _replaced(target: Path, before: bytes | None, after: bytes | None, private: 
     return True
 
 
-def _is_still(target: Path, before: bytes | None) -> bool:
+def _is_still(target: Path, old_content: bytes | None) -> bool:
     try:
-        return target.read_bytes() == before
+        return target.read_bytes() == old_content
     except FileNotFoundError:
-        return before is None
+        return old_content is None
 
 
 def _keep_owner(target: Path, part: Path) -> None:
-    was, now = target.stat(), part.stat()
-    if os.name == "posix" and (was.st_uid, was.st_gid) != (now.st_uid, now.st_gid):
+    was, part_status = target.stat(), part.stat()
+    if os.name == "posix" and (was.st_uid, was.st_gid) != (part_status.st_uid, part_status.st_gid):
         os.chown(part, was.st_uid, was.st_gid)
     part.chmod(stat.S_IMODE(was.st_mode))
 
 
-def _put_back(one: Edited) -> None:
+def _put_back(change: FileChange) -> None:
     """As it was, unless somebody has changed it since."""
-    if one.state == "same":
+    if change.state == "same":
         return
     with contextlib.suppress(OSError):  # the error that brought us here is told; the backup is there
-        if _replaced(one.target, one.after, one.before, one.edit.private) and one.backup is not None:
-            one.backup.unlink()
+        if (
+            _replace_file(change.target, change.new_content, change.old_content, change.edit.private)
+            and change.backup is not None
+        ):
+            change.backup.unlink()
 
 
 def _backed_up(target: Path, content: bytes) -> Path:

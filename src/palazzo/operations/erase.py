@@ -19,10 +19,10 @@ from palazzo.operations.background import start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.archive.erasing import Found, Wanted
-    from palazzo.archive.traces import Traced
+    from palazzo.archive.erasing import ErasureRequest, SurveyResult
+    from palazzo.archive.traces import TraceReport
     from palazzo.operations.context import Context
-    from palazzo.operations.erased_backups import Reached
+    from palazzo.operations.erased_backups import BackupErasure
     from palazzo.store.database import Connection
 
 LARGE_SHARE = 0.25
@@ -85,46 +85,51 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
     Each character becomes █. The same words are known when they come again, and left out. Nothing undoes this;
     'palazzo forget' is the reversible way. Without arguments an erase that was interrupted is finished.
     """
-    chosen = [bool(request.ids), *(one is not None for one in (request.match, request.session, request.source))]
-    chosen.append(request.secrets)
-    if sum(chosen) > 1:
+    selectors = [
+        bool(request.ids),
+        *(option is not None for option in (request.match, request.session, request.source)),
+    ]
+    selectors.append(request.secrets)
+    if sum(selectors) > 1:
         raise UsageError("Say what to erase in one way: ids, --match, --session, --source or --secrets.")
     if request.certificate is not None:
         request = replace(request, certificate=context.led_to(request.certificate))
         _check_certificate(request.certificate)
-    waiting = _unfinished(context)
-    if not any(chosen):
-        if not waiting:
+    is_interrupted = _has_unfinished_erase(context)
+    if not any(selectors):
+        if not is_interrupted:
             raise UsageError("Say what to erase: ids, --match, --session, --source or --secrets.")
         if request.dry_run:
             return EraseResult(True, 0, 0, 0, 0.0)
         if request.certificate is not None:
             _make_certificate(request.certificate)
-        return _finished(context, request, None)
-    if waiting and not request.dry_run:
+        return _finish_erase(context, request, None)
+    if is_interrupted and not request.dry_run:
         context.notice("An erase was interrupted; it is finished first.")
         clear(context)
-    wanted = _wanted(context, request)
-    found, share, sample = _survey(context, wanted)
-    if not found.items and not found.names and not found.packs:
-        raise NotFound(f"{_named(request)} is nowhere in the palace. Nothing was erased.")
-    would = EraseResult(True, len(found.items), found.characters, found.names, share, left=wanted.left, sample=sample)
+    targets = _find_targets(context, request)
+    survey, share, sample = _survey(context, targets)
+    if not survey.items and not survey.names and not survey.packs:
+        raise NotFound(f"{_describe_request(request)} is nowhere in the palace. Nothing was erased.")
+    would = EraseResult(
+        True, len(survey.items), survey.characters, survey.names, share, left=targets.remaining_count, sample=sample
+    )
     if request.dry_run:
         return would
     if share > LARGE_SHARE and (request.match or request.secrets) and not request.even_most:
         raise UsageError(
-            f"That is {share:.0%} of all that the palace holds ({found.characters:,} characters in "
-            f"{len(found.items):,} items). Nothing was erased; give --even-most if it is meant."
+            f"That is {share:.0%} of all that the palace holds ({survey.characters:,} characters in "
+            f"{len(survey.items):,} items). Nothing was erased; give --even-most if it is meant."
         )
     if request.certificate is not None:
         _make_certificate(request.certificate)
     try:
-        context.writing().erase(wanted, found)
+        context.writing().erase(targets, survey)
     except BaseException:
         if request.certificate is not None:
             request.certificate.unlink(missing_ok=True)
         raise
-    return _finished(context, request, would)
+    return _finish_erase(context, request, would)
 
 
 def _check_certificate(target: Path | None) -> None:
@@ -147,23 +152,23 @@ def _make_certificate(target: Path) -> None:
         ) from None
 
 
-def _unfinished(context: Context) -> bool:
+def _has_unfinished_erase(context: Context) -> bool:
     from palazzo.store import tombstones
 
     with context.reading().database.snapshot() as connection:
-        return bool(tombstones.unfinished(connection))
+        return bool(tombstones.find_pending_erasures(connection))
 
 
-def _wanted(context: Context, request: EraseRequest) -> Wanted:
+def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
     from palazzo.archive import erasing, matching
 
     if request.match is not None:
         if not request.match:
             raise UsageError("The pattern is empty. Nothing was erased.")
-        found = matching.matches(context.palace_path, request.match, context.report)
-        if not found:
-            raise NotFound(f"{_named(request)} is nowhere in the palace. Nothing was erased.")
-        return erasing.matched_words(found)
+        matches = matching.matches(context.palace_path, request.match, context.report)
+        if not matches:
+            raise NotFound(f"{_describe_request(request)} is nowhere in the palace. Nothing was erased.")
+        return erasing.matched_words(matches)
     if request.secrets:
         return erasing.matched_words(dict.fromkeys(_secrets(context), True))
     with context.reading().database.snapshot() as connection:
@@ -173,10 +178,10 @@ def _wanted(context: Context, request: EraseRequest) -> Wanted:
 def _secrets(context: Context) -> set[str]:
     from palazzo.archive import relooking
 
-    found = relooking.secrets(context.reading().database, lambda done, total: context.report("looking", done, total))
-    if not found:
+    secrets = relooking.secrets(context.reading().database, lambda done, total: context.report("looking", done, total))
+    if not secrets:
         raise NotFound("Today's rules find no secret in the palace. Nothing was erased.")
-    return found
+    return secrets
 
 
 def _spans(context: Context, connection: Connection, request: EraseRequest) -> dict[int, list[tuple[int, int]]]:
@@ -211,49 +216,49 @@ def _with_subagents(connection: Connection, rows: Sequence[int]) -> set[int]:
     return {*rows, *below}
 
 
-def _survey(context: Context, wanted: Wanted) -> tuple[Found, float, tuple[tuple[str, str], ...]]:
+def _survey(context: Context, targets: ErasureRequest) -> tuple[SurveyResult, float, tuple[tuple[str, str], ...]]:
     from palazzo.archive import erasing
     from palazzo.store import items
 
     with context.reading().database.snapshot() as connection:
-        found = erasing.survey(connection, wanted, context.report)
+        survey = erasing.survey(connection, targets, context.report)
         total = items.characters(connection)
-        sample = _sample(connection, found)
-    return found, found.characters / total if total else 0.0, sample
+        sample = _sample(connection, survey)
+    return survey, survey.characters / total if total else 0.0, sample
 
 
-def _sample(connection: Connection, found: Found) -> tuple[tuple[str, str], ...]:
+def _sample(connection: Connection, survey: SurveyResult) -> tuple[tuple[str, str], ...]:
     """What stands around the first places. The words themselves are covered: what is shown may be kept by a host."""
     from palazzo.store import items
     from palazzo.text.hashed import cover
 
-    rows = list(found.texts)[:_SAMPLES]
+    rows = list(survey.texts)[:_SAMPLES]
     texts = items.read_texts(connection, rows)
-    told = []
+    excerpts = []
     for row, uid in items.uids_of(connection, rows):
-        if found.texts[row]:
-            covered, (start, end) = cover(texts[row], found.texts[row]), found.texts[row][0]
-            around = covered[max(start - _AROUND, 0) : min(end, start + _AROUND) + _AROUND]
-            told.append((uid.hex(), " ".join(around.split())))
-    return tuple(told)
+        if survey.texts[row]:
+            masked_text, (start, end) = cover(texts[row], survey.texts[row]), survey.texts[row][0]
+            around = masked_text[max(start - _AROUND, 0) : min(end, start + _AROUND) + _AROUND]
+            excerpts.append((uid.hex(), " ".join(around.split())))
+    return tuple(excerpts)
 
 
-def _finished(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
+def _finish_erase(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
     """Clear the file and other files, write the certificate, and have vectors made for what was cut anew."""
     from palazzo.operations import known_exports, syncing
 
-    certificates, traced, backups = clear(context)
-    done = would or EraseResult(False, 0, 0, 0, 0.0)
+    certificates, trace_result, backups = clear(context)
+    totals = would or EraseResult(False, 0, 0, 0, 0.0)
     result = EraseResult(
         False,
-        len({one.id for proof in certificates for one in proof.items}),
-        done.characters,
-        done.names,
-        done.share,
+        len({item.id for proof in certificates for item in proof.items}),
+        totals.characters,
+        totals.names,
+        totals.share,
         tuple(certificates),
-        traced.removed,
-        (*traced.left, *backups.left),
-        done.left,
+        trace_result.removed,
+        (*trace_result.remaining, *backups.left),
+        totals.left,
         backups.cleared,
         backups.away,
         tuple(map(str, known_exports.read_exports(context.palace_path))),
@@ -265,7 +270,7 @@ def _finished(context: Context, request: EraseRequest, would: EraseResult | None
     return result
 
 
-def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
+def clear(context: Context) -> tuple[list[Certificate], TraceReport, BackupErasure]:
     """Clear the palace's file and all other files of what was erased."""
     from palazzo.archive import traces
     from palazzo.operations import backups, erased_backups, syncing
@@ -274,10 +279,10 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
     palace = context.writing()
     context.notice("Writing the palace's file anew, so that nothing stays in its free pages.")
     proofs = palace.finish_erasing()
-    fetched = syncing.clear_cache(context)
+    cache_files = syncing.clear_cache(context)
     with palace.database.snapshot() as connection:
-        known = tombstones.finder(connection)
-    where = traces.Places(
+        finder = tombstones.finder(connection)
+    trace_places = traces.Places(
         palace=context.palace_path.parent,
         state=paths.state_directory(context.variables),
         cache=paths.cache_directory(context.variables),
@@ -288,8 +293,8 @@ def clear(context: Context) -> tuple[list[Certificate], Traced, Reached]:
         traces.Trace(file.parent, glob.escape(file.name + backups.SETTINGS), is_expendable=False)
         for file in erased_backups.find_backups(context)
     ]
-    traces_left = traces.clear_traces(where, known, settings_files)
-    return proofs, replace(traces_left, left=(*traces_left.left, *fetched)), erased_backups.clear(context)
+    traces_left = traces.clear_traces(trace_places, finder, settings_files)
+    return proofs, replace(traces_left, remaining=(*traces_left.remaining, *cache_files)), erased_backups.clear(context)
 
 
 def _write(target: Path, proofs: Sequence[object]) -> None:
@@ -304,7 +309,7 @@ def _write(target: Path, proofs: Sequence[object]) -> None:
         ) from error
 
 
-def _named(request: EraseRequest) -> str:
+def _describe_request(request: EraseRequest) -> str:
     if request.match is not None:
         return f"What '{request.match}' matches"
     if request.secrets:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class BackupErasure:
     """The backups that the words went from, those that may still hold them, and those that nobody sees now."""
 
     cleared: tuple[str, ...] = ()
@@ -27,20 +27,20 @@ class Reached:
     away: tuple[str, ...] = ()
 
 
-def clear(context: Context) -> Reached:
+def clear(context: Context) -> BackupErasure:
     """Erase in all backups that are known what the palace has erased since they were made."""
-    cleared, left, away = [], [], []
+    clean_backups, failed_backups, away = [], [], []
     for file in find_backups(context):
         if not file.is_file():
             away.append(str(file))
             continue
         context.notice(f"Looking for the words in the backup {file}.")
         try:
-            if _cleared(context, file):
-                cleared.append(str(file))
+            if _erase_in_backup(context, file):
+                clean_backups.append(str(file))
         except (PalazzoError, OSError):
-            left.append(str(file))
-    return Reached(tuple(cleared), tuple(left), tuple(away))
+            failed_backups.append(str(file))
+    return BackupErasure(tuple(clean_backups), tuple(failed_backups), tuple(away))
 
 
 def find_backups(context: Context) -> list[Path]:
@@ -50,13 +50,13 @@ def find_backups(context: Context) -> list[Path]:
     palace = context.palace_path
     with context.reading().database.snapshot() as connection:
         device = copying.device_of(connection)
-    files = [backup.file for backup in backups.known(palace)]
+    files = [backup.file for backup in backups.list_backups(palace)]
     for directory in (backups.default_directory(palace), automatic_backup.directory_of(palace)):
         files += backups.in_directory(directory, device)
     return list(dict.fromkeys(files))
 
 
-def _cleared(context: Context, file: Path) -> bool:
+def _erase_in_backup(context: Context, file: Path) -> bool:
     """Erase in one backup; return whether it held anything of what is to go."""
     from palazzo.archive import erased_since
     from palazzo.operations.backup import check_whole
@@ -65,18 +65,18 @@ def _cleared(context: Context, file: Path) -> bool:
 
     partial = backups.partial(file)
     try:
-        with backups.alone(context.palace_path):
+        with backups.hold_backup_lock(context.palace_path):
             copying.refuse_foreign(file)
             copying.copy_closed(file, partial, lambda done, total: context.report("copying", done, total))
             check_whole(context, partial, str(file))
             with Palace.open(partial) as copy:
-                carried = erased_since.carry_over(context.reading().database, copy.database, context.report)
-                if carried.held:
+                outcome = erased_since.carry_over(context.reading().database, copy.database, context.report)
+                if outcome.is_affected:
                     copy.finish_erasing()
-            if carried.held:
+            if outcome.is_affected:
                 copying.close_up(partial)
                 copying.rename(partial, file)
-            return carried.held
+            return outcome.is_affected
     finally:
         with contextlib.suppress(OSError):
             copying.remove(partial)

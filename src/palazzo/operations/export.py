@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.listing import Listing
 
-_TOLD_EACH = 1_000
+_REPORT_INTERVAL = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +126,13 @@ def _salvage(context: Context, request: ExportRequest, out: Path, began: float) 
 
 def _export(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
     with context.reading().database.snapshot() as connection:
-        chosen, narrowed = _chosen(context, connection, request)
+        listing, filters = _select_drawers(context, connection, request)
         if request.format == "markdown":
-            counts = _markdown(context, connection, chosen, narrowed, out)
+            counts = _markdown(context, connection, listing, filters, out)
         else:
-            counts = _jsonl(context, connection, chosen, narrowed, out)
+            counts = _jsonl(context, connection, listing, filters, out)
     took = round(time.monotonic() - began, 3)
-    return ExportResult(str(out), request.format, counts, _size(out), took, narrowed)
+    return ExportResult(str(out), request.format, counts, _size(out), took, filters)
 
 
 def _out(context: Context, request: ExportRequest) -> Path:
@@ -156,7 +156,7 @@ def _out(context: Context, request: ExportRequest) -> Path:
     return out
 
 
-def _chosen(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
+def _select_drawers(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
     """Which drawers are wanted, and by which options; none of these are given where all are."""
     from palazzo.operations import choosing, search
     from palazzo.operations.tag import label
@@ -170,7 +170,7 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
     if since is not None and until is not None and since >= until:
         raise UsageError("The time range is inverted: --since must lie before --until.")
     wing, room = search.check_place(connection, request.wing, request.room, context.notice)
-    narrowed: dict[str, Any] = {
+    filters: dict[str, Any] = {
         "wing": wing,
         "room": room,
         "kind": request.kind,
@@ -179,7 +179,7 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
         "branch": request.branch,
         "tags": sorted(tag.strip().lower() for tag in request.tags),
         "source": request.source,
-        "filed_as": sorted(label("--filed-as", one) for one in request.filed_as),
+        "filed_as": sorted(label("--filed-as", raw_label) for raw_label in request.filed_as),
         "min_importance": request.min_importance,
         "external": None if request.external else False,
     }
@@ -188,26 +188,28 @@ def _chosen(context: Context, connection: Connection, request: ExportRequest) ->
         rooms=places.scope(connection, wing, room).rooms,
         kind=request.kind,
         since=since,
-        before=until,
+        end_time=until,
         tags=choosing.known_tags(connection, request.tags),
-        filed_as=tuple(narrowed["filed_as"]),
+        filed_as=tuple(filters["filed_as"]),
         least=request.min_importance,
         trusts=None if request.external else tuple(trust for trust in TRUSTS if trust != "external"),
         branch=request.branch,
         sources=sources,
     )
-    return listing, {name: value for name, value in narrowed.items() if value not in (None, [])}
+    return listing, {name: value for name, value in filters.items() if value not in (None, [])}
 
 
 def _markdown(
-    context: Context, connection: Connection, chosen: Listing, narrowed: dict[str, Any], out: Path
+    context: Context, connection: Connection, listing: Listing, filters: dict[str, Any], out: Path
 ) -> dict[str, int]:
     from palazzo.exchange import markdown, trees
 
-    wanted = markdown.Chosen(chosen, narrowed)
-    with trees.growing(out) as tree:
-        told = markdown.write(connection, wanted, tree, lambda done, total: context.report("exporting", done, total))
-    return {"drawers": told.drawers, "facts": told.facts, "tasks": told.tasks, "pages": told.pages}
+    selection = markdown.PageSelection(listing, filters)
+    with trees.open_tree(out) as tree:
+        counts = markdown.write(
+            connection, selection, tree, lambda done, total: context.report("exporting", done, total)
+        )
+    return {"drawers": counts.drawers, "facts": counts.facts, "tasks": counts.tasks, "pages": counts.pages}
 
 
 def _jsonl(
@@ -227,10 +229,10 @@ def _jsonl(
         write(line)
         proof.add(line.removesuffix(b"\n"))
         counts[kind] += 1
-        if not (done := counts.total()) % _TOLD_EACH:
-            context.report("exporting", done, max(done, total))
+        if not (line_count := counts.total()) % _REPORT_INTERVAL:
+            context.report("exporting", line_count, max(line_count, total))
 
-    with files.written(out) as write:
+    with files.open_output(out) as write:
         for record in reading.records(connection, scope):
             if isinstance(record, Header) and remark:
                 record = replace(record, written_by=f"{record.written_by} {remark}")

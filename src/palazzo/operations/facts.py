@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from palazzo.graph.beliefs import Beliefs, Fact
     from palazzo.graph.changing import Change
     from palazzo.graph.stating import Statement, Triple
-    from palazzo.guard.taint import Believed
+    from palazzo.guard.taint import TrustAssessment
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.facts import Provenance, Version
@@ -69,8 +69,8 @@ class FactView:
 
 def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tuple[FactView, ...]:
     """Return versions as they are shown; `moment` is when they are to be current."""
-    told = beliefs.tell(versions)
-    return tuple(_view(fact, one.holds_at(moment)) for fact, one in zip(told, versions, strict=True))
+    fact_list = beliefs.tell(versions)
+    return tuple(_view(fact, version.holds_at(moment)) for fact, version in zip(fact_list, versions, strict=True))
 
 
 def _view(fact: Fact, current: bool) -> FactView:
@@ -90,7 +90,7 @@ def _view(fact: Fact, current: bool) -> FactView:
         retired_at=iso(fact.retired_at),
         superseded_by=fact.superseded_by,
         trust=fact.trust,
-        provenance=tuple(ProvenanceView(*one[:-1], tuple(map(name_of, one.anchors))) for one in fact.provenance),
+        provenance=tuple(ProvenanceView(*entry[:-1], tuple(map(name_of, entry.anchors))) for entry in fact.provenance),
     )
 
 
@@ -130,7 +130,7 @@ def triple(context: Context, subject: str, predicate: str, thing: str, wing: str
         naming.predicate_name(predicate),
         naming.entity_name("object", thing),
     )
-    return Triple(*naming.guarded(Guard.of(context.writing().database), *words), place)
+    return Triple(*naming.redact_fact(Guard.of(context.writing().database), *words), place)
 
 
 def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
@@ -143,7 +143,7 @@ def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
 
 
 def provenance(
-    context: Context, stated_by: str, sources: Sequence[str], whom: Believed | None = None
+    context: Context, stated_by: str, sources: Sequence[str], belief: TrustAssessment | None = None
 ) -> tuple[Provenance, ...]:
     """Return who states something and which drawers or items (ids or their beginnings) say it.
 
@@ -151,44 +151,52 @@ def provenance(
     """
     from palazzo.archive import reading
     from palazzo.archive.guarding import Guard
-    from palazzo.guard.taint import believed
+    from palazzo.guard.taint import assess_trust
     from palazzo.operations.tainting import whom_to_believe
     from palazzo.store import drawers as drawers_store
     from palazzo.store import items
     from palazzo.store.facts import Provenance
     from palazzo.text.names import tidy
 
-    whom = whom or whom_to_believe(context)
+    belief = belief or whom_to_believe(context)
     speaker = tidy(stated_by)
     if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
         raise UsageError(f"Who states it must be a name of 1 to {LONGEST_SPEAKER} characters on one line.")
     database = context.writing().database
     # An agent does not speak as the person, whatever it says, and whatever a command line says of whoever types.
-    speaker = "agent" if speaker == ACTOR and whom.trust != "user" else Guard.of(database).words(speaker)
-    found: list[tuple[str, int | None, int | None]] = []
-    cited = list(whom.tainted_by)
+    speaker = "agent" if speaker == ACTOR and belief.trust != "user" else Guard.of(database).words(speaker)
+    spans: list[tuple[str, int | None, int | None]] = []
+    taint_ids = list(belief.tainted_by)
     with database.snapshot() as connection:
         for prefix in sources:
             kind, row = reading.resolve(connection, prefix)
             if kind == "item":
                 item = items.read_item(connection, row)
-                found.append((item.id, None, None))
+                spans.append((item.id, None, None))
                 drawers = reading.read_drawers(connection, drawers_store.live_drawers_of_item(connection, row))
-                cited += [item.id] if any(one.trust == "external" for one in drawers.values()) else []
+                taint_ids += (
+                    [item.id] if any(item_drawer.trust == "external" for item_drawer in drawers.values()) else []
+                )
             else:
                 drawer = reading.read_drawer(connection, row)
-                found.extend((span.item, span.start, span.end) for span in drawer.spans)
-                cited += [span.item for span in drawer.spans] if drawer.trust == "external" else []
-    said = believed(whom.trust, cited)
-    if not found:
-        here = context.project
-        return (Provenance(speaker, None, None, None, said.trust, said.tainted_by, here.branch, here.commit),)
-    return tuple(Provenance(speaker, *place, said.trust, said.tainted_by) for place in dict.fromkeys(found))
+                spans.extend((span.item, span.start, span.end) for span in drawer.spans)
+                taint_ids += [span.item for span in drawer.spans] if drawer.trust == "external" else []
+    final_belief = assess_trust(belief.trust, taint_ids)
+    if not spans:
+        project = context.project
+        return (
+            Provenance(
+                speaker, None, None, None, final_belief.trust, final_belief.tainted_by, project.branch, project.commit
+            ),
+        )
+    return tuple(
+        Provenance(speaker, *place, final_belief.trust, final_belief.tainted_by) for place in dict.fromkeys(spans)
+    )
 
 
 def statement(
     context: Context,
-    said: tuple[str, str, str],
+    words: tuple[str, str, str],
     *,
     wing: str | None,
     valid_from: str | None,
@@ -196,7 +204,7 @@ def statement(
     confidence: float | None,
     sources: Sequence[str],
     stated_by: str,
-    whom: Believed | None = None,
+    belief: TrustAssessment | None = None,
     anchors: Sequence[str] = (),
     everywhere: bool = False,
 ) -> Statement:
@@ -221,16 +229,18 @@ def statement(
         raise UsageError(
             f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
         )
-    cited = citing.anchors(context, anchors)
-    fact = triple(context, *said, wing)
+    file_anchors = citing.anchors(context, anchors)
+    fact = triple(context, *words, wing)
     if wing is None and not everywhere:
         fact = replace(fact, wing=wing_to_state_in(context))
-    said_by = provenance(context, stated_by, sources, whom)
+    said_by = provenance(context, stated_by, sources, belief)
     if everywhere:
         said_by = stated_everywhere(said_by)
-    if cited:  # what they show is what is checked out here, whoever says so too
-        here = context.project
-        said_by = tuple(one._replace(branch=here.branch, commit=here.commit, anchors=cited) for one in said_by)
+    if file_anchors:  # what they show is what is checked out here, whoever says so too
+        project = context.project
+        said_by = tuple(
+            entry._replace(branch=project.branch, commit=project.commit, anchors=file_anchors) for entry in said_by
+        )
     return Statement(fact, said_by, start, end, confidence)
 
 

@@ -11,13 +11,13 @@ from palazzo.errors import NotFound, UsageError
 from palazzo.model import Micros
 from palazzo.operations.background import start_embedding
 from palazzo.operations.mine import (
-    UNNEEDED,
+    IGNORED_OPTIONS,
     MineResult,
     all_failed,
+    build_result_fields,
     count_pending,
     embed_now,
     excluded_directories,
-    told,
     wing_named,
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
@@ -93,36 +93,37 @@ def feed(context: Context, request: FeedRequest) -> FeedResult:
     from palazzo.mining.report import merged
 
     began = time.monotonic()
-    found = _histories(context, request.hosts)
+    histories = _histories(context, request.hosts)
     wing = wing_named(context, request.wing)
-    asked = {history: _request(context, request, history, wing) for history in found}
+    requests = {history: _request(context, request, history, wing) for history in histories}
     database = context.reading().database if context.has_palace else None
     previews = {
-        history: run(database, lambda: context.now, replace(one, dry_run=True)) for history, one in asked.items()
+        history: run(database, lambda: context.now, replace(mine_request, dry_run=True))
+        for history, mine_request in requests.items()
     }
     _check_sessions(request, previews.values())
-    waiting = sum(preview.bytes for preview in previews.values())
+    new_bytes = sum(preview.bytes for preview in previews.values())
     if request.dry_run or not any(preview.new + preview.grown + len(preview.failed) for preview in previews.values()):
         report = merged(list(previews.values()), time.monotonic() - began)
-        seconds = waiting / _BYTES_PER_SECOND if request.dry_run else 0.0
+        seconds = new_bytes / _BYTES_PER_SECOND if request.dry_run else 0.0
         return FeedResult(
-            **told(report),
+            **build_result_fields(report),
             dry_run=request.dry_run,
             histories=_fed(context, previews),
             estimate_s=seconds,
         )
-    _tell(context, previews.values(), waiting)
+    _tell(context, previews.values(), new_bytes)
     palace = context.writing()
     reports: dict[History, MineReport] = {}
     try:
-        for history, one in asked.items():
-            reports[history] = run(palace.database, palace.clock, one, _relay(context, history))
+        for history, mine_request in requests.items():
+            reports[history] = run(palace.database, palace.clock, mine_request, _relay(context, history))
         note = embed_now(context) if request.wait else ""
     finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
         if not request.wait:
             start_embedding(context)
     return FeedResult(
-        **told(merged(list(reports.values()), time.monotonic() - began)),
+        **build_result_fields(merged(list(reports.values()), time.monotonic() - began)),
         pending=count_pending(context),
         note=note,
         histories=_fed(context, reports),
@@ -140,7 +141,7 @@ def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
 
 def _request(context: Context, request: FeedRequest, history: History, wing: str | None) -> MineRequest:
     from palazzo.mining.report import MineRequest
-    from palazzo.mining.wanted import Wanted
+    from palazzo.mining.wanted import SessionFilter
     from palazzo.operations.pausing import pauses
     from palazzo.operations.search import moment
 
@@ -152,11 +153,11 @@ def _request(context: Context, request: FeedRequest, history: History, wing: str
         wing=wing,
         exclude=own.texts("mine.exclude"),
         gitignore=False,
-        wanted=Wanted(
+        wanted=SessionFilter(
             since=moment(request.since, context.now, "--since"),
             sessions=request.sessions,
             least_messages=0 if request.sessions else least,
-            excluded=excluded_directories(context, own),
+            skip_directories=excluded_directories(context, own),
             pauses=pauses(context),
         ),
     )
@@ -164,17 +165,19 @@ def _request(context: Context, request: FeedRequest, history: History, wing: str
 
 def _check_sessions(request: FeedRequest, previews: Collection[MineReport]) -> None:
     if request.sessions and not any(preview.sources for preview in previews):
-        named = " or ".join(f"'{one}'" for one in request.sessions)
-        raise NotFound(f"No session here begins with {named}. 'palazzo feed --dry-run' says which histories there are.")
+        prefixes = " or ".join(f"'{prefix}'" for prefix in request.sessions)
+        raise NotFound(
+            f"No session here begins with {prefixes}. 'palazzo feed --dry-run' says which histories there are."
+        )
 
 
-def _tell(context: Context, previews: Collection[MineReport], waiting: int) -> None:
-    seconds = waiting / _BYTES_PER_SECOND
+def _tell(context: Context, previews: Collection[MineReport], new_bytes: int) -> None:
+    seconds = new_bytes / _BYTES_PER_SECOND
     if seconds >= _WORTH_TELLING:
         changed = sum(preview.new + preview.grown for preview in previews)
         long = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
         extent = f"{count_noun(changed, 'session')} {agree(changed, 'is new or has', 'are new or have')} grown"
-        context.notice(f"{extent}, {waiting / 1e6:,.0f} MB: about {long}.")
+        context.notice(f"{extent}, {new_bytes / 1e6:,.0f} MB: about {long}.")
 
 
 def _relay(context: Context, history: History) -> OnProgress:
@@ -205,5 +208,5 @@ def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[Histo
 
 
 OPERATION = Operation(
-    "feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed, unneeded=UNNEEDED
+    "feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed, ignored_options=IGNORED_OPTIONS
 )

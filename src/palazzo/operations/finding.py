@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at; `mend` says what to do when it is not in order, and --fix does it if `fixable`."""
 
     name: str

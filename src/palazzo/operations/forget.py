@@ -57,15 +57,15 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
 
     The archive keeps the words; their ids still resolve, and 'palazzo undo' brings them back.
     """
-    named = (request.source, request.session, request.wing, request.derived_from)
-    if bool(request.ids) + bool(request.tags) + sum(one is not None for one in named) != 1:
+    selectors = (request.source, request.session, request.wing, request.derived_from)
+    if bool(request.ids) + bool(request.tags) + sum(selector is not None for selector in selectors) != 1:
         raise UsageError(
             "Say what to forget: ids, or --source, --session, --wing, --tag or --derived-from (one of them)."
         )
     if request.derived_from is not None:
-        return _derived(context, request.derived_from, request.dry_run)
+        return _forget_derived(context, request.derived_from, request.dry_run)
     with context.reading().database.snapshot() as connection:
-        ids = _chosen(context, connection, request)
+        ids = _select_ids(context, connection, request)
         sample = _sample(connection, ids)
     if not request.dry_run:
         palace = context.writing()
@@ -76,23 +76,23 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
     return ForgetResult(tuple(ids), (), request.dry_run, sample)
 
 
-def _derived(context: Context, said: str, dry_run: bool) -> ForgetResult:
+def _forget_derived(context: Context, origin: str, dry_run: bool) -> ForgetResult:
     """Retire what is derived from words from outside."""
     from palazzo.operations.derived_from import derived_from
     from palazzo.operations.withdrawing import withdraw, withdrawn
 
     with context.reading().database.snapshot() as connection:
-        found = derived_from(context, connection, said)
-        if not found.chosen.drawers and not found.chosen.facts:
-            raise NotFound(f"Nothing that is left is derived from '{said}'.")
-        sample = _sample(connection, found.chosen.drawers)
-        facts = withdrawn(connection, found.chosen.facts, found.items)
+        descendants = derived_from(context, connection, origin)
+        if not descendants.chosen.drawers and not descendants.chosen.facts:
+            raise NotFound(f"Nothing that is left is derived from '{origin}'.")
+        sample = _sample(connection, descendants.chosen.drawers)
+        facts = withdrawn(connection, descendants.chosen.facts, descendants.items)
     if not dry_run:
-        facts = withdraw(context, found.chosen, "forget", "derived from outside", found.items).facts
-    return ForgetResult(found.chosen.drawers, facts, dry_run, sample)
+        facts = withdraw(context, descendants.chosen, "forget", "derived from outside", descendants.items).facts
+    return ForgetResult(descendants.chosen.drawers, facts, dry_run, sample)
 
 
-def _chosen(context: Context, connection: Connection, request: ForgetRequest) -> list[str]:
+def _select_ids(context: Context, connection: Connection, request: ForgetRequest) -> list[str]:
     if request.source is not None:
         return choosing.of_source(context, connection, request.source)
     if request.session is not None:
@@ -100,16 +100,16 @@ def _chosen(context: Context, connection: Connection, request: ForgetRequest) ->
     if request.wing is not None:
         return choosing.of_wing(context, connection, request.wing)
     if request.tags:
-        tagged = (choosing.of_tag(connection, tag) for tag in dict.fromkeys(request.tags))
-        return list(dict.fromkeys(drawer for own in tagged for drawer in own))
-    return choosing.named(connection, request.ids)
+        ids_by_tag = (choosing.of_tag(connection, tag) for tag in dict.fromkeys(request.tags))
+        return list(dict.fromkeys(drawer for own in ids_by_tag for drawer in own))
+    return choosing.resolve_drawers(connection, request.ids)
 
 
 def _sample(connection: Connection, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
     from palazzo.archive import reading
 
-    found = [reading.read_drawer(connection, reading.resolve_drawer(connection, one)) for one in ids[:5]]
-    return tuple((drawer.id, " ".join(drawer.text[:400].split())[:80]) for drawer in found)
+    drawers = [reading.read_drawer(connection, reading.resolve_drawer(connection, drawer_id)) for drawer_id in ids[:5]]
+    return tuple((drawer.id, " ".join(drawer.text[:400].split())[:80]) for drawer in drawers)
 
 
 OPERATION = Operation("forget", ForgetRequest, ForgetResult, forget, writes=True, destructive=True)

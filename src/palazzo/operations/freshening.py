@@ -18,7 +18,7 @@ from palazzo.operations.hits import CitationView
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.scope.freshness import Standing
+    from palazzo.scope.freshness import CitationStatus
     from palazzo.store.database import Connection
 
 MOST = 8
@@ -28,11 +28,11 @@ _LONGEST_PATH = 120
 _FIRST: tuple[AnchorKind, ...] = ("stated", "edited", "mentioned", "read")
 """What is compared first: what somebody stated matters most, and a session has read much that it never speaks of."""
 _WORST: tuple[Freshness, ...] = ("gone", "changed", "moved", "unknown", "fresh")
-_SAID: Mapping[Freshness, str] = {"changed": "changed since", "gone": "gone", "moved": "moved to"}
+_STATE_LABELS: Mapping[Freshness, str] = {"changed": "changed since", "gone": "gone", "moved": "moved to"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitationSummary:
     """What is known of all that one memory cites; `remark` is what a reader should be told of it, '' if nothing."""
 
     freshness: Freshness = "unknown"
@@ -40,7 +40,7 @@ class Cited:
     remark: str = ""
 
 
-NOTHING = Cited()
+NOTHING = CitationSummary()
 
 
 class Files:
@@ -52,7 +52,7 @@ class Files:
 
     def of_drawers(
         self, connection: Connection, wings: Mapping[str, str], hows: Collection[AnchorKind] = _FIRST
-    ) -> dict[str, Cited]:
+    ) -> dict[str, CitationSummary]:
         """Return how what drawers cite stands: by id, of those of this project that cite something.
 
         `wings` are the drawers' ids, the most important first, each with its wing; `hows` which citations count.
@@ -60,41 +60,50 @@ class Files:
         from palazzo.store import anchors
 
         own = [uid for uid, wing in wings.items() if wing == self._home]
-        found = anchors.of_drawers(connection, own) if own else {}
-        chosen = {uid: [anchor for anchor in some if anchor.how in hows] for uid, some in found.items()}
-        return {uid: _told(some) for uid, some in self._compared(connection, chosen, own).items()}
+        anchors_by_drawer = anchors.of_drawers(connection, own) if own else {}
+        relevant_anchors = {
+            uid: [anchor for anchor in group if anchor.how in hows] for uid, group in anchors_by_drawer.items()
+        }
+        return {
+            uid: _summarize_citations(group)
+            for uid, group in self._compare_citations(connection, relevant_anchors, own).items()
+        }
 
-    def of_facts(self, connection: Connection, scopes: Mapping[str, str | None]) -> dict[str, Cited]:
+    def of_facts(self, connection: Connection, scopes: Mapping[str, str | None]) -> dict[str, CitationSummary]:
         """Return the same of facts: by id, each with the wing that it is stated in. One that cites files has a wing."""
         from palazzo.store import anchors
 
         own = [uid for uid, wing in scopes.items() if wing is not None and wing == self._home]
-        compared = self._compared(connection, anchors.of_facts(connection, own) if own else {}, own)
-        return {uid: _told(some) for uid, some in compared.items()}
+        comparisons = self._compare_citations(connection, anchors.of_facts(connection, own) if own else {}, own)
+        return {uid: _summarize_citations(group) for uid, group in comparisons.items()}
 
     @cached_property
     def _home(self) -> str | None:
         return self._context.home
 
-    def _compared(
-        self, connection: Connection, cited: Mapping[str, Sequence[Anchor]], order: Sequence[str]
-    ) -> dict[str, list[tuple[Anchor, Standing]]]:
+    def _compare_citations(
+        self, connection: Connection, anchors_by_id: Mapping[str, Sequence[Anchor]], order: Sequence[str]
+    ) -> dict[str, list[tuple[Anchor, CitationStatus]]]:
         """Compare the first citation of each memory, then the second of each, and so on while there is time."""
-        ranked = {uid: sorted(cited[uid], key=lambda one: _FIRST.index(one.how)) for uid in order if cited.get(uid)}
-        key = _key(connection) if ranked else b""
+        ranking = {
+            uid: sorted(anchors_by_id[uid], key=lambda one: _FIRST.index(one.how))
+            for uid in order
+            if anchors_by_id.get(uid)
+        }
+        key = _key(connection) if ranking else b""
         if not key:
             return {}
         from palazzo.scope import freshness
 
-        turns = sorted((n, rank, uid) for rank, uid in enumerate(ranked) for n in range(len(ranked[uid])))
+        turns = sorted((n, rank, uid) for rank, uid in enumerate(ranking) for n in range(len(ranking[uid])))
         began = time.monotonic()
-        files = freshness.Checkout(self._context.project_root, key, freshness.WITHIN - self._took)
-        standings = files.check([ranked[uid][n] for n, _, uid in turns])
+        files = freshness.Checkout(self._context.project_root, key, freshness.TIMEOUT_SECONDS - self._took)
+        standings = files.check([ranking[uid][n] for n, _, uid in turns])
         self._took += time.monotonic() - began
-        found: dict[str, list[tuple[Anchor, Standing]]] = {}
-        for (n, _, uid), standing in zip(turns, standings, strict=True):
-            found.setdefault(uid, []).append((ranked[uid][n], standing))
-        return found
+        comparisons: dict[str, list[tuple[Anchor, CitationStatus]]] = {}
+        for (n, _, uid), file_status in zip(turns, standings, strict=True):
+            comparisons.setdefault(uid, []).append((ranking[uid][n], file_status))
+        return comparisons
 
 
 def _key(connection: Connection) -> bytes:
@@ -107,52 +116,56 @@ def _key(connection: Connection) -> bytes:
         return b""
 
 
-def _told(compared: Sequence[tuple[Anchor, Standing]]) -> Cited:
+def _summarize_citations(comparisons: Sequence[tuple[Anchor, CitationStatus]]) -> CitationSummary:
     from palazzo.scope.freshness import worst
 
-    ordered = sorted(compared, key=lambda one: _WORST.index(one[1].freshness))
-    citations = tuple(_view(anchor, standing) for anchor, standing in ordered[:MOST])
-    return Cited(worst(standing for _, standing in compared), citations, "; ".join(_remarks(ordered)))
+    ranking = sorted(comparisons, key=lambda one: _WORST.index(one[1].freshness))
+    citations = tuple(_view(anchor, file_status) for anchor, file_status in ranking[:MOST])
+    return CitationSummary(
+        worst(file_status for _, file_status in comparisons), citations, "; ".join(_remarks(ranking))
+    )
 
 
-def _view(anchor: Anchor, standing: Standing) -> CitationView:
-    is_elsewhere = standing.freshness == "moved" or (standing.path and standing.path != anchor.path)
-    now = _place(standing.path, standing.first, standing.last) if is_elsewhere else ""
-    return CitationView(anchor.path, max(anchor.first, 0), max(anchor.last, 0), standing.freshness, now)
+def _view(anchor: Anchor, file_status: CitationStatus) -> CitationView:
+    is_elsewhere = file_status.freshness == "moved" or (file_status.path and file_status.path != anchor.path)
+    current_place = _place(file_status.path, file_status.first, file_status.last) if is_elsewhere else ""
+    return CitationView(anchor.path, max(anchor.first, 0), max(anchor.last, 0), file_status.freshness, current_place)
 
 
-def _remarks(ordered: Sequence[tuple[Anchor, Standing]]) -> Iterator[str]:
+def _remarks(comparisons: Sequence[tuple[Anchor, CitationStatus]]) -> Iterator[str]:
     """What matters to who reads the words: that lines moved only where the words may name them."""
-    named: dict[Freshness, dict[str, None]] = {"gone": {}, "changed": {}, "moved": {}}
-    for anchor, standing in ordered:
-        state = standing.freshness
+    places_by_state: dict[Freshness, dict[str, None]] = {"gone": {}, "changed": {}, "moved": {}}
+    for anchor, file_status in comparisons:
+        state = file_status.freshness
         if state == "moved":
-            if standing.path != anchor.path or anchor.how in ("stated", "mentioned"):
-                named[state][_place(standing.path, standing.first, standing.last)] = None
-        elif state in named:
-            renamed = f" (now {_place(standing.path, 0, 0)})" if standing.path not in ("", anchor.path) else ""
-            named[state][_place(anchor.path, anchor.first, anchor.last) + renamed] = None
-    for state, places in named.items():
+            if file_status.path != anchor.path or anchor.how in ("stated", "mentioned"):
+                places_by_state[state][_place(file_status.path, file_status.first, file_status.last)] = None
+        elif state in places_by_state:
+            suffix = f" (now {_place(file_status.path, 0, 0)})" if file_status.path not in ("", anchor.path) else ""
+            places_by_state[state][_place(anchor.path, anchor.first, anchor.last) + suffix] = None
+    for state, places in places_by_state.items():
         if places:
             yield (
-                f"{_SAID[state]}: {_listed([*places])}" if state != "moved" else f"{_SAID[state]} {_listed([*places])}"
+                f"{_STATE_LABELS[state]}: {_join_places([*places])}"
+                if state != "moved"
+                else f"{_STATE_LABELS[state]} {_join_places([*places])}"
             )
 
 
-def _listed(places: Sequence[str]) -> str:
+def _join_places(places: Sequence[str]) -> str:
     more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
     return ", ".join(places[:_MOST_NAMED]) + more
 
 
 def _place(path: str, first: int, last: int) -> str:
     """`PATH:L1-L2` on one line: transcripts name files as nobody would."""
-    shown = " ".join("".join(one if one.isprintable() else " " for one in path).split())
-    shown = shown if len(shown) <= _LONGEST_PATH else f"…{shown[-_LONGEST_PATH:]}"
+    display_path = " ".join("".join(letter if letter.isprintable() else " " for letter in path).split())
+    display_path = display_path if len(display_path) <= _LONGEST_PATH else f"…{display_path[-_LONGEST_PATH:]}"
     if first <= 0:
-        return shown
-    return f"{shown}:{first}" if last <= first else f"{shown}:{first}-{last}"
+        return display_path
+    return f"{display_path}:{first}" if last <= first else f"{display_path}:{first}-{last}"
 
 
-def first(found: Mapping[str, Cited], ids: Iterable[str]) -> Cited:
+def first(summaries: Mapping[str, CitationSummary], ids: Iterable[str]) -> CitationSummary:
     """Return what is known of something that several drawers tell: of the first of them that cites anything."""
-    return next((found[uid] for uid in ids if uid in found), NOTHING)
+    return next((summaries[uid] for uid in ids if uid in summaries), NOTHING)

@@ -54,15 +54,17 @@ def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResul
     read_names(context)
     with context.reading().database.snapshot() as connection:
         stats = Rooms(connection).stats()
-        top = tuple(together_view(one) for one in stats.found[:TOP])
-        sharing = tuple(sharing_view(connection, one) for one in stats.sharing[:TOP])
+        top = tuple(together_view(pair) for pair in stats.room_groups[:TOP])
+        top_sharing = tuple(sharing_view(connection, pair) for pair in stats.overlaps[:TOP])
         names = []
         most = mentions.most_mentioned(connection, TOP)
-        spelled = mentions.spelled(connection, most)
+        spellings = mentions.read_spellings(connection, most)
         for kind, name in most:
-            found = mentions.mentioned(connection, [name])
-            names.append(MentionedName(spelled[kind, name], kind, found.drawers, len(found.rooms)))
-    return GraphStatsResult(stats.rooms, stats.joined, stats.tunnels, stats.by_wing, top, sharing, tuple(names))
+            mention = mentions.count_mentions(connection, [name])
+            names.append(MentionedName(spellings[kind, name], kind, mention.drawers, len(mention.rooms)))
+    return GraphStatsResult(
+        stats.rooms, stats.linked_rooms, stats.tunnels, stats.by_wing, top, top_sharing, tuple(names)
+    )
 
 
 OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats)

@@ -90,12 +90,12 @@ class CitationView:
     now: str
 
 
-def superseded(connection: Connection, ids: Sequence[str], by: Micros) -> dict[str, SupersededView]:
+def find_supersessions(connection: Connection, ids: Sequence[str], by: Micros) -> dict[str, SupersededView]:
     """Return what had superseded words of these drawers by `by`, where something had."""
     from palazzo.store import claims
 
-    found = claims.superseding(connection, ids, by) if ids else {}
-    return {uid: SupersededView(one.by, one.value, one.at) for uid, one in found.items()}
+    supersessions = claims.find_successors(connection, ids, by) if ids else {}
+    return {uid: SupersededView(claim.by, claim.value, claim.at) for uid, claim in supersessions.items()}
 
 
 @dataclass(frozen=True, slots=True)

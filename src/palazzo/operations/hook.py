@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from palazzo.attention import dedup
-from palazzo.attention.happening import Beginning, Event, Happening, ToolKind, ToolUse
-from palazzo.attention.rendering import told
+from palazzo.attention.happening import Beginning, Event, HookEvent, ToolKind, ToolUse
+from palazzo.attention.rendering import render_entries
 from palazzo.operations import hook_notices, late_starts
-from palazzo.operations.hook_answers import HANDED_OVER, SILENCE, Asked, Told
+from palazzo.operations.hook_answers import HANDED_OVER, SILENCE, HookAnswer, HookCall
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -106,20 +106,20 @@ def hook(context: Context, request: HookRequest) -> HookResult:
     if request.event not in _HANDLERS or not (captures or context.has_palace):
         return HookResult(reason="nothing to do", tell=hook_notices.that_there_is_no_palace(context, request))
     began = time.perf_counter()
-    happening = _happening(request)
-    late = late_starts.take(context, happening.host, happening.session) if happening.event == "prompt" else None
-    start = None if late is None else replace(happening, event="session-start", beginning=late)
-    session = _session(context, start or happening)
-    answer = _handler(request.event)(Asked(context, happening, session))
+    hook_event = _build_event(request)
+    late = late_starts.take(context, hook_event.host, hook_event.session) if hook_event.event == "prompt" else None
+    start = None if late is None else replace(hook_event, event="session-start", beginning=late)
+    session = _session(context, start or hook_event)
+    answer = _handler(request.event)(HookCall(context, hook_event, session))
     if start is not None and not (answer.text or answer.entries) and context.settings.flag("events.session-start"):
-        answer = _handler(start.event)(Asked(context, start, session))
-    return _given(context, happening, session, answer, began)
+        answer = _handler(start.event)(HookCall(context, start, session))
+    return _build_result(context, hook_event, session, answer, began)
 
 
-def _happening(request: HookRequest) -> Happening:
+def _build_event(request: HookRequest) -> HookEvent:
     tool = request.tool
     used = None if tool is None else ToolUse(tool.name, tool.kind, tool.given, tool.output, tool.error)
-    return Happening(
+    return HookEvent(
         host=request.host,
         event=request.event,
         session=_session_id(request.session),
@@ -132,113 +132,117 @@ def _happening(request: HookRequest) -> Happening:
         agent_kind=request.agent_kind,
         last_message=request.last_message,
         trigger=request.trigger,
-        asked=request.asked,
+        is_continuation=request.asked,
     )
 
 
-def _session_id(said: str) -> str:
+def _session_id(raw_id: str) -> str:
     """The session's id as it is kept: as it is, or its hash where it is no id that anybody would give."""
-    if said.isprintable() and len(said) <= _LONGEST_SESSION:
-        return said or "unnamed"
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    if raw_id.isprintable() and len(raw_id) <= _LONGEST_SESSION:
+        return raw_id or "unnamed"
+    return hashlib.sha256(raw_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _handler(event: Event) -> Callable[[Asked], Told]:
+def _handler(event: Event) -> Callable[[HookCall], HookAnswer]:
     module, name = _HANDLERS[event]
-    found: Callable[[Asked], Told] = getattr(importlib.import_module(f"palazzo.operations.{module}"), name)
-    return found
+    handler: Callable[[HookCall], HookAnswer] = getattr(importlib.import_module(f"palazzo.operations.{module}"), name)
+    return handler
 
 
 # --- the session -------------------------------------------------------------------------------------------
 
 
-def _session(context: Context, happening: Happening) -> HookSession | None:
+def _session(context: Context, hook_event: HookEvent) -> HookSession | None:
     """The session, as far as a hook of it left a trace. One that begins leaves one: what it is told is its epoch's."""
     from palazzo.store import hook_sessions
 
-    palace = context.writing() if happening.event in _CAPTURES else context.reading()
+    palace = context.writing() if hook_event.event in _CAPTURES else context.reading()
     with palace.database.snapshot() as connection:
-        known = hook_sessions.find(connection, happening.host, happening.hearer)
-    starts = happening.event == "session-start"
-    if happening.event not in _LEAVES_A_TRACE or (known is not None and not starts):
-        return known
-    begins = starts and known is not None and dedup.begins_epoch(happening.beginning)
-    if known is not None and happening.beginning == "startup" and context.now - known.epoch_at < _TWINS_WITHIN:
+        session = hook_sessions.find(connection, hook_event.host, hook_event.hearer)
+    starts = hook_event.event == "session-start"
+    if hook_event.event not in _LEAVES_A_TRACE or (session is not None and not starts):
+        return session
+    begins = starts and session is not None and dedup.begins_epoch(hook_event.beginning)
+    if session is not None and hook_event.beginning == "startup" and context.now - session.epoch_at < _TWINS_WITHIN:
         begins = False
     with context.writing().database.transaction() as connection:
-        return hook_sessions.heard(connection, happening.host, happening.hearer, context.now, begins)
+        return hook_sessions.record_hook(connection, hook_event.host, hook_event.hearer, context.now, begins)
 
 
 # --- what is given -----------------------------------------------------------------------------------------
 
 
-def _given(
-    context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float
+def _build_result(
+    context: Context, hook_event: HookEvent, session: HookSession | None, answer: HookAnswer, began: float
 ) -> HookResult:
     """Tell what the session was not told yet, and a line to the person."""
-    text = _told_now(context, happening, session, answer, began)
+    text = _deliver_text(context, hook_event, session, answer, began)
     reaction = answer.reaction
-    silent = not text and answer.reaction == SILENCE.reaction and happening.event not in _CAPTURES
+    silent = not text and answer.reaction == SILENCE.reaction and hook_event.event not in _CAPTURES
     reason = "nothing to add" if silent else answer.reason
     tell = reaction.tell
-    if not tell and happening.event in _TELLS_A_PERSON:
+    if not tell and hook_event.event in _TELLS_A_PERSON:
         tell = hook_notices.that_an_activity_failed(context, session)
     later = (answer.again, answer.checkpoint, answer.unread)
     return HookResult(text, reaction.ask, tell, reason, *later)
 
 
-def _told_now(context: Context, happening: Happening, session: HookSession | None, answer: Told, began: float) -> str:
+def _deliver_text(
+    context: Context, hook_event: HookEvent, session: HookSession | None, answer: HookAnswer, began: float
+) -> str:
     """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over.
 
     Another hook may tell the session something while this one looks: where a plugin and the settings both wire us, two
     of each event run at once.
     """
-    before = _told_before(context.reading(), session)
+    known_uids = _read_known_uids(context.reading(), session)
     while True:
-        entries = list(dedup.untold(answer.entries, before))
+        entries = list(dedup.drop_delivered_items(answer.entries, known_uids))
         parts = answer.parts or tuple(entry.part for entry in entries)
-        text = answer.text or told(answer.head, entries)
-        if not text or not dedup.is_news((part.uid for part in parts), before):
+        text = answer.text or render_entries(answer.head, entries)
+        if not text or not dedup.is_news((part.uid for part in parts), known_uids):
             return ""
         took = int((time.perf_counter() - began) * 1e6)
-        meanwhile = _enter(context, happening, session, replace(answer, text=text, parts=parts), took, before)
-        if meanwhile == before:
+        meanwhile = _enter(context, hook_event, session, replace(answer, text=text, parts=parts), took, known_uids)
+        if meanwhile == known_uids:
             return text
-        before = meanwhile
+        known_uids = meanwhile
 
 
-def _told_before(palace: Palace, session: HookSession | None) -> frozenset[str]:
+def _read_known_uids(palace: Palace, session: HookSession | None) -> frozenset[str]:
     from palazzo.store import ledger
 
     if session is None:
         return frozenset()
     with palace.database.snapshot() as connection:
-        return ledger.told(connection, session.row, session.epoch)
+        return ledger.read_epoch_uids(connection, session.row, session.epoch)
 
 
 def _enter(
     context: Context,
-    happening: Happening,
+    hook_event: HookEvent,
     session: HookSession | None,
-    answer: Told,
+    answer: HookAnswer,
     took: int,
-    before: frozenset[str],
+    known_uids: frozenset[str],
 ) -> frozenset[str]:
     """Enter what is told, if the session was told nothing besides `before`; return what it was told."""
     from palazzo.store import hook_sessions, ledger
     from palazzo.text.tokens import estimate_tokens
 
-    tokens, parts = estimate_tokens(answer.text), _shown(answer.parts, answer.text)
+    tokens, parts = estimate_tokens(answer.text), _select_parts(answer.parts, answer.text)
     with context.writing().database.transaction() as connection:
-        known = session or hook_sessions.heard(connection, happening.host, happening.hearer, context.now)
-        meanwhile = ledger.told(connection, known.row, known.epoch)
-        if meanwhile != before:
+        active_session = session or hook_sessions.record_hook(
+            connection, hook_event.host, hook_event.hearer, context.now
+        )
+        meanwhile = ledger.read_epoch_uids(connection, active_session.row, active_session.epoch)
+        if meanwhile != known_uids:
             return meanwhile
         ledger.record(
             connection,
-            known.row,
-            known.epoch,
-            happening.event,
+            active_session.row,
+            active_session.epoch,
+            hook_event.event,
             answer.reason,
             answer.text,
             parts,
@@ -247,10 +251,10 @@ def _enter(
             context.now,
         )
         context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: what is not shown is not told
-    return before
+    return known_uids
 
 
-def _shown(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+def _select_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
     """Those that the text names; what was left out for its length may be told another time."""
     return tuple(part for part in parts if part.kind == "other" or part.uid in text)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from palazzo.attention.happening import NOTHING, Happening, Reaction
+from palazzo.attention.happening import NOTHING, HookEvent, Reaction
 from palazzo.attention.rendering import Entry
 from palazzo.model import Micros
 from palazzo.store.hook_sessions import HookSession
@@ -21,18 +21,18 @@ NAMED_BY = ("PALAZZO_AGENT_NAME", "MEMPALACE_AGENT_NAME")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HookCall:
     """What happened, in which session. `session` is None where no hook of it left a trace yet."""
 
     context: Context
-    happening: Happening
+    hook_event: HookEvent
     session: HookSession | None
 
     @property
     def agent(self) -> str:
         """Whose diary and to-dos are told of: who the surroundings say it is, else the host."""
-        named = (self.context.variables.get(name, "").strip() for name in NAMED_BY)
-        return next(filter(None, named), self.happening.host)
+        agent_names = (self.context.variables.get(name, "").strip() for name in NAMED_BY)
+        return next(filter(None, agent_names), self.hook_event.host)
 
     @property
     def epoch_at(self) -> Micros | None:
@@ -45,7 +45,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HookAnswer:
     """What a handler answers.
 
     `entries` are rendered under `head` and entered in the ledger, but for those that the session was told before.
@@ -66,4 +66,4 @@ class Told:
     unread: str = ""
 
 
-SILENCE = Told()
+SILENCE = HookAnswer()

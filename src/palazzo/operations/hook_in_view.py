@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from palazzo.attention import shares
 from palazzo.attention.proactive import Around
 from palazzo.attention.recent import errors_in, files_in, subject
-from palazzo.operations.hook_answers import Asked
+from palazzo.operations.hook_answers import HookCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
     from palazzo.model import Drawer
 
 
-def around(asked: Asked, last: Recent, is_own: Callable[[Drawer], bool]) -> Around:
+def around(call: HookCall, last: Recent, is_own: Callable[[Drawer], bool]) -> Around:
     """Return what the session adds to the prompt's words."""
-    return Around(subject(asked.happening.prompt, last), last.answered, is_own=is_own)
+    return Around(subject(call.hook_event.prompt, last), last.answer, is_own=is_own)
 
 
-def in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:
+def in_view(call: HookCall, last: Recent, budget: int) -> list[Entry]:
     """Return past fixes for the error in view, then what is noted about the files in play: each within its share."""
-    found = fixes_in_view(asked, last, budget)
-    files = list(dict.fromkeys([*files_in(asked.happening.prompt), *last.files]))
+    entries = fixes_in_view(call, last, budget)
+    files = list(dict.fromkeys([*files_in(call.hook_event.prompt), *last.files]))
     if files:
         from palazzo.operations.hook_files import on_files
 
-        found += shares.within(on_files(asked, files), int(budget * shares.NOTES))
-    return found
+        entries += shares.fit_budget(on_files(call, files), int(budget * shares.NOTES))
+    return entries
 
 
-def fixes_in_view(asked: Asked, last: Recent, budget: int) -> list[Entry]:
+def fixes_in_view(call: HookCall, last: Recent, budget: int) -> list[Entry]:
     """Return past fixes for the error in view, each whole, within their share."""
-    return list(shares.within(_fixes(asked, last), int(budget * shares.FIXES), whole=True))
+    return list(shares.fit_budget(_fixes(call, last), int(budget * shares.FIXES), whole=True))
 
 
-def _fixes(asked: Asked, last: Recent) -> Iterator[Entry]:
+def _fixes(call: HookCall, last: Recent) -> Iterator[Entry]:
     """What failed so before: an error that the prompt brings, else the last failure that nothing has mended."""
     from palazzo.derive import mending
     from palazzo.operations.hook_tool import fixes
 
-    pasted = errors_in(asked.happening.prompt)
-    if not pasted and last.failed is None:
+    signatures = errors_in(call.hook_event.prompt)
+    if not signatures and last.failed is None:
         return
-    with asked.context.reading().database.snapshot() as connection:
-        for signature in pasted:
-            yield from fixes(asked, connection, *mending.marks(connection, None, signature))
-        if last.failed is not None and not pasted:
+    with call.context.reading().database.snapshot() as connection:
+        for signature in signatures:
+            yield from fixes(call, connection, *mending.marks(connection, None, signature))
+        if last.failed is not None and not signatures:
             failed = last.failed
-            yield from fixes(asked, connection, *mending.marks(connection, failed.target, failed.signature))
+            yield from fixes(call, connection, *mending.marks(connection, failed.target, failed.signature))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from palazzo.attention.rendering import MOST
-from palazzo.guard.fences import fenced
-from palazzo.operations.hook_answers import SILENCE, Asked, Told
+from palazzo.guard.fences import fence_text
+from palazzo.operations.hook_answers import SILENCE, HookAnswer, HookCall
 from palazzo.operations.hook_capture import transcript_of
 from palazzo.store.ledger import Part
 
@@ -22,41 +22,41 @@ _ID_LENGTH = 32
 """Hexadecimal digits of an id of ours; a session's id is its host's."""
 
 
-def session_start(asked: Asked) -> Told:
+def session_start(call: HookCall) -> HookAnswer:
     """Orient an agent whose session begins. One that goes on (`resume`, `fork`) has what it was told.
 
     Where it goes on in a file of its own, what that has copies of is not handed back to it once they are read.
     """
-    if asked.happening.beginning in ("resume", "fork"):
-        path = transcript_of(asked.context, asked.happening.transcript) if asked.happening.transcript else None
-        return SILENCE if path is None else Told(again=(path,))
-    if not asked.context.settings.flag("auto_context_on_start"):
+    if call.hook_event.beginning in ("resume", "fork"):
+        path = transcript_of(call.context, call.hook_event.transcript) if call.hook_event.transcript else None
+        return SILENCE if path is None else HookAnswer(again=(path,))
+    if not call.context.settings.flag("auto_context_on_start"):
         return SILENCE
-    return oriented(asked, None)
+    return build_orientation(call, None)
 
 
-def subagent_start(asked: Asked) -> Told:
+def subagent_start(call: HookCall) -> HookAnswer:
     """Orient a sub-agent in a few lines: it knows nothing of what its parent was told."""
-    return oriented(asked, "shallow")
+    return build_orientation(call, "shallow")
 
 
-def oriented(asked: Asked, depth: Depth | None) -> Told:
+def build_orientation(call: HookCall, depth: Depth | None) -> HookAnswer:
     """Return the orientation of a session (or of a sub-agent of it), the same for all of an epoch."""
     for budget in _BUDGETS:
-        woken = _woken(asked, depth, budget)
-        if not woken.lines:
+        orientation = _run_wake_up(call, depth, budget)
+        if not orientation.lines:
             return SILENCE
-        text = fenced(woken.text)
+        text = fence_text(orientation.text)
         if len(text) <= MOST:
-            return Told(f"a session begins, {woken.depth}", text=text, parts=tuple(_parts(woken)))
+            return HookAnswer(f"a session begins, {orientation.depth}", text=text, parts=tuple(_parts(orientation)))
     return SILENCE
 
 
-def _woken(asked: Asked, depth: Depth | None, budget: int | None) -> WakeUpResult:
+def _run_wake_up(call: HookCall, depth: Depth | None, budget: int | None) -> WakeUpResult:
     from palazzo.operations.wake_up import WakeUpRequest, wake_up
 
-    happening, session = asked.happening, asked.session
-    name = f"{happening.host}:{happening.hearer}"
+    hook_event, session = call.hook_event, call.session
+    name = f"{hook_event.host}:{hook_event.hearer}"
     if len(name) > _LONGEST_NAME:
         name = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     epoch = session.epoch if session is not None else 0
@@ -64,16 +64,16 @@ def _woken(asked: Asked, depth: Depth | None, budget: int | None) -> WakeUpResul
         depth=depth,
         budget=budget,
         session=name,
-        agent=asked.agent,
+        agent=call.agent,
         hurry=True,
         epoch=epoch,
-        host_session=happening.session,
+        host_session=hook_event.session,
     )
-    return wake_up(asked.context, request)
+    return wake_up(call.context, request)
 
 
-def _parts(woken: WakeUpResult) -> Iterator[Part]:
-    for line in woken.lines:
+def _parts(orientation: WakeUpResult) -> Iterator[Part]:
+    for line in orientation.lines:
         if len(line.id) == _ID_LENGTH and not set(line.id) - set("0123456789abcdef"):
             yield Part("other", line.id)
         else:

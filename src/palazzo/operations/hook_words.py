@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING
 
 from palazzo.archive import heard
 from palazzo.archive.guarding import Guard
-from palazzo.archive.heard import Heard
+from palazzo.archive.heard import HookMessage
 from palazzo.guard.titles import title_from
 
 if TYPE_CHECKING:
-    from palazzo.operations.hook_answers import Asked
+    from palazzo.operations.hook_answers import HookCall
 
-UNNAMED = "unnamed"
+NO_SESSION_ID = "unnamed"
 """The id of sessions that have none; their words cannot be told apart."""
 
 
-def keep(asked: Asked) -> int:
+def keep(call: HookCall) -> int:
     """File what the payload says was said, unless it is there already; return how many messages are new."""
-    happening, context = asked.happening, asked.context
-    said = [Heard("user", happening.prompt), Heard("assistant", happening.last_message)]
-    if happening.session == UNNAMED or happening.agent or not any(one.text.strip() for one in said):
+    hook_event, context = call.hook_event, call.context
+    messages = [HookMessage("user", hook_event.prompt), HookMessage("assistant", hook_event.last_message)]
+    if hook_event.session == NO_SESSION_ID or hook_event.agent or not any(message.text.strip() for message in messages):
         return 0
-    directory = Path(happening.cwd) if happening.cwd and Path(happening.cwd).is_absolute() else None
-    if directory is not None and _is_excluded(asked, directory):
+    directory = Path(hook_event.cwd) if hook_event.cwd and Path(hook_event.cwd).is_absolute() else None
+    if directory is not None and _is_excluded(call, directory):
         return 0
-    database, placing = context.writing().database, context.placing
-    project = None if directory is None else placing.project(directory)
-    place = placing.of_conversation(project, happening.prompt)
+    database, place_finder = context.writing().database, context.place_finder
+    project = None if directory is None else place_finder.project(directory)
+    place = place_finder.of_conversation(project, hook_event.prompt)
     guard = Guard.of(database)
-    title = title_from(guard.without_erased(happening.prompt))
-    source = heard.source_of(happening.host, happening.session, title, "" if project is None else project.identity)
-    prepared = heard.prepare(happening.host, said, context.now, guard)
+    title = title_from(guard.cover_erased_words(hook_event.prompt))
+    source = heard.source_of(hook_event.host, hook_event.session, title, "" if project is None else project.identity)
+    batch = heard.prepare(hook_event.host, messages, context.now, guard)
     with database.transaction() as connection:
-        placing.record(connection, project, context.now)
-        current = placing.current(connection, project, place)
-        added = heard.file(connection, source, current, prepared, context.now)
+        place_finder.record(connection, project, context.now)
+        current = place_finder.current(connection, project, place)
+        added = heard.file(connection, source, current, batch, context.now)
     if added:
         from palazzo.operations.background import start_embedding
 
@@ -48,8 +48,8 @@ def keep(asked: Asked) -> int:
     return added
 
 
-def _is_excluded(asked: Asked, directory: Path) -> bool:
+def _is_excluded(call: HookCall, directory: Path) -> bool:
     """Whether nothing is to be read of sessions that were held there."""
     from palazzo.operations.watched import of_history
 
-    return not of_history(asked.context, directory).wanted.by_directory(str(directory))
+    return not of_history(call.context, directory).wanted.by_directory(str(directory))

@@ -21,27 +21,31 @@ class HostFiles:
     directory: Path
     hooks: Path
     servers: Path
-    told: Path
+    instructions: Path
 
 
 def claude_code(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
     """Return Claude Code's files; those of the project where one is given."""
-    moved = variables.get("CLAUDE_CONFIG_DIR")
-    directory = Path(moved).expanduser() if moved else home(variables) / ".claude"
+    custom_directory = variables.get("CLAUDE_CONFIG_DIR")
+    directory = Path(custom_directory).expanduser() if custom_directory else home(variables) / ".claude"
     if project is not None:
-        told = project / "CLAUDE.md"
-        other = project / ".claude" / "CLAUDE.md"
-        told = other if os.access(other, os.F_OK) and not os.access(told, os.F_OK) else told
-        return HostFiles(directory, project / ".claude" / "settings.json", project / ".mcp.json", told)
+        instructions = project / "CLAUDE.md"
+        alternative = project / ".claude" / "CLAUDE.md"
+        instructions = (
+            alternative if os.access(alternative, os.F_OK) and not os.access(instructions, os.F_OK) else instructions
+        )
+        return HostFiles(directory, project / ".claude" / "settings.json", project / ".mcp.json", instructions)
     older = directory / ".config.json"  # where it is there it is read instead
-    servers = older if os.access(older, os.F_OK) else (directory if moved else home(variables)) / ".claude.json"
+    servers = (
+        older if os.access(older, os.F_OK) else (directory if custom_directory else home(variables)) / ".claude.json"
+    )
     return HostFiles(directory, directory / "settings.json", servers, directory / "CLAUDE.md")
 
 
 def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
     """Return Codex's files; those of the project where one is given."""
-    moved = variables.get("CODEX_HOME")
-    directory = Path(moved).expanduser() if moved else home(variables) / ".codex"
+    custom_directory = variables.get("CODEX_HOME")
+    directory = Path(custom_directory).expanduser() if custom_directory else home(variables) / ".codex"
     if project is not None:
         own = project / ".codex"
         return HostFiles(directory, own / "hooks.json", own / "config.toml", project / "AGENTS.md")

@@ -101,8 +101,8 @@ def _codex_name(file: Lain) -> str:
 
 
 def _codex_day(file: Lain) -> PurePath:
-    named = _ROLLOUT.fullmatch(_codex_name(file))
-    return PurePath(*named.groups()) if named else PurePath()
+    name_match = _ROLLOUT.fullmatch(_codex_name(file))
+    return PurePath(*name_match.groups()) if name_match else PurePath()
 
 
 def _pi_project(file: Lain) -> str:
@@ -111,8 +111,8 @@ def _pi_project(file: Lain) -> str:
 
 
 def _pi_name(file: Lain) -> str:
-    named = file.path.name.endswith(f"_{file.session}.jsonl")
-    return file.path.name if named else f"{_stamp(file.began)}-000Z_{file.session}.jsonl"
+    is_pi_name = file.path.name.endswith(f"_{file.session}.jsonl")
+    return file.path.name if is_pi_name else f"{_stamp(file.began)}-000Z_{file.session}.jsonl"
 
 
 def _gemini_project(file: Lain) -> str:

@@ -55,32 +55,36 @@ def handlers(text: str) -> Iterator[Handler]:
             for g, group in enumerate(event.value.parts if event.value.kind == "array" else ()):
                 for m, member in enumerate(group.value.parts):
                     if member.key == "hooks" and member.value.kind == "array":
-                        for n, one in enumerate(member.value.parts):
+                        for n, handler_node in enumerate(member.value.parts):
                             trail = (h, e, g, m, n)
-                            said = json_edit.value(text, one.value)
-                            yield Handler(event.key or "", trail[:3], trail, said, read)
+                            value = json_edit.value(text, handler_node.value)
+                            yield Handler(event.key or "", trail[:3], trail, value, read)
 
 
 def our_hooks(text: str, host: str) -> list[tuple[Handler, Ours]]:
     """Return those that start our hooks."""
-    return [(one, ours) for one in handlers(text) if (ours := recognising.hook(one.value, host)) is not None]
+    return [
+        (handler, ours) for handler in handlers(text) if (ours := recognising.hook(handler.value, host)) is not None
+    ]
 
 
-def with_hooks(text: str | None, wanted: Mapping[str, Any], host: str) -> str:
+def with_hooks(text: str | None, groups: Mapping[str, Any], host: str) -> str:
     """Return the settings with these groups, one for each event, and none of ours besides."""
     if text is None:
-        return json_edit.new({"hooks": {event: [group] for event, group in wanted.items()}})
-    for event, group in wanted.items():
+        return json_edit.new({"hooks": {event: [group] for event, group in groups.items()}})
+    for event, group in groups.items():
         text = _with_group(text, event, group, host)
-    while strays := [one for one, _ in our_hooks(text, host) if one.event not in wanted or not one.is_read]:
-        text = _without(text, strays[-1], lambda value: recognising.hook(value, host) is not None) or ""
+    while strays := [
+        handler for handler, _ in our_hooks(text, host) if handler.event not in groups or not handler.is_read
+    ]:
+        text = _remove_handler(text, strays[-1], lambda value: recognising.hook(value, host) is not None) or ""
     return text
 
 
-def without_hooks(text: str | None, unwanted: Callable[[Any], bool]) -> str | None:
+def without_hooks(text: str | None, predicate: Callable[[Any], bool]) -> str | None:
     """Return the settings without the handlers of which `unwanted` says so, and without what was made for them."""
-    while text is not None and (found := [one for one in handlers(text) if unwanted(one.value)]):
-        text = _without(text, found[-1], unwanted)
+    while text is not None and (matches := [handler for handler in handlers(text) if predicate(handler.value)]):
+        text = _remove_handler(text, matches[-1], predicate)
     return text
 
 
@@ -90,15 +94,15 @@ def _with_group(text: str, event: str, group: Any, host: str) -> str:
     def is_ours(value: Any) -> bool:
         return recognising.hook(value, host) is not None
 
-    ours = [one for one, _ in our_hooks(text, host) if one.event == event and one.is_read]
-    whole = next((one.group for one in ours if _is_whole(text, one.group, is_ours)), None)
-    for one in reversed(ours):
-        if one.group != whole:
-            text = _without(text, one, is_ours) or ""
+    ours = [handler for handler, _ in our_hooks(text, host) if handler.event == event and handler.is_read]
+    whole = next((handler.group for handler in ours if _is_whole(text, handler.group, is_ours)), None)
+    for handler in reversed(ours):
+        if handler.group != whole:
+            text = _remove_handler(text, handler, is_ours) or ""
     if whole is None:
         return _with_new_group(text, event, group)
-    there = json_edit.value(text, json_edit.at(json_edit.read(text), whole))
-    return text if there == group else json_edit.replaced(text, whole, group)
+    old_group = json_edit.value(text, json_edit.at(json_edit.read(text), whole))
+    return text if old_group == group else json_edit.replace_value(text, whole, group)
 
 
 def _with_new_group(text: str, event: str, group: Any) -> str:
@@ -116,37 +120,37 @@ def _with_new_group(text: str, event: str, group: Any) -> str:
     return json_edit.added(text, (hooks[0], groups[0]), group)
 
 
-def _is_whole(text: str, group: tuple[int, ...], unwanted: Callable[[Any], bool]) -> bool:
+def _is_whole(text: str, group: tuple[int, ...], predicate: Callable[[Any], bool]) -> bool:
     """Whether a group has nothing but such handlers."""
-    return all(unwanted(one.value) for one in handlers(text) if one.group == group)
+    return all(predicate(handler.value) for handler in handlers(text) if handler.group == group)
 
 
-def _without(text: str, one: Handler, unwanted: Callable[[Any], bool]) -> str | None:
-    return json_edit.without(text, one.group if _is_whole(text, one.group, unwanted) else one.trail)
+def _remove_handler(text: str, handler: Handler, predicate: Callable[[Any], bool]) -> str | None:
+    return json_edit.remove_part(text, handler.group if _is_whole(text, handler.group, predicate) else handler.trail)
 
 
-def with_status_line(text: str, wanted: Mapping[str, Any], is_new: bool) -> str:
+def with_status_line(text: str, new_entry: Mapping[str, Any], is_new: bool) -> str:
     """Return the settings with one of ours brought up to date; one is added where there is none, if it `is_new`."""
-    there = _object(text).last(_STATUS_LINE)
-    if there is None:
-        return json_edit.added(text, (), wanted, _STATUS_LINE) if is_new else text
-    said = json_edit.value(text, there[1])
-    if recognising.status_line(said) is None or {**said, **wanted} == said:
+    member = _object(text).last(_STATUS_LINE)
+    if member is None:
+        return json_edit.added(text, (), new_entry, _STATUS_LINE) if is_new else text
+    old_entry = json_edit.value(text, member[1])
+    if recognising.status_line(old_entry) is None or {**old_entry, **new_entry} == old_entry:
         return text
-    return json_edit.replaced(text, (there[0],), {**said, **wanted})
+    return json_edit.replace_value(text, (member[0],), {**old_entry, **new_entry})
 
 
 def without_status_line(text: str | None) -> str | None:
     """Return the settings without a status line of ours."""
-    while text is not None and (found := [n for n, said in _status_lines(text) if recognising.status_line(said)]):
-        text = json_edit.without(text, (found[-1],))
+    while text is not None and (indices := [n for n, value in _status_lines(text) if recognising.status_line(value)]):
+        text = json_edit.remove_part(text, (indices[-1],))
     return text
 
 
 def has_other_status_line(text: str) -> bool:
     """Whether the settings have a status line of somebody else's."""
-    said = setting(text, _STATUS_LINE)
-    return said is not None and recognising.status_line(said) is None
+    value = setting(text, _STATUS_LINE)
+    return value is not None and recognising.status_line(value) is None
 
 
 def _status_lines(text: str) -> Iterator[tuple[int, Any]]:
@@ -158,10 +162,10 @@ def _status_lines(text: str) -> Iterator[tuple[int, Any]]:
 def setting(text: str, name: str) -> Any:
     """Return a setting at the top of the document; None where it is not there, or cannot be read."""
     try:
-        found = _object(text).last(name)
+        member = _object(text).last(name)
     except ValueError:
         return None
-    return None if found is None else json_edit.value(text, found[1])
+    return None if member is None else json_edit.value(text, member[1])
 
 
 def has_plugin(text: str) -> bool:
@@ -179,35 +183,35 @@ def has_toml_plugin(text: str) -> bool:
     except ValueError:
         return False
     return isinstance(plugins, dict) and any(
-        name.split("@")[0] == SERVER and not (isinstance(said, dict) and said.get("enabled") is False)
-        for name, said in plugins.items()
+        name.split("@")[0] == SERVER and not (isinstance(options, dict) and options.get("enabled") is False)
+        for name, options in plugins.items()
     )
 
 
 # --- the MCP server, in JSON -------------------------------------------------------------------------------
 
 
-def with_server(text: str | None, wanted: Mapping[str, Any]) -> str:
+def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
     """Return the settings with the server; one of ours keeps what else a person said of it."""
     if text is None:
-        return json_edit.new({_SERVERS: {SERVER: wanted}})
+        return json_edit.new({_SERVERS: {SERVER: new_entry}})
     servers = _object(text).last(_SERVERS)
     if servers is None:
-        return json_edit.added(text, (), {SERVER: wanted}, _SERVERS)
+        return json_edit.added(text, (), {SERVER: new_entry}, _SERVERS)
     if servers[1].kind != "object":
         raise ValueError(f"its `{_SERVERS}` are no object")
-    found = servers[1].last(SERVER)
-    if found is None:
-        return json_edit.added(text, (servers[0],), wanted, SERVER)
-    there = json_edit.value(text, found[1])
-    entry = _brought_up_to_date(there, wanted)
-    return text if there == entry else json_edit.replaced(text, (servers[0], found[0]), entry)
+    member = servers[1].last(SERVER)
+    if member is None:
+        return json_edit.added(text, (servers[0],), new_entry, SERVER)
+    old_entry = json_edit.value(text, member[1])
+    entry = _brought_up_to_date(old_entry, new_entry)
+    return text if old_entry == entry else json_edit.replace_value(text, (servers[0], member[0]), entry)
 
 
-def without_servers(text: str | None, unwanted: Callable[[str, Any], bool]) -> str | None:
+def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
     """Return the settings without the servers of whose name and entry `unwanted` says so."""
-    while text is not None and (found := [trail for trail, name, entry in servers(text) if unwanted(name, entry)]):
-        text = json_edit.without(text, found[-1])
+    while text is not None and (trails := [trail for trail, name, entry in servers(text) if predicate(name, entry)]):
+        text = json_edit.remove_part(text, trails[-1])
     return text
 
 
@@ -220,20 +224,25 @@ def servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
     """Yield the place, name and entry of each MCP server of the settings."""
     for n, part in enumerate(_object(text).parts):
         if part.key == _SERVERS and part.value.kind == "object":
-            for m, one in enumerate(part.value.parts):
-                yield (n, m), one.key or "", json_edit.value(text, one.value)
+            for m, member in enumerate(part.value.parts):
+                yield (n, m), member.key or "", json_edit.value(text, member.value)
 
 
-def _brought_up_to_date(there: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _brought_up_to_date(old_entry: Any, new_entry: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of ours with the program and palace that are wanted; ValueError where it is another's."""
-    ours = recognising.server(there)
+    ours = recognising.server(old_entry)
     if ours is None:
         raise ValueError(f"its MCP server '{SERVER}' starts something else")
-    missing = {key: value for key, value in wanted.items() if key not in there}
-    return {**there, **missing, "command": wanted["command"], "args": [*wanted["args"], *_kept(ours)]}
+    missing = {key: value for key, value in new_entry.items() if key not in old_entry}
+    return {
+        **old_entry,
+        **missing,
+        "command": new_entry["command"],
+        "args": [*new_entry["args"], *_read_user_options(ours)],
+    }
 
 
-def _kept(ours: Ours) -> Iterator[str]:
+def _read_user_options(ours: Ours) -> Iterator[str]:
     """The options that a person chose; which palace is said anew."""
     for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
         if name != "--palace":
@@ -255,29 +264,29 @@ def _object(text: str) -> json_edit.Node:
 # --- the MCP server, in TOML -------------------------------------------------------------------------------
 
 
-def with_toml_server(text: str | None, wanted: Mapping[str, Any]) -> str:
+def with_toml_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
     """Return `config.toml` with the server's table behind all others; one of ours is changed where it stands."""
-    new = [_REMARK, *toml_edit.lines(_TOML_SERVER, wanted)]
+    new = [_REMARK, *toml_edit.lines(_TOML_SERVER, new_entry)]
     if text is None:
         return appended.new(new)
-    said = _toml(text)
-    there = _below(said, _TOML_SERVER)
-    if there is None:
-        return _says(appended.appended(text, new), _put(said, _TOML_SERVER, dict(wanted)))
-    entry = _brought_up_to_date(there, wanted)
+    document = _toml(text)
+    old_entry = _below(document, _TOML_SERVER)
+    if old_entry is None:
+        return _says(appended.append_block(text, new), _put(document, _TOML_SERVER, dict(new_entry)))
+    entry = _brought_up_to_date(old_entry, new_entry)
     for key, value in entry.items():
-        if key not in there:
+        if key not in old_entry:
             text = toml_edit.with_key(text, _table(text, _TOML_SERVER), key, value)
-        elif there[key] != value:
+        elif old_entry[key] != value:
             text = toml_edit.with_value(text, _table(text, _TOML_SERVER), key, value)
-    return _says(text, _put(said, _TOML_SERVER, entry))
+    return _says(text, _put(document, _TOML_SERVER, entry))
 
 
-def without_toml_servers(text: str | None, unwanted: Callable[[str, Any], bool]) -> str | None:
+def without_toml_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
     """Return `config.toml` without the tables of such servers, and those below them."""
     if text is None:
         return None
-    names = {name for name, entry in toml_servers(text) if unwanted(name, entry)}
+    names = {name for name, entry in toml_servers(text) if predicate(name, entry)}
     text = without_tables(text, lambda name: name[:1] == ("mcp_servers",) and len(name) > 1 and name[1] in names)
     for name, _ in toml_servers(text or ""):
         if name in names:
@@ -287,8 +296,8 @@ def without_toml_servers(text: str | None, unwanted: Callable[[str, Any], bool])
 
 def toml_servers(text: str) -> list[tuple[str, Any]]:
     """Return the name and entry of each MCP server of `config.toml`."""
-    found = _toml(text).get("mcp_servers")
-    return list(found.items()) if isinstance(found, dict) else []
+    server_tables = _toml(text).get("mcp_servers")
+    return list(server_tables.items()) if isinstance(server_tables, dict) else []
 
 
 def without_trust(text: str | None, keys: Collection[str]) -> str | None:
@@ -299,15 +308,15 @@ def without_trust(text: str | None, keys: Collection[str]) -> str | None:
     return text
 
 
-def without_tables(text: str | None, unwanted: Callable[[tuple[str, ...]], bool]) -> str | None:
+def without_tables(text: str | None, predicate: Callable[[tuple[str, ...]], bool]) -> str | None:
     """Return a TOML text without the tables of these names, and without our remark above one."""
     while text is not None:
-        found = [table for table in toml_edit.tables(text) if unwanted(table.name)]
-        if not found:
+        tables = [table for table in toml_edit.tables(text) if predicate(table.name)]
+        if not tables:
             break
-        start = found[-1].start
+        start = tables[-1].start
         remark = re.compile(rf"{re.escape(_REMARK)}(?:\r\n|\n)\Z").search(text, 0, start)
-        text = appended.without(text, remark.start() if remark else start, found[-1].end)
+        text = appended.remove_block(text, remark.start() if remark else start, tables[-1].end)
     return text
 
 
@@ -318,22 +327,22 @@ def _toml(text: str) -> dict[str, Any]:
         raise ValueError(f"it is not valid TOML ({error})") from None
 
 
-def _below(said: Any, name: Sequence[str]) -> Any:
+def _below(node: Any, name: Sequence[str]) -> Any:
     for key in name:
-        said = said.get(key) if isinstance(said, dict) else None
-    return said
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
 
 
-def _put(said: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[str, Any]:
+def _put(document: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[str, Any]:
     first, *rest = name
-    below = said.get(first)
-    return {**said, first: _put(below if isinstance(below, dict) else {}, rest, value) if rest else value}
+    below = document.get(first)
+    return {**document, first: _put(below if isinstance(below, dict) else {}, rest, value) if rest else value}
 
 
-def _says(text: str, wanted: Mapping[str, Any]) -> str:
+def _says(text: str, document: Mapping[str, Any]) -> str:
     """The text, if it says what it should; TOML has shapes that cannot be added to."""
     with contextlib.suppress(ValueError):
-        if _toml(text) == wanted:
+        if _toml(text) == document:
             return text
     raise ValueError(
         f"its `mcp_servers` have a shape that cannot be added to; say [mcp_servers.{SERVER}] there by hand"
@@ -355,16 +364,16 @@ def with_block(text: str | None, host: str, body: str) -> str:
     lines = [f"{_BEGIN} {host} (written by 'palazzo install {host}') -->", *body.splitlines(), _END]
     if text is None:
         return appended.new(lines)
-    found = _block(text, host)
-    if found is None:
-        return appended.appended(text, lines)
-    return text[: found[0]] + appended.newline_of(text[found[0] : found[1]]).join(lines) + text[found[1] :]
+    span = _block(text, host)
+    if span is None:
+        return appended.append_block(text, lines)
+    return text[: span[0]] + appended.newline_of(text[span[0] : span[1]]).join(lines) + text[span[1] :]
 
 
 def without_block(text: str | None, host: str) -> str | None:
     """Return the text without our block."""
-    while text is not None and (found := _block(text, host)) is not None:
-        text = appended.without(text, *found)
+    while text is not None and (span := _block(text, host)) is not None:
+        text = appended.remove_block(text, *span)
     return text
 
 
@@ -372,7 +381,7 @@ def _block(text: str, host: str) -> tuple[int, int] | None:
     """From where to where our block is; one in fenced code is an example that somebody gives."""
     begins = list(re.finditer(rf"(?<![^\r\n]){re.escape(_BEGIN)} {re.escape(host)}(?![\w-])", text))
     fences = closed_fences(text) if begins else []
-    begin = next((one for one in begins if not any(start <= one.start() < end for start, end in fences)), None)
+    begin = next((match for match in begins if not any(start <= match.start() < end for start, end in fences)), None)
     if begin is None:
         return None
     end = text.find(_END, begin.end())

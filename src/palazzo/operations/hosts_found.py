@@ -29,9 +29,9 @@ class HostFound:
 def hosts_found(variables: Mapping[str, str]) -> tuple[HostFound, ...]:
     """Return the installed hosts, each once."""
     home = Path(variables.get("HOME") or Path.home())
-    found: dict[str, HostFound] = {}
+    hosts: dict[str, HostFound] = {}
     for name, variable, below in _HOSTS:
         directory = Path(variables[variable]) if variables.get(variable) else home / below
-        if name not in found and directory.is_dir():
-            found[name] = HostFound(name, str(directory))
-    return tuple(found.values())
+        if name not in hosts and directory.is_dir():
+            hosts[name] = HostFound(name, str(directory))
+    return tuple(hosts.values())

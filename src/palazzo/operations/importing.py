@@ -22,11 +22,11 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
-    from palazzo.exchange.checking import Checked
+    from palazzo.exchange.checking import VerifiedExport
     from palazzo.exchange.import_summary import ImportSummary
     from palazzo.exchange.merging import Origin, Report
     from palazzo.exchange.migrating import Migration
-    from palazzo.exchange.stores import Brought, StoreReader
+    from palazzo.exchange.stores import StoreReader, StoreRecord
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.store.unfinished import Import
@@ -124,15 +124,15 @@ class ImportResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ImportOutcome:
     """The same, but for where it is from and how long it took."""
 
     title: str
     counts: tuple[Came, ...]
     left_out: tuple[LeftOut, ...] = ()
-    renamed: tuple[RenamedPlace, ...] = ()
+    new_names: tuple[RenamedPlace, ...] = ()
     conflicts: tuple[str, ...] = ()
-    forked: tuple[str, ...] = ()
+    fork_ids: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     trust: str | None = None
     change: str | None = None
@@ -156,28 +156,28 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
     with _file(context, request) as path:
         reader = _reader(path, request.store)
         try:
-            told = _merge(context, path, request) if reader is None else _migrate(context, reader, path, request)
+            outcome = _merge(context, path, request) if reader is None else _migrate(context, reader, path, request)
         finally:  # also when it was interrupted: what came so far is kept, and wants its vectors
             if not request.dry_run and context.has_palace and not request.wait:
                 start_embedding(context)
     return ImportResult(
         path="-" if request.path == STDIN else str(path),
         store=OWN if reader is None else reader.name,
-        counts=told.counts,
-        left_out=told.left_out,
+        counts=outcome.counts,
+        left_out=outcome.left_out,
         took_s=round(time.monotonic() - began, 3),
-        renamed=told.renamed,
-        conflicts=told.conflicts,
-        forked=told.forked,
-        variants=told.variants,
-        trust=told.trust,
-        change=told.change,
+        renamed=outcome.new_names,
+        conflicts=outcome.conflicts,
+        forked=outcome.fork_ids,
+        variants=outcome.variants,
+        trust=outcome.trust,
+        change=outcome.change,
         dry_run=request.dry_run,
-        speakers=import_views.speakers(told.summary),
-        kinds=import_views.kinds(told.summary),
-        unasked=import_views.injectable_kinds(told.summary),
-        title=told.title,
-        note=_embedded(context) if request.wait and not request.dry_run else "",
+        speakers=import_views.speakers(outcome.summary),
+        kinds=import_views.kinds(outcome.summary),
+        unasked=import_views.injectable_kinds(outcome.summary),
+        title=outcome.title,
+        note=_embed_vectors(context) if request.wait and not request.dry_run else "",
     )
 
 
@@ -206,31 +206,33 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
         yield path
 
 
-def _reader(path: Path, named: str | None) -> StoreReader | None:
+def _reader(path: Path, store_name: str | None) -> StoreReader | None:
     """The reader of whose store it is; None for an export of our own."""
     from palazzo.exchange import checking, files, trees
     from palazzo.exchange.stores import registry
 
-    if named is not None:
-        name = named.strip().lower()
-        return None if name == OWN else registry.named(name)
+    if store_name is not None:
+        name = store_name.strip().lower()
+        return None if name == OWN else registry.find_reader(name)
     if trees.is_tree(path):
         raise UsageError(f"{path} is an export as Markdown, which is for reading. Import the one as jsonl.")
     if path.is_file() and checking.is_export(path):
         return None
-    found = registry.recognised(path)
-    if found is None:
+    store_reader = registry.detect_reader(path)
+    if store_reader is None:
         if path.is_file() and next(files.lines(path), None) is None:
             raise UsageError(f"{path} is empty. Export anew where it is from.")
-        there = ", ".join([OWN, *(reader.name for reader in registry.READERS)])
-        raise UsageError(f"{path} is nothing that can be told by its looks. Say whose it is with --from: {there}.")
-    return found
+        known_names = ", ".join([OWN, *(reader.name for reader in registry.READERS)])
+        raise UsageError(
+            f"{path} is nothing that can be told by its looks. Say whose it is with --from: {known_names}."
+        )
+    return store_reader
 
 
 # --- an export of a palace ---------------------------------------------------------------------------------
 
 
-def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
+def _merge(context: Context, path: Path, request: ImportRequest) -> _ImportOutcome:
     from palazzo.archive import identity
     from palazzo.exchange import checking, derived, merging
     from palazzo.exchange.import_summary import ImportSummary
@@ -249,8 +251,8 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
     records = checking.records(path, export)
     total = export.counts.total() - export.counts[derived.KIND]
 
-    def merged(done: int) -> None:
-        context.report("merging", done, total)
+    def merged(count: int) -> None:
+        context.report("merging", count, total)
 
     summary = ImportSummary()
     with _palace(context, request.dry_run, True) as palace:
@@ -263,7 +265,7 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _Told:
             progress=merged,
             dry_run=request.dry_run,
             vouch=True,
-            imported=None if request.dry_run else _imported(path, request),
+            import_record=None if request.dry_run else _identify_import(path, request),
             origin=origin,
             change=None if request.dry_run else change,
         )
@@ -280,7 +282,7 @@ def _key(context: Context) -> bytes:
         return redaction.fingerprint_key(connection)
 
 
-def _origin(context: Context, export: Checked, request: ImportRequest) -> Origin:
+def _origin(context: Context, export: VerifiedExport, request: ImportRequest) -> Origin:
     """Return who wrote an export. Into an empty palace another palace's export is imported only with --trust."""
     from palazzo.exchange.merging import OWN_DEVICE, Origin
 
@@ -305,7 +307,7 @@ def _is_empty(context: Context) -> bool:
         return not items.has_items(connection)
 
 
-def _imported(path: Path, request: ImportRequest) -> Import:
+def _identify_import(path: Path, request: ImportRequest) -> Import:
     from palazzo.exchange.files import STDIN
     from palazzo.store.unfinished import STANDARD_INPUT, Import
 
@@ -314,21 +316,21 @@ def _imported(path: Path, request: ImportRequest) -> Import:
     return Import(STANDARD_INPUT if request.path == STDIN else str(path), digest)
 
 
-def _written_by(checked: Checked) -> str:
-    return f"an export by {checked.header.written_by}" if checked.header.written_by else "an export"
+def _written_by(export: VerifiedExport) -> str:
+    return f"an export by {export.header.written_by}" if export.header.written_by else "an export"
 
 
-def _of_report(title: str, report: Report) -> _Told:
+def _of_report(title: str, report: Report) -> _ImportOutcome:
     kinds = dict.fromkeys([*report.added, *report.changed, *report.same])
-    return _Told(
+    return _ImportOutcome(
         title,
         tuple(Came(kind, report.added[kind], report.same[kind], report.changed[kind]) for kind in kinds),
         (
             *(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
-            *(LeftOut(kind, _REFUSAL, n) for kind, n in sorted(report.refused.items()) if n),
+            *(LeftOut(kind, _REFUSAL, n) for kind, n in sorted(report.refusals.items()) if n),
         ),
         conflicts=tuple(report.conflicts),
-        forked=tuple(sorted(report.forked)),
+        fork_ids=tuple(sorted(report.forks)),
         variants=tuple(sorted(report.variants)),
     )
 
@@ -347,11 +349,11 @@ class _TrustLimit:
         """Whether it is such a store."""
         return self._reader.recognises(path)
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield the records of the store, trusted no more than the limit."""
         return self._summary.count_records(map(self._limit, self._reader.read(path)))
 
-    def _limit(self, record: Brought) -> Brought:
+    def _limit(self, record: StoreRecord) -> StoreRecord:
         from palazzo.exchange.stores import DiaryEntry, Fact, Note, Task
 
         if isinstance(record, Note | DiaryEntry | Task | Fact):
@@ -359,7 +361,7 @@ class _TrustLimit:
         return record
 
 
-def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _Told:
+def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _ImportOutcome:
     from palazzo.exchange import migrating
     from palazzo.exchange.import_summary import ImportSummary
     from palazzo.operations.mine import wing_named
@@ -368,14 +370,14 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
     is_persons = speaks(context) == "user"
     if not is_persons and not request.dry_run:
         unless_tainted(context, "takes over another memory")
-    taking = migrating.Taking(
+    options = migrating.MigrationOptions(
         actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
     limit = least_trust("user" if is_persons else "agent", request.trust or _default_trust(context, path))
     summary = ImportSummary()
     limited_reader = _TrustLimit(reader, limit, summary)
     with _palace(context, request.dry_run, False) as palace:
-        migration = migrating.migrate(palace.database, limited_reader, path, palace.clock, taking)
+        migration = migrating.migrate(palace.database, limited_reader, path, palace.clock, options)
     return replace(_of_migration(migration), trust=limit, summary=summary)
 
 
@@ -406,17 +408,17 @@ def _palace(context: Context, dry_run: bool, tries: bool) -> Iterator[Palace]:
             yield empty
 
 
-def _of_migration(done: Migration) -> _Told:
-    return _Told(
-        done.title,
-        tuple(Came(one.what, one.new, one.there, one.changed, one.merged) for one in done.counts),
-        tuple(LeftOut(one.what, one.reason, one.count, one.keys) for one in done.left),
-        tuple(RenamedPlace(one.what, one.was, one.now) for one in done.renamed),
-        change=done.change,
+def _of_migration(migration: Migration) -> _ImportOutcome:
+    return _ImportOutcome(
+        migration.title,
+        tuple(Came(entry.kind, entry.new, entry.existing, entry.changed, entry.merged) for entry in migration.counts),
+        tuple(LeftOut(entry.kind, entry.reason, entry.count, entry.keys) for entry in migration.omissions),
+        tuple(RenamedPlace(entry.kind, entry.was, entry.new_name) for entry in migration.name_changes),
+        change=migration.change,
     )
 
 
-def _embedded(context: Context) -> str:
+def _embed_vectors(context: Context) -> str:
     from palazzo.operations.mine import embed_now
 
     return embed_now(context)

@@ -12,7 +12,7 @@ from palazzo.operations.hosts_found import HostFound, hosts_found
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.mining.placing import Placing
+    from palazzo.mining.placing import Placer
     from palazzo.operations.context import Context
     from palazzo.scope.identity import ProjectIdentity
 
@@ -59,19 +59,19 @@ def init(context: Context, request: InitRequest) -> InitResult:
     if request.new and created:
         _forget_gone(context)
     database = context.writing().database
-    placing = context.placing
-    project = placing.project(directory)
-    rooms = _rooms(placing, project)
-    config = _write_config(project.root, placing.wing(project), rooms) if request.write_config else None
+    place_finder = context.place_finder
+    project = place_finder.project(directory)
+    rooms = _rooms(place_finder, project)
+    config = _write_config(project.root, place_finder.wing(project), rooms) if request.write_config else None
     with database.transaction() as connection:
-        placing.record(connection, project, context.now)
+        place_finder.record(connection, project, context.now)
     return InitResult(
         palace=str(context.palace_path),
         created=created,
         project=project.identity,
         root=str(project.root),
         branch=project.branch,
-        wing=placing.wing(project),
+        wing=place_finder.wing(project),
         rooms=rooms,
         hosts=hosts_found(context.variables),
         config=config,
@@ -87,19 +87,23 @@ def _forget_gone(context: Context) -> None:
         raise PalazzoError(f"That a palace was there before cannot be forgotten ({error.strerror or error}).") from None
 
 
-def _rooms(placing: Placing, project: ProjectIdentity) -> tuple[str, ...]:
+def _rooms(place_finder: Placer, project: ProjectIdentity) -> tuple[str, ...]:
     """The rooms that the project names, else those that its documents would be filed in."""
     from itertools import islice
 
     from palazzo.mining.discover import Candidate, Rules, discover
     from palazzo.scope.rooms import room_for_document
 
-    config = placing.config(project)
+    config = place_finder.config(project)
     if config.rooms:
         return tuple(room.name for room in config.rooms)
-    found = (one for one in discover([project.root], Rules(mode="docs")) if isinstance(one, Candidate))
+    documents = (
+        document for document in discover([project.root], Rules(mode="docs")) if isinstance(document, Candidate)
+    )
     rooms = {
-        room_for_document(config, one.relative, "") for one in islice(found, MOST_LOOKED_AT) if one.root == project.root
+        room_for_document(config, document.relative, "")
+        for document in islice(documents, MOST_LOOKED_AT)
+        if document.root == project.root
     }
     return tuple(sorted(rooms))
 

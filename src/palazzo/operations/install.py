@@ -13,7 +13,7 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.operations.edited_files import Edit, Edited
+    from palazzo.operations.edited_files import Edit, FileChange
     from palazzo.operations.predecessors import Predecessor
 
 FileState = Literal["new", "changed", "same", "removed"]
@@ -26,7 +26,7 @@ HOSTS = {
 """Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
 TARGETS = {**HOSTS, "mempalace-compat": "palazzo.operations.install_mempalace"}
 """Each module defines `plan(context, request) -> Plan`, which writes nothing; it is imported when it is asked for."""
-ALSO_CALLED = {"claude": "claude-code", "openai-codex": "codex"}
+ALIASES = {"claude": "claude-code", "openai-codex": "codex"}
 """Other names that people know a host by."""
 
 
@@ -65,7 +65,7 @@ class Plan:
     files: tuple[PlannedFile, ...]
     note: str = ""
     edits: tuple[Edit, ...] = ()
-    others: tuple[Predecessor, ...] = ()
+    predecessors: tuple[Predecessor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,38 +121,38 @@ def install(context: Context, request: InstallRequest) -> InstallResult:
     """
     from palazzo.operations import install_files
 
-    request = replace(request, target=ALSO_CALLED.get(request.target, request.target))
+    request = replace(request, target=ALIASES.get(request.target, request.target))
     if request.target not in TARGETS:
         raise UsageError(f"'{request.target}' is nothing that can be installed; there is: {', '.join(TARGETS)}.")
     _check(request)
-    planning: Callable[[Context, InstallRequest], Plan] = importlib.import_module(TARGETS[request.target]).plan
-    plan = planning(context, request)
+    planner: Callable[[Context, InstallRequest], Plan] = importlib.import_module(TARGETS[request.target]).plan
+    plan = planner(context, request)
     if not request.dry_run:
         install_files.write(plan.files)
-    views = [FileView(str(one.path), one.state) for one in plan.files]
-    views += edited(context, plan.edits, request.dry_run)
-    others = tuple(OtherView(one.name, one.path, one.what) for one in plan.others)
-    return InstallResult(request.target, tuple(views), request.dry_run, others, request.clean, plan.note)
+    views = [FileView(str(entry.path), entry.state) for entry in plan.files]
+    views += apply_edits(context, plan.edits, request.dry_run)
+    predecessor_views = tuple(OtherView(entry.name, entry.path, entry.what) for entry in plan.predecessors)
+    return InstallResult(request.target, tuple(views), request.dry_run, predecessor_views, request.clean, plan.note)
 
 
-def edited(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[FileView]:
+def apply_edits(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[FileView]:
     """Carry out edits of other programs' files, or only say what they would change."""
     from palazzo.operations import edited_files
     from palazzo.paths import state_directory
 
     if dry_run:
-        done: Sequence[Edited] = edited_files.looked_at(edits)
+        changes: Sequence[FileChange] = edited_files.looked_at(edits)
     else:
-        done = edited_files.carry_out(edits, state_directory(context.variables) / "install.lock")
+        changes = edited_files.carry_out(edits, state_directory(context.variables) / "install.lock")
     return [
         FileView(
-            str(one.edit.path),
-            one.state,
-            one.edit.what,
-            one.diff if dry_run else "",
-            "" if one.backup is None else str(one.backup),
+            str(change.edit.path),
+            change.state,
+            change.edit.what,
+            change.diff if dry_run else "",
+            "" if change.backup is None else str(change.backup),
         )
-        for one in done
+        for change in changes
     ]
 
 

@@ -36,23 +36,23 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     files = host_files.claude_code(context.variables, project)
     if project is None:
         host_files.check_present(CLAUDE_CODE.title, "claude", files, context.variables)
-    hooks, *others_of_ours = install_host.installing(context, CLAUDE_CODE, files, JSON, project is not None)
+    hooks, *others_of_ours = install_host.build_install_edits(context, CLAUDE_CODE, files, JSON, project is not None)
     edits = [_with_status_line(context, hooks, project is not None, request.status_line), *others_of_ours]
-    others = install_host.predecessors_in(files, JSON)
+    predecessors = install_host.predecessors_in(files, JSON)
     notes = [*install_host.remarks(context, project is not None), *([_APPROVE] if project else []), _NEXT]
     if host_settings.has_plugin(host_files.text_of(files.hooks)):
         notes.insert(0, _PLUGIN)
     if request.status_line and host_settings.has_other_status_line(host_files.text_of(files.hooks)):
         notes.insert(0, _OTHER_LINE)
-    chosen = install_host.cleaning(edits, JSON) if request.clean else edits
-    return Plan((), "\n".join(notes), tuple(chosen), tuple(others))
+    final_edits = install_host.add_cleanup(edits, JSON) if request.clean else edits
+    return Plan((), "\n".join(notes), tuple(final_edits), tuple(predecessors))
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
     """Say what takes all of that away."""
     files = host_files.claude_code(context.variables, install_host.scope(context, project, user))
-    hooks, *others = install_host.uninstalling(CLAUDE_CODE, files, JSON)
-    return [replace(hooks, change=install_host.both(host_settings.without_status_line, hooks.change)), *others]
+    hooks, *remaining_edits = install_host.build_uninstall_edits(CLAUDE_CODE, files, JSON)
+    return [replace(hooks, change=install_host.both(host_settings.without_status_line, hooks.change)), *remaining_edits]
 
 
 def _with_status_line(context: Context, hooks: Edit, shared: bool, is_new: bool) -> Edit:

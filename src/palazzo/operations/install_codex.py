@@ -35,26 +35,26 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     files = host_files.codex(context.variables, project)
     if project is None:
         host_files.check_present(CODEX.title, "codex", files, context.variables)
-    edits = install_host.installing(context, CODEX, files, TOML, project is not None)
-    others = install_host.predecessors_in(files, TOML)
+    edits = install_host.build_install_edits(context, CODEX, files, TOML, project is not None)
+    predecessors = install_host.predecessors_in(files, TOML)
     notes = [*install_host.remarks(context, project is not None), _NEXT]
     if host_settings.has_toml_plugin(host_files.text_of(files.servers)):
         notes.insert(0, _PLUGIN)
-    chosen = install_host.cleaning(edits, TOML) if request.clean else edits
-    return Plan((), "\n".join(notes), tuple(chosen), tuple(others))
+    final_edits = install_host.add_cleanup(edits, TOML) if request.clean else edits
+    return Plan((), "\n".join(notes), tuple(final_edits), tuple(predecessors))
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
     """Say what takes all of that away, with Codex's trust in it."""
     files = host_files.codex(context.variables, install_host.scope(context, project, user))
-    trusted = set(trust_keys(files.hooks))
+    hook_keys = set(trust_keys(files.hooks))
 
     def change(edit: Edit) -> install_host.Change:
-        return lambda text: edit.change(host_settings.without_trust(text, trusted))
+        return lambda text: edit.change(host_settings.without_trust(text, hook_keys))
 
     return [
         Edit(edit.path, edit.what, change(edit), edit.private) if edit.what == SERVER else edit
-        for edit in install_host.uninstalling(CODEX, files, TOML)
+        for edit in install_host.build_uninstall_edits(CODEX, files, TOML)
     ]
 
 
@@ -69,12 +69,14 @@ def trust_keys(hooks: Path) -> dict[str, str]:
         ours = host_settings.our_hooks(text, CODEX.host)
     except (OSError, ValueError):
         return {}
-    found = {}
-    for one, _ in ours:
-        group = json_edit.value(text, json_edit.at(json_edit.read(text), one.group))
-        event = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", one.event).lower()
-        found[f"{hooks}:{event}:{one.group[-1]}:{one.trail[-1]}"] = _hash(event, group.get("matcher"), one.value)
-    return found
+    hashes = {}
+    for handler, _ in ours:
+        group = json_edit.value(text, json_edit.at(json_edit.read(text), handler.group))
+        event = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", handler.event).lower()
+        hashes[f"{hooks}:{event}:{handler.group[-1]}:{handler.trail[-1]}"] = _hash(
+            event, group.get("matcher"), handler.value
+        )
+    return hashes
 
 
 def _hash(event: str, matcher: str | None, handler: dict[str, Any]) -> str:

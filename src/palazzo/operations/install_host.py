@@ -17,14 +17,14 @@ from palazzo.operations.edited_files import Edit
 from palazzo.operations.memory_block import BODY
 from palazzo.operations.own_program import found_on_path, is_same_program, own_program
 from palazzo.operations.predecessors import Predecessor
-from palazzo.operations.wiring import PROGRAM, Wiring, entries, server
+from palazzo.operations.wiring import PROGRAM, HostHooks, entries, server
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.host_files import HostFiles
 
 Change = Callable[[str | None], str | None]
-HOOKS, SERVER, TOLD = "hooks", "MCP server", "what agents are told"
+HOOKS, SERVER, INSTRUCTIONS = "hooks", "MCP server", "what agents are told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Format:
     """How a host writes its MCP servers down: JSON or TOML."""
 
     with_server: Callable[[str | None, dict[str, Any]], str]
-    without: Callable[[str | None, Callable[[str, Any], bool]], str | None]
+    remove_servers: Callable[[str | None, Callable[[str, Any], bool]], str | None]
     servers: Callable[[str], list[tuple[str, Any]]]
 
 
@@ -53,75 +53,82 @@ def scope(context: Context, project: bool, user: bool) -> Path | None:
     return context.project_root if project else None
 
 
-def installing(context: Context, wiring: Wiring, files: HostFiles, form: Format, shared: bool) -> list[Edit]:
+def build_install_edits(
+    context: Context, host_spec: HostHooks, files: HostFiles, form: Format, shared: bool
+) -> list[Edit]:
     """Return the edits that wire a host; `shared` files name the program and nothing of this machine."""
     program = PROGRAM if shared else own_program(context.variables)
     more = [] if shared else palace_option(context)
     optional = ["pre-tool"] if context.settings.flag("events.pre-tool") else []
-    wanted = entries(wiring, program, more, optional, "nt" if sys.platform == "win32" else "posix")  # type: ignore[arg-type]
-    entry = server(wiring.host, program, more)
+    hook_groups = entries(host_spec, program, more, optional, "nt" if sys.platform == "win32" else "posix")  # type: ignore[arg-type]
+    entry = server(host_spec.host, program, more)
     return [
-        Edit(files.hooks, HOOKS, lambda text: host_settings.with_hooks(text, wanted, wiring.host), not shared),
+        Edit(files.hooks, HOOKS, lambda text: host_settings.with_hooks(text, hook_groups, host_spec.host), not shared),
         Edit(files.servers, SERVER, lambda text: form.with_server(text, entry), not shared),
-        Edit(files.told, TOLD, lambda text: host_settings.with_block(text, wiring.host, BODY), not shared),
+        Edit(
+            files.instructions,
+            INSTRUCTIONS,
+            lambda text: host_settings.with_block(text, host_spec.host, BODY),
+            not shared,
+        ),
     ]
 
 
-def uninstalling(wiring: Wiring, files: HostFiles, form: Format) -> list[Edit]:
+def build_uninstall_edits(host_spec: HostHooks, files: HostFiles, form: Format) -> list[Edit]:
     """Return the edits that take all of that away."""
 
     def is_ours(handler: Any) -> bool:
-        return recognising.hook(handler, wiring.host) is not None
+        return recognising.hook(handler, host_spec.host) is not None
 
     return [
         Edit(files.hooks, HOOKS, lambda text: host_settings.without_hooks(text, is_ours)),
-        Edit(files.servers, SERVER, lambda text: form.without(text, host_settings.is_our_server)),
-        Edit(files.told, TOLD, lambda text: host_settings.without_block(text, wiring.host)),
+        Edit(files.servers, SERVER, lambda text: form.remove_servers(text, host_settings.is_our_server)),
+        Edit(files.instructions, INSTRUCTIONS, lambda text: host_settings.without_block(text, host_spec.host)),
     ]
 
 
-def cleaning(edits: Sequence[Edit], form: Format) -> list[Edit]:
+def add_cleanup(edits: Sequence[Edit], form: Format) -> list[Edit]:
     """Return the edits with the removal of what predecessors left, in the same files, before each."""
-    removing: dict[str, Change] = {
+    removals: dict[str, Change] = {
         HOOKS: lambda text: host_settings.without_hooks(text, predecessors.is_hook),
-        SERVER: lambda text: form.without(text, predecessors.is_server),
-        TOLD: predecessors.without_blocks,
+        SERVER: lambda text: form.remove_servers(text, predecessors.is_server),
+        INSTRUCTIONS: predecessors.without_blocks,
     }
-    return [Edit(edit.path, edit.what, both(removing[edit.what], edit.change), edit.private) for edit in edits]
+    return [Edit(edit.path, edit.what, both(removals[edit.what], edit.change), edit.private) for edit in edits]
 
 
 def predecessors_in(files: HostFiles, form: Format) -> list[Predecessor]:
     """Return what predecessors left in a host's files; what cannot be read says so when it is to be changed."""
-    found: list[Predecessor] = []
+    predecessor_list: list[Predecessor] = []
     looks: tuple[tuple[Path, Callable[[str], list[tuple[str, str]]]], ...] = (
         (files.hooks, predecessors.hooks_in),
         (files.servers, lambda text: predecessors.servers_in(form.servers(text))),
-        (files.told, predecessors.blocks_in),
+        (files.instructions, predecessors.blocks_in),
     )
     for path, look in looks:
         with contextlib.suppress(ValueError):
-            found += [Predecessor(name, str(path), what) for name, what in look(host_files.text_of(path))]
-    return found
+            predecessor_list += [Predecessor(name, str(path), label) for name, label in look(host_files.text_of(path))]
+    return predecessor_list
 
 
 def palace_option(context: Context) -> list[str]:
     """The palace, where a host that passes on few variables would take another one."""
     names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA")
     bare = {name: context.variables[name] for name in names if name in context.variables}
-    chosen = str(context.palace_path)
-    return [] if chosen == client.chosen_palace(None, bare) else ["--palace", chosen]
+    palace_path = str(context.palace_path)
+    return [] if palace_path == client.chosen_palace(None, bare) else ["--palace", palace_path]
 
 
 def remarks(context: Context, shared: bool) -> list[str]:
     """Return what a person should know of the program that was wired."""
     if shared:
         return [f"These files name the program '{PROGRAM}' alone, so each who works here needs it on PATH."]
-    own, other = own_program(context.variables), found_on_path(context.variables)
-    if other is not None and not is_same_program(own, str(other)):
-        return [f"Wired is {own}. Your shell finds another installation first: {other}."]
+    own, shell_program = own_program(context.variables), found_on_path(context.variables)
+    if shell_program is not None and not is_same_program(own, str(shell_program)):
+        return [f"Wired is {own}. Your shell finds another installation first: {shell_program}."]
     return []
 
 
-def both(first: Change, then: Change) -> Change:
+def both(first: Change, second: Change) -> Change:
     """Return one change that is two, one after the other."""
-    return lambda text: then(first(text))
+    return lambda text: second(first(text))

@@ -17,7 +17,7 @@ import palazzo
 from palazzo.errors import UsageError
 from palazzo.operations.edited_files import Edit
 from palazzo.operations.install import InstallRequest, Plan
-from palazzo.operations.install_files import planned
+from palazzo.operations.install_files import plan_file
 from palazzo.paths import config_directory
 from palazzo.settings import load
 from palazzo.settings.keys import BY_NAME
@@ -107,12 +107,12 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     script = Path(palazzo.__file__).absolute().parent / "cli" / "mempalace.py"
     command = [sys.executable, "-I", "-S", "-E", str(script)]
     files = [
-        planned(directory / _program(name), _started([*command, *words]), MARK, is_program=True)
+        plan_file(directory / _program(name), _render_launcher([*command, *words]), MARK, is_program=True)
         for name, words in (("mempalace", ()), ("mempalace-mcp", ("mcp",)))
     ]
     package = _PACKAGE.format(mark=MARK, modules=_MODULES, command=command, version=VERSION)
-    files.append(planned(directory / "mempalace.py", package, MARK))
-    files.append(planned(directory / _MODULES / "mcp_server.py", _SERVER.format(mark=MARK), MARK))
+    files.append(plan_file(directory / "mempalace.py", package, MARK))
+    files.append(plan_file(directory / _MODULES / "mcp_server.py", _SERVER.format(mark=MARK), MARK))
     # Their answers are Palazzo's own: a session that reads them has met no untrusted content by that.
     user_file = config_directory(context.variables) / USER_FILE
     setting = Edit(user_file, f"the setting {OWN}", lambda text: _add_own_memory(user_file, text or ""))
@@ -130,7 +130,7 @@ def _program(name: str) -> str:
     return f"{name}.cmd" if sys.platform == "win32" else name
 
 
-def _started(command: list[str]) -> str:
+def _render_launcher(command: list[str]) -> str:
     if sys.platform == "win32":
         return _BATCH.format(mark=MARK, command=" ".join(f'"{word}"' for word in command)).replace("\n", "\r\n")
     return _SHELL.format(mark=MARK, command=shlex.join(command))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 HOST, TITLE = "opencode", "opencode"
 PLUGIN = "plugin"
-_LOADED = re.compile(r'^const plugin = (".*")$', re.MULTILINE)
-_WIRED = re.compile(r'^const wired = \{ program: (".*"), options: (\[.*\]) \}$', re.MULTILINE)
+_PLUGIN_PATTERN = re.compile(r'^const plugin = (".*")$', re.MULTILINE)
+_OPTIONS_PATTERN = re.compile(r'^const wired = \{ program: (".*"), options: (\[.*\]) \}$', re.MULTILINE)
 MARK = "// Written by 'palazzo install opencode'; 'palazzo uninstall opencode' takes it away."
 _NEXT = "Next: start opencode anew. 'palazzo doctor' says how it stands."
 _STARTER = """\
@@ -64,15 +64,15 @@ def plan(context: Context, request: InstallRequest) -> Plan:
         host_files.check_present(TITLE, "opencode", files, context.variables)
     program = PROGRAM if shared else own_program(context.variables)
     more = [] if shared else install_host.palace_option(context)
-    wanted = plugin_text(context, shared)
+    plugin_source = plugin_text(context, shared)
     entry = opencode_settings.entry(program, more)
     edits = [
-        Edit(files.hooks, PLUGIN, lambda text: _with_plugin(text, wanted), not shared),
+        Edit(files.hooks, PLUGIN, lambda text: _with_plugin(text, plugin_source), not shared),
         Edit(files.servers, SERVER, lambda text: opencode_settings.with_server(text, entry), not shared),
     ]
-    others = _predecessors(files)
+    predecessor_list = _predecessors(files)
     notes = [*install_host.remarks(context, shared), _NEXT]
-    return Plan((), "\n".join(notes), tuple(_cleaning(edits) if request.clean else edits), tuple(others))
+    return Plan((), "\n".join(notes), tuple(_add_cleanup(edits) if request.clean else edits), tuple(predecessor_list))
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
@@ -108,17 +108,17 @@ def plugin() -> Path:
     """Return the plugin that is a part of this installation, or of this checkout."""
     package = Path(palazzo.__file__).absolute().parent
     checkout = package.resolve().parents[1]
-    found = [home / "integrations" / HOST / "palazzo.ts" for home in (package, checkout)]
-    path = next((one for one in found if one.is_file()), None)
+    candidates = [home / "integrations" / HOST / "palazzo.ts" for home in (package, checkout)]
+    path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path is None:
-        raise UsageError(f"This installation has no plugin for opencode at {found[0]}: install Palazzo again.")
+        raise UsageError(f"This installation has no plugin for opencode at {candidates[0]}: install Palazzo again.")
     return path
 
 
 def starter(plugin: Path, program: str, options: Sequence[str]) -> str:
     """Return the text of the file that loads the plugin."""
-    told = (json.dumps(one, ensure_ascii=False) for one in (plugin.as_uri(), program, [*options]))
-    return _STARTER.format(mark=MARK, **dict(zip(("plugin", "program", "options"), told, strict=True)))
+    literals = (json.dumps(value, ensure_ascii=False) for value in (plugin.as_uri(), program, [*options]))
+    return _STARTER.format(mark=MARK, **dict(zip(("plugin", "program", "options"), literals, strict=True)))
 
 
 def our_plugin(text: str) -> list[tuple[Handler, Ours]]:
@@ -126,22 +126,22 @@ def our_plugin(text: str) -> list[tuple[Handler, Ours]]:
     if not text.startswith(MARK):
         return []
     program, options = PROGRAM, list[str]()
-    if (wired := _WIRED.search(text)) is not None:
-        program, options = json.loads(wired[1]), json.loads(wired[2])
+    if (match := _OPTIONS_PATTERN.search(text)) is not None:
+        program, options = json.loads(match[1]), json.loads(match[2])
     asks = ("hook", HOST, "session-start")
     handler = {"command": program, "args": [*asks, *options]}
     return [(Handler(PLUGIN, (), (), handler, True), Ours((program,), asks, tuple(options)))]
 
 
-def outdated(own: HostFiles, project: HostFiles) -> Iterator[tuple[str, str]]:
+def find_outdated_plugins(own: HostFiles, project: HostFiles) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a plugin's file that stands there, behind whose it is: `user` or `project`.
 
     Where the installation itself has no plugin, it is nobody's ('').
     """
     starts, shared = host_files.text_of(own.hooks), host_files.text_of(project.hooks)
     try:
-        loaded = _LOADED.search(starts)
-        if starts.startswith(MARK) and (loaded is None or json.loads(loaded[1]) != plugin().as_uri()):
+        match = _PLUGIN_PATTERN.search(starts)
+        if starts.startswith(MARK) and (match is None or json.loads(match[1]) != plugin().as_uri()):
             yield "user", f"{own.hooks} loads the plugin of another installation"
         if shared.startswith(MARK) and shared != shared_plugin():
             yield "project", f"{project.hooks} is of another version"
@@ -156,22 +156,22 @@ def shared_plugin() -> str:
 
 def _settings_in(directory: Path) -> Path:
     """Return the settings: those with our server; else of those that are there the ones that opencode reads last."""
-    usual, commented = directory / "opencode.json", directory / "opencode.jsonc"
-    for path in (commented, usual):
+    usual, jsonc_file = directory / "opencode.json", directory / "opencode.jsonc"
+    for path in (jsonc_file, usual):
         try:
             if any(
-                opencode_settings.is_our_server(*one) for one in opencode_settings.entries(host_files.text_of(path))
+                opencode_settings.is_our_server(*entry) for entry in opencode_settings.entries(host_files.text_of(path))
             ):
                 return path
         except ValueError:
             continue  # whoever is to change it says why it cannot be
-    return commented if commented.exists() else usual
+    return jsonc_file if jsonc_file.exists() else usual
 
 
-def _with_plugin(text: str | None, wanted: str) -> str:
+def _with_plugin(text: str | None, plugin_source: str) -> str:
     if text is not None and not text.startswith(MARK):
         raise ValueError("it was not written by 'palazzo install opencode'")
-    return wanted
+    return plugin_source
 
 
 def _without_plugin(text: str | None) -> str | None:
@@ -183,17 +183,17 @@ def _without_plugin(text: str | None) -> str | None:
 
 def _predecessors(files: HostFiles) -> list[Predecessor]:
     try:
-        found = predecessors.servers_in(opencode_settings.servers(host_files.text_of(files.servers)))
+        server_rows = predecessors.servers_in(opencode_settings.servers(host_files.text_of(files.servers)))
     except ValueError:
         return []
-    return [Predecessor(name, str(files.servers), what) for name, what in found]
+    return [Predecessor(name, str(files.servers), label) for name, label in server_rows]
 
 
-def _cleaning(edits: Sequence[Edit]) -> list[Edit]:
-    def is_theirs(name: str, said: object) -> bool:
-        return predecessors.is_server(name, opencode_settings.as_others_write_it(said))
+def _add_cleanup(edits: Sequence[Edit]) -> list[Edit]:
+    def is_theirs(name: str, entry: object) -> bool:
+        return predecessors.is_server(name, opencode_settings.as_others_write_it(entry))
 
-    def cleaned(edit: Edit) -> Edit:
+    def clean_edit(edit: Edit) -> Edit:
         change = edit.change
         return Edit(
             edit.path,
@@ -202,4 +202,4 @@ def _cleaning(edits: Sequence[Edit]) -> list[Edit]:
             edit.private,
         )
 
-    return [cleaned(edit) if edit.what == SERVER else edit for edit in edits]
+    return [clean_edit(edit) if edit.what == SERVER else edit for edit in edits]

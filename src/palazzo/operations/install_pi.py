@@ -27,10 +27,10 @@ from palazzo.operations.wiring import PI, PROGRAM
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
-WHAT = "extension"
+EXTENSION = "extension"
 MARK = "// Written by 'palazzo install pi'; 'palazzo uninstall pi' takes it away."
-_LOADED = re.compile(r'^const extension = (".*");$', re.MULTILINE)
-_WIRED = re.compile(r'^const palazzo = \{ program: (".*"), options: (\[.*\]) \};$', re.MULTILINE)
+_EXTENSION_PATTERN = re.compile(r'^const extension = (".*");$', re.MULTILINE)
+_OPTIONS_PATTERN = re.compile(r'^const palazzo = \{ program: (".*"), options: (\[.*\]) \};$', re.MULTILINE)
 _NEXT = "Next: start pi anew, or type /reload. '/palazzo:status' says whether it is there."
 _STARTER = """\
 {mark}
@@ -62,30 +62,30 @@ def plan(context: Context, request: InstallRequest) -> Plan:
             f"pi was not found: there is no directory {directory}, and no program 'pi' on PATH; install it."
         )
     program, options = own_program(context.variables), install_host.palace_option(context)
-    wanted = starter(extension(), program, options)
-    edit = Edit(file_in(directory), WHAT, lambda text: _with_starter(text, wanted))
+    starter_text = starter(extension(), program, options)
+    edit = Edit(file_in(directory), EXTENSION, lambda text: _with_starter(text, starter_text))
     return Plan((), "\n".join([*install_host.remarks(context, False), _NEXT]), (edit,))
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
     """Say what takes it away."""
     _check_scope(project)
-    return [Edit(file_in(directory_of(context.variables)), WHAT, _without_starter)]
+    return [Edit(file_in(directory_of(context.variables)), EXTENSION, _without_starter)]
 
 
 def directory_of(variables: Mapping[str, str]) -> Path:
     """Return pi's own directory."""
-    moved = variables.get("PI_CODING_AGENT_DIR")
+    custom_directory = variables.get("PI_CODING_AGENT_DIR")
     home = Path(variables.get("HOME") or Path.home())
-    return Path(moved).expanduser() if moved else home / ".pi" / "agent"
+    return Path(custom_directory).expanduser() if custom_directory else home / ".pi" / "agent"
 
 
 def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
     """Return pi's files, with the extension for its hooks; those of the project where one is given."""
     own = directory_of(variables)
     directory = own if project is None else project / ".pi"
-    told = (own if project is None else project) / "AGENTS.md"
-    return HostFiles(own, file_in(directory), directory / "mcp.json", told)
+    instructions = (own if project is None else project) / "AGENTS.md"
+    return HostFiles(own, file_in(directory), directory / "mcp.json", instructions)
 
 
 def file_in(directory: Path) -> Path:
@@ -97,17 +97,17 @@ def extension() -> Path:
     """Return the extension that is a part of this installation, or of this checkout."""
     package = Path(palazzo.__file__).absolute().parent
     checkout = package.resolve().parents[1]
-    found = [home / "integrations" / "pi" / "index.ts" for home in (package, checkout)]
-    path = next((one for one in found if one.is_file()), None)
+    candidates = [home / "integrations" / "pi" / "index.ts" for home in (package, checkout)]
+    path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path is None:
-        raise UsageError(f"This installation has no extension for pi at {found[0]}: install Palazzo again.")
+        raise UsageError(f"This installation has no extension for pi at {candidates[0]}: install Palazzo again.")
     return path
 
 
 def starter(extension: Path, program: str, options: Sequence[str]) -> str:
     """Return the text of the file."""
-    told = (json.dumps(one, ensure_ascii=False) for one in (str(extension), program, [*options]))
-    return _STARTER.format(mark=MARK, **dict(zip(("extension", "program", "options"), told, strict=True)))
+    literals = (json.dumps(value, ensure_ascii=False) for value in (str(extension), program, [*options]))
+    return _STARTER.format(mark=MARK, **dict(zip(("extension", "program", "options"), literals, strict=True)))
 
 
 # --- how it stands -----------------------------------------------------------------------------------------
@@ -117,10 +117,10 @@ def our_extension(text: str) -> list[tuple[Handler, Ours]]:
     """Return the file as the hook that it is, with the program that it starts; none where it is not ours."""
     if not text.startswith(MARK):
         return []
-    program, options = _wired(text) or (PROGRAM, [])
+    program, options = _parse_launch_command(text) or (PROGRAM, [])
     asks = ("hook", PI.host, "session-start")
     handler = {"command": program, "args": [*asks, *options]}
-    return [(Handler(WHAT, (), (), handler, True), Ours((program,), asks, tuple(options)))]
+    return [(Handler(EXTENSION, (), (), handler, True), Ours((program,), asks, tuple(options)))]
 
 
 def servers(text: str) -> list[tuple[str, Any]]:
@@ -132,31 +132,31 @@ def servers(text: str) -> list[tuple[str, Any]]:
     ]
 
 
-def outdated(own: HostFiles) -> Iterator[tuple[bool, str]]:
+def find_outdated_extension(own: HostFiles) -> Iterator[tuple[bool, str]]:
     """Yield what is wrong with the file that stands there, and whether this installation can write it anew."""
     text = host_files.text_of(own.hooks)
     if not text.startswith(MARK):
         return
     try:
-        here = extension()
+        current_path = extension()
     except UsageError as error:
         yield False, str(error)
         return
-    found = _LOADED.search(text)
-    loaded = None if found is None else Path(json.loads(found[1]))
-    wired = _wired(text)
-    if loaded is not None and not loaded.is_file():
-        yield True, f"{own.hooks} loads {loaded}, which is not there"
-    elif loaded is not None and loaded != here:
-        yield True, f"{own.hooks} loads the extension of another installation: {loaded}"
-    elif wired is None or text != starter(here, *wired):
+    match = _EXTENSION_PATTERN.search(text)
+    extension_path = None if match is None else Path(json.loads(match[1]))
+    launch_command = _parse_launch_command(text)
+    if extension_path is not None and not extension_path.is_file():
+        yield True, f"{own.hooks} loads {extension_path}, which is not there"
+    elif extension_path is not None and extension_path != current_path:
+        yield True, f"{own.hooks} loads the extension of another installation: {extension_path}"
+    elif launch_command is None or text != starter(current_path, *launch_command):
         yield True, f"{own.hooks} is of another version"
 
 
-def _wired(text: str) -> tuple[str, list[str]] | None:
+def _parse_launch_command(text: str) -> tuple[str, list[str]] | None:
     """The program that the file starts, and its options."""
-    found = _WIRED.search(text)
-    return None if found is None else (json.loads(found[1]), json.loads(found[2]))
+    match = _OPTIONS_PATTERN.search(text)
+    return None if match is None else (json.loads(match[1]), json.loads(match[2]))
 
 
 # --- the file ----------------------------------------------------------------------------------------------
@@ -170,10 +170,10 @@ def _check_scope(project: bool) -> None:
         )
 
 
-def _with_starter(text: str | None, wanted: str) -> str:
+def _with_starter(text: str | None, starter_text: str) -> str:
     if text is not None and not text.startswith(MARK):
         raise ValueError("it was not written by 'palazzo install pi'")
-    return wanted
+    return starter_text
 
 
 def _without_starter(text: str | None) -> str | None:

@@ -33,13 +33,13 @@ from palazzo.operations import (
 from palazzo.operations.host_settings import Handler
 from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.recognising import Ours
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, OPENCODE, PI, PROGRAM, Wiring
+from palazzo.operations.wiring import CLAUDE_CODE, CODEX, OPENCODE, PI, PROGRAM, HostHooks
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.host_files import HostFiles
 
-_GREETING: tuple[dict[str, Any], ...] = (
+_INIT_MESSAGES: tuple[dict[str, Any], ...] = (
     {
         "jsonrpc": "2.0",
         "id": 0,
@@ -70,7 +70,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class HostStatus:
     """How Palazzo stands in one host.
 
     `scopes` are where its hooks are (`user`, `project`, `plugin`), `programs` what they and the MCP server start.
@@ -97,7 +97,7 @@ class Installed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _HostState:
     """What is read of one host's files."""
 
     scopes: tuple[str, ...]
@@ -109,7 +109,7 @@ class _Found:
     troubles: tuple[Trouble, ...]
 
 
-class _Tried(NamedTuple):
+class _TrialResult(NamedTuple):
     """What came of starting it."""
 
     version: str = ""
@@ -118,14 +118,16 @@ class _Tried(NamedTuple):
     troubles: Sequence[Trouble] = ()
 
 
-_UNTRUSTED = Trouble("untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks")
+_TRUST_TROUBLE = Trouble(
+    "untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks"
+)
 
 
-def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
+def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, ...]:
     """Return how Palazzo stands in each host that is here; without `try_out` nothing is started."""
-    tried = []
+    futures = []
     with ThreadPoolExecutor() as pool:  # each waits for programs of its own
-        for wiring, files_of, program in (
+        for host_spec, files_of, program in (
             (CLAUDE_CODE, host_files.claude_code, "claude"),
             (CODEX, host_files.codex, "codex"),
             (OPENCODE, install_opencode.files_of, "opencode"),
@@ -135,36 +137,40 @@ def installed(context: Context, try_out: bool = True) -> tuple[Installed, ...]:
             path = shutil.which(program, path=context.variables.get("PATH", ""))
             if own.directory.is_dir() or path is not None:
                 project = files_of(context.variables, context.project_root)
-                tried.append(pool.submit(_of_host, context, wiring, own, project, path, try_out))
-    return tuple(one.result() for one in tried)
+                futures.append(pool.submit(_of_host, context, host_spec, own, project, path, try_out))
+    return tuple(future.result() for future in futures)
 
 
 def _of_host(
-    context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, path: str | None, try_out: bool
-) -> Installed:
-    found = _read(context, wiring, own, project)
-    required = [hook.name for hook in wiring.hooks if not hook.optional]
-    trusted = _trusted(own, found.scopes) if wiring is CODEX and {"user", "plugin"} & {*found.scopes} else None
-    tried = _tried_out(context, wiring, found, path) if try_out else _not_tried(context, found)
-    troubles = (
-        *found.troubles,
-        *_gaps(context, wiring, found, [name for name in required if name not in found.events]),
-        *_of_its_kind(context, wiring, own, project, found),
-        *(() if trusted is not False else (_UNTRUSTED,)),
-        *tried.troubles,
+    context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, path: str | None, try_out: bool
+) -> HostStatus:
+    host_state = _read(context, host_spec, own, project)
+    hook_names = [hook.name for hook in host_spec.hooks if not hook.optional]
+    is_trusted = (
+        _has_codex_trust(own, host_state.scopes)
+        if host_spec is CODEX and {"user", "plugin"} & {*host_state.scopes}
+        else None
     )
-    return Installed(
-        wiring.host,
-        wiring.title,
-        tried.version,
-        found.scopes,
-        tuple(found.programs),
-        len(found.events & set(required)),
-        len(required),
-        bool(found.servers),
-        tried.hook_answers,
-        tried.server_answers,
-        trusted,
+    trial = _tried_out(context, host_spec, host_state, path) if try_out else _not_tried(context, host_state)
+    troubles = (
+        *host_state.troubles,
+        *_gaps(context, host_spec, host_state, [name for name in hook_names if name not in host_state.events]),
+        *_of_its_kind(context, host_spec, own, project, host_state),
+        *(() if is_trusted is not False else (_TRUST_TROUBLE,)),
+        *trial.troubles,
+    )
+    return HostStatus(
+        host_spec.host,
+        host_spec.title,
+        trial.version,
+        host_state.scopes,
+        tuple(host_state.programs),
+        len(host_state.events & set(hook_names)),
+        len(hook_names),
+        bool(host_state.servers),
+        trial.hook_answers,
+        trial.server_answers,
+        is_trusted,
         troubles,
     )
 
@@ -172,46 +178,48 @@ def _of_host(
 # --- what is wrong -----------------------------------------------------------------------------------------
 
 
-def _gaps(context: Context, wiring: Wiring, found: _Found, missing: Sequence[str]) -> Iterator[Trouble]:
+def _gaps(context: Context, host_spec: HostHooks, host_state: _HostState, missing: Sequence[str]) -> Iterator[Trouble]:
     """What should stand there and does not; a plugin is whole."""
-    if not found.scopes or "plugin" in found.scopes:
+    if not host_state.scopes or "plugin" in host_state.scopes:
         return
-    again = _again_here(context, wiring, found)
+    reinstall_command = _make_mend_command(context, host_spec, host_state)
     if missing:
-        yield Trouble("incomplete", f"no hook for {', '.join(missing)}", again)
-    if not found.servers:
-        yield Trouble("incomplete", "hooks, but no MCP server", again)
+        yield Trouble("incomplete", f"no hook for {', '.join(missing)}", reinstall_command)
+    if not host_state.servers:
+        yield Trouble("incomplete", "hooks, but no MCP server", reinstall_command)
 
 
 def _of_its_kind(
-    context: Context, wiring: Wiring, own: HostFiles, project: HostFiles, found: _Found
+    context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, host_state: _HostState
 ) -> Iterator[Trouble]:
     """What can be wrong in this host alone."""
-    if wiring is OPENCODE:
-        for scope, wrong in install_opencode.outdated(own, project):
-            yield Trouble("incomplete", wrong, _again(context, wiring, scope) if scope else _REPAIR)
-    elif wiring is PI:
-        for is_whole, wrong in install_pi.outdated(own):
-            yield Trouble("incomplete", wrong, _again_here(context, wiring, found) if is_whole else _REPAIR)
-    elif len(found.scopes) > 1:
-        one = "project" if "project" in found.scopes else "user"
+    if host_spec is OPENCODE:
+        for scope, wrong in install_opencode.find_outdated_plugins(own, project):
+            yield Trouble("incomplete", wrong, _make_reinstall_command(context, host_spec, scope) if scope else _REPAIR)
+    elif host_spec is PI:
+        for is_whole, wrong in install_pi.find_outdated_extension(own):
+            yield Trouble(
+                "incomplete", wrong, _make_mend_command(context, host_spec, host_state) if is_whole else _REPAIR
+            )
+    elif len(host_state.scopes) > 1:
+        duplicate_scope = "project" if "project" in host_state.scopes else "user"
         yield Trouble(
             "twice",
-            f"hooks stand in {' and '.join(found.scopes)}: each runs twice",
-            _at(context, one, f"palazzo uninstall {wiring.host} --{one}"),
+            f"hooks stand in {' and '.join(host_state.scopes)}: each runs twice",
+            _at(context, duplicate_scope, f"palazzo uninstall {host_spec.host} --{duplicate_scope}"),
         )
-    if wiring is CLAUDE_CODE:
+    if host_spec is CLAUDE_CODE:
         settings = host_files.text_of(own.hooks)
         line = recognising.status_line(host_settings.setting(settings, "statusLine"))
         if line is not None and not _is_there(context, line.program[0]):
-            why = f"the status line starts {line.where}, which is not there"
-            yield Trouble("silent", why, _again(context, wiring, "user"))
+            why = f"the status line starts {line.program_text}, which is not there"
+            yield Trouble("silent", why, _make_reinstall_command(context, host_spec, "user"))
         if host_settings.setting(settings, "disableAllHooks") is True:
             yield Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there")
 
 
-def _again_here(context: Context, wiring: Wiring, found: _Found) -> str:
-    return _again(context, wiring, "project" if {*found.scopes} == {"project"} else "user")
+def _make_mend_command(context: Context, host_spec: HostHooks, host_state: _HostState) -> str:
+    return _make_reinstall_command(context, host_spec, "project" if {*host_state.scopes} == {"project"} else "user")
 
 
 def _is_there(context: Context, program: str) -> bool:
@@ -221,22 +229,26 @@ def _is_there(context: Context, program: str) -> bool:
 # --- trying it ---------------------------------------------------------------------------------------------
 
 
-def _not_tried(context: Context, found: _Found) -> _Tried:
+def _not_tried(context: Context, host_state: _HostState) -> _TrialResult:
     """Only whether the programs are there."""
-    gone = [(one, mend) for one, mend in found.programs.items() if not _is_there(context, shlex.split(one)[0])]
+    missing_programs = [
+        (program, mend)
+        for program, mend in host_state.programs.items()
+        if not _is_there(context, shlex.split(program)[0])
+    ]
     why = "what is wired starts {}, which is not there"
-    return _Tried(troubles=[Trouble("silent", why.format(one), mend) for one, mend in gone])
+    return _TrialResult(troubles=[Trouble("silent", why.format(program), mend) for program, mend in missing_programs])
 
 
-def _tried_out(context: Context, wiring: Wiring, found: _Found, path: str | None) -> _Tried:
+def _tried_out(context: Context, host_spec: HostHooks, host_state: _HostState, path: str | None) -> _TrialResult:
     """Start what is wired as the host would, all at once, and say what does not answer."""
     with ThreadPoolExecutor() as pool:
         version = pool.submit(host_programs.read_version, path, context.variables)
-        hooks = [pool.submit(_try_hook, wiring, line, context.variables) for line in found.lines]
-        servers = [pool.submit(_try_server, line, context.variables) for line in found.servers]
-    answers, serves = ([one.result() for one in tried] for tried in (hooks, servers))
-    mends = (*found.lines.values(), *found.servers.values())
-    return _Tried(
+        hooks = [pool.submit(_try_hook, host_spec, line, context.variables) for line in host_state.lines]
+        servers = [pool.submit(_try_server, line, context.variables) for line in host_state.servers]
+    answers, serves = ([future.result() for future in futures] for futures in (hooks, servers))
+    mends = (*host_state.lines.values(), *host_state.servers.values())
+    return _TrialResult(
         version.result(),
         not any(answers) if answers else None,
         not any(serves) if serves else None,
@@ -247,46 +259,46 @@ def _tried_out(context: Context, wiring: Wiring, found: _Found, path: str | None
 # --- reading -----------------------------------------------------------------------------------------------
 
 
-def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) -> _Found:
+def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles) -> _HostState:
     scopes, events = list[str](), set[str]()
     lines, servers = dict[tuple[str, ...], str](), dict[tuple[str, ...], str]()
     programs, palaces = dict[str, str](), dict[tuple[str, str], None]()
     troubles: list[Trouble] = []
 
-    def note(started: Ours, mend: str) -> None:
-        programs.setdefault(started.where, mend)
-        palaces[_palace(started, context), mend] = None
+    def note(launch: Ours, mend: str) -> None:
+        programs.setdefault(launch.program_text, mend)
+        palaces[_palace(launch, context), mend] = None
 
     for scope, files in (("user", own), ("project", project)):
         if scope == "project" and files.hooks == own.hooks:
             continue
-        again = _again(context, wiring, scope)
-        ours = _tried(files.hooks, _hooks_of(wiring), troubles)
-        read = [(one, started) for one, started in ours if one.is_read]
+        reinstall_command = _make_reinstall_command(context, host_spec, scope)
+        ours = _read_entries(files.hooks, _hooks_of(host_spec), troubles)
+        read = [(handler, launch) for handler, launch in ours if handler.is_read]
         if read:
             scopes.append(scope)
-            events |= {one.event for one, _ in read}
-        for one, started in read:
-            note(started, again)
-            if started.asks[2] in ("session-start", "SessionStart"):
-                lines.setdefault(_line(one.value), again)
-            if wiring is PI:  # its extension starts the server itself
-                servers.setdefault((*started.program, "mcp", *started.options), again)
-        for name, entry in _tried(files.servers, _servers_of(wiring), troubles):
-            if (started := recognising.server(entry)) is not None:
-                mend = f"change '{name}' in {files.servers}" if wiring is PI else again
+            events |= {handler.event for handler, _ in read}
+        for handler, launch in read:
+            note(launch, reinstall_command)
+            if launch.asks[2] in ("session-start", "SessionStart"):
+                lines.setdefault(_line(handler.value), reinstall_command)
+            if host_spec is PI:  # its extension starts the server itself
+                servers.setdefault((*launch.program, "mcp", *launch.options), reinstall_command)
+        for name, entry in _read_entries(files.servers, _servers_of(host_spec), troubles):
+            if (launch := recognising.server(entry)) is not None:
+                mend = f"change '{name}' in {files.servers}" if host_spec is PI else reinstall_command
                 servers.setdefault(tuple(recognising.words(entry)), mend)
-                note(started, mend)
-    for other, mend in sorted(palaces):
-        if other != str(context.palace_path):
-            troubles.append(Trouble("other-palace", f"what is wired uses another palace: {other}", mend))
-    if wiring is CLAUDE_CODE:
-        brought = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
+                note(launch, mend)
+    for palace_path, mend in sorted(palaces):
+        if palace_path != str(context.palace_path):
+            troubles.append(Trouble("other-palace", f"what is wired uses another palace: {palace_path}", mend))
+    if host_spec is CLAUDE_CODE:
+        has_plugin = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
     else:
-        brought = wiring is CODEX and host_settings.has_toml_plugin(host_files.text_of(own.servers))
-    if brought:
+        has_plugin = host_spec is CODEX and host_settings.has_toml_plugin(host_files.text_of(own.servers))
+    if has_plugin:
         scopes.append("plugin")
-    return _Found(
+    return _HostState(
         tuple(scopes),
         lines,
         frozenset(events),
@@ -296,10 +308,10 @@ def _read(context: Context, wiring: Wiring, own: HostFiles, project: HostFiles) 
     )
 
 
-def _again(context: Context, wiring: Wiring, scope: str) -> str:
+def _make_reinstall_command(context: Context, host_spec: HostHooks, scope: str) -> str:
     """What writes anew what stands there: for a project's files, in the project."""
-    whose = " --project" if scope == "project" else ""
-    return _at(context, scope, f"palazzo install {wiring.host}{whose}")
+    option = " --project" if scope == "project" else ""
+    return _at(context, scope, f"palazzo install {host_spec.host}{option}")
 
 
 def _at(context: Context, scope: str, command: str) -> str:
@@ -307,31 +319,31 @@ def _at(context: Context, scope: str, command: str) -> str:
     return f"cd {shlex.quote(str(context.project_root))} && {command}" if scope == "project" else command
 
 
-def _palace(started: Ours, context: Context) -> str:
+def _palace(launch: Ours, context: Context) -> str:
     """The palace that a command line of ours leads to, here."""
-    named = dict(zip(started.options[::2], started.options[1::2], strict=True)).get("--palace")
-    return client.chosen_palace(named, context.variables, str(context.cwd))
+    palace_option = dict(zip(launch.options[::2], launch.options[1::2], strict=True)).get("--palace")
+    return client.chosen_palace(palace_option, context.variables, str(context.cwd))
 
 
-def _hooks_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[Handler, Ours]]]:
-    if wiring is OPENCODE:
+def _hooks_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[Handler, Ours]]]:
+    if host_spec is OPENCODE:
         return install_opencode.our_plugin
-    if wiring is PI:
+    if host_spec is PI:
         return install_pi.our_extension
-    return lambda text: host_settings.our_hooks(text, wiring.host)
+    return lambda text: host_settings.our_hooks(text, host_spec.host)
 
 
-def _servers_of(wiring: Wiring) -> Callable[[str], Sequence[tuple[str, Any]]]:
-    if wiring is OPENCODE:
+def _servers_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[str, Any]]]:
+    if host_spec is OPENCODE:
         return opencode_settings.servers
-    if wiring is PI:
+    if host_spec is PI:
         return install_pi.servers
-    if wiring is CODEX:
+    if host_spec is CODEX:
         return host_settings.toml_servers
     return lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)]
 
 
-def _tried(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
+def _read_entries(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
     """What is read of a file; nothing where there is none, and a trouble where it cannot be understood."""
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for
@@ -344,21 +356,24 @@ def _tried(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trou
         return []
 
 
-def _trusted(own: HostFiles, scopes: Collection[str]) -> bool:
+def _has_codex_trust(own: HostFiles, scopes: Collection[str]) -> bool:
     """Whether Codex keeps for each of our hooks that the person trusts it, as it is now.
 
     Of a plugin's it keeps a hash of the whole plugin, which only Codex can compare: there, whether they ever were
     trusted.
     """
     try:
-        kept = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
+        trust_state = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
     except (OSError, ValueError, AttributeError):
         return False
-    of_plugin = [one for key, one in kept.items() if key.startswith(f"{PROGRAM}@") and ":hooks/" in key]
-    if "plugin" in scopes and not any(isinstance(one, dict) and one.get("trusted_hash") for one in of_plugin):
+    of_plugin = [entry for key, entry in trust_state.items() if key.startswith(f"{PROGRAM}@") and ":hooks/" in key]
+    if "plugin" in scopes and not any(isinstance(entry, dict) and entry.get("trusted_hash") for entry in of_plugin):
         return False
     ours = trust_keys(own.hooks) if "user" in scopes else {}
-    return all(isinstance(kept.get(key), dict) and kept[key].get("trusted_hash") == said for key, said in ours.items())
+    return all(
+        isinstance(trust_state.get(key), dict) and trust_state[key].get("trusted_hash") == digest
+        for key, digest in ours.items()
+    )
 
 
 def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
@@ -371,41 +386,41 @@ def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
 # --- trying ------------------------------------------------------------------------------------------------
 
 
-def _try_hook(wiring: Wiring, line: Sequence[str], variables: Mapping[str, str]) -> str:
+def _try_hook(host_spec: HostHooks, line: Sequence[str], variables: Mapping[str, str]) -> str:
     """Start a hook as the host would, for a session that is over at once; return what is wrong, or nothing."""
     with tempfile.TemporaryDirectory() as nowhere:
         payload = {"session_id": "palazzo-doctor", "cwd": nowhere, "source": "resume"}
-        said = json.dumps({**payload, "hook_event_name": "SessionStart", "transcript_path": ""})
-        answer = host_programs.run([*line], said, {**variables, "PALAZZO_OFF": "1"}, nowhere)
+        input_text = json.dumps({**payload, "hook_event_name": "SessionStart", "transcript_path": ""})
+        answer = host_programs.run([*line], input_text, {**variables, "PALAZZO_OFF": "1"}, nowhere)
     if isinstance(answer, str):
         return f"the hook {answer}"
     try:
         is_object = isinstance(json.loads(answer), dict)
     except ValueError:
         is_object = False
-    return "" if is_object else f"the hook answers what {wiring.title} cannot read"
+    return "" if is_object else f"the hook answers what {host_spec.title} cannot read"
 
 
 def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
     """Start the MCP server, greet it and ask for its tools; return what is wrong, or nothing."""
-    said = "".join(f"{json.dumps(message)}\n" for message in _GREETING)
-    answer = host_programs.run([*line], said, variables, None)
+    input_text = "".join(f"{json.dumps(message)}\n" for message in _INIT_MESSAGES)
+    answer = host_programs.run([*line], input_text, variables, None)
     if isinstance(answer, str):
         return f"the MCP server {answer}"
     results = dict(_results(answer))
     if not results.get(0, {}).get("serverInfo"):
         return "the MCP server does not answer `initialize`"
     tools = results.get(1, {}).get("tools")
-    names = {one.get("name") for one in tools if isinstance(one, dict)} if isinstance(tools, list) else set()
-    missing = [one for one in _told_of(line) if one not in names]
+    names = {tool.get("name") for tool in tools if isinstance(tool, dict)} if isinstance(tools, list) else set()
+    missing = [tool for tool in _told_of(line) if tool not in names]
     return f"the MCP server lacks tools that agents are told of: {', '.join(missing)}" if missing else ""
 
 
 def _results(answer: bytes) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield what each line of JSON-RPC answers: the request's id, and the result."""
-    for one in answer.splitlines():
+    for line in answer.splitlines():
         try:
-            message = json.loads(one)
+            message = json.loads(line)
         except ValueError:
             continue
         if isinstance(message, dict) and isinstance(message.get("result"), dict):

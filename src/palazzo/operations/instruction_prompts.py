@@ -88,11 +88,11 @@ _INSTEAD = {
 }
 
 
-def written(prompt: PromptText, names: Mapping[str, str], topic: str = "") -> str:
+def render_prompt(prompt: PromptText, names: Mapping[str, str], topic: str = "") -> str:
     """Return a prompt's text in a profile's names."""
-    known = {name: f"`{tool}`" for name, tool in names.items()} | {"topic": topic}
-    can = [one for one in prompt.sentences if _tools_of(one) <= known.keys()]
-    return "\n".join(one.format(**known) for one in can if _INSTEAD.get(one) not in can)
+    values = {name: f"`{tool}`" for name, tool in names.items()} | {"topic": topic}
+    can = [sentence for sentence in prompt.sentences if _tools_of(sentence) <= values.keys()]
+    return "\n".join(sentence.format(**values) for sentence in can if _INSTEAD.get(sentence) not in can)
 
 
 def _tools_of(sentence: str) -> set[str]:

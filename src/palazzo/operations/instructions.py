@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from palazzo.attention import tool_names
-from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, written
+from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, render_prompt
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Name = Literal[
 ]  # fmt: skip
 ToolNames = Literal["palazzo", "mempalace", "shodh"]
 _TEXTS = Path(__file__).parent / "instruction_texts"
-_NAMED = (
+_PLACEHOLDERS = (
     *("search", "wake_up", "read", "remember", "diary_write", "diary_read", "kg_add", "kg_end", "check_duplicate"),
     *("checkpoint", "status"),
 )
@@ -50,17 +50,19 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
     Slash commands and skills of hosts print them. `recall`, `save_session` and `what_do_we_know_about` are what the MCP
     server's prompts of these names say.
     """
-    called = tool_names.NAMES[request.profile]
-    prompt = next((one for one in PROMPTS if one.name == request.name), None)
+    profile_names = tool_names.NAMES[request.profile]
+    prompt = next((entry for entry in PROMPTS if entry.name == request.name), None)
     if prompt is not None:
-        said = written(prompt, OWN_NAMES if request.profile == "palazzo" else called, "…").splitlines()
-        steps = "\n".join(f"- {line}" for line in said)
+        sentences = render_prompt(
+            prompt, OWN_NAMES if request.profile == "palazzo" else profile_names, "…"
+        ).splitlines()
+        steps = "\n".join(f"- {line}" for line in sentences)
         return InstructionsResult(request.name, f"# {prompt.title}\n\n{prompt.description}\n\n{steps}\n")
     text = (_TEXTS / f"{request.name}.md").read_text(encoding="utf-8")
-    for name in _NAMED:
-        text = text.replace(f"{{{name}}}", called.get(name, name))
-    others = ", ".join(f"`{one}`" for one in NAMES if one != request.name)
-    return InstructionsResult(request.name, text.replace("{others}", others))
+    for name in _PLACEHOLDERS:
+        text = text.replace(f"{{{name}}}", profile_names.get(name, name))
+    alternatives = ", ".join(f"`{entry}`" for entry in NAMES if entry != request.name)
+    return InstructionsResult(request.name, text.replace("{others}", alternatives))
 
 
 NAMES: tuple[str, ...] = get_args(Name)

@@ -48,23 +48,23 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     database = context.writing().database
     follow_claims(context)  # what was forgotten since is no suggestion any more
     with database.snapshot() as connection:
-        chosen = choose(connection, request.ids)
-    belief = whom_to_believe(context, *(suggestion.wing for suggestion in chosen))
+        selection = choose(connection, request.ids)
+    belief = whom_to_believe(context, *(suggestion.wing for suggestion in selection))
     (speaker,) = provenance_of(context, request.stated_by, (), belief)
-    stated = [
+    statements = [
         stating.Statement(
-            triple(context, one.subject, one.predicate, one.object, None if request.everywhere else one.wing),
-            stating.stated_everywhere(_speakers(speaker, one)) if request.everywhere else _speakers(speaker, one),
-            one.citations[0].said_at,
+            triple(context, entry.subject, entry.predicate, entry.object, None if request.everywhere else entry.wing),
+            stating.stated_everywhere(_speakers(speaker, entry)) if request.everywhere else _speakers(speaker, entry),
+            entry.citations[0].said_at,
         )
-        for one in chosen
+        for entry in selection
     ]
     with database.transaction() as connection:
-        changing = change(context, connection, "kg accept")
-        added = [stating.add(changing, one) for one in stated]
-        changing.count(sum(one.new or bool(one.changed) for one in added))
-        shown = views(Beliefs(connection), [one.version for one in added], context.now)
-    return KgAcceptResult(shown, tuple(dict.fromkeys(uid for one in added for uid in one.conflicts)))
+        fact_change = change(context, connection, "kg accept")
+        added = [stating.add(fact_change, entry) for entry in statements]
+        fact_change.count(sum(entry.new or bool(entry.changed) for entry in added))
+        fact_views = views(Beliefs(connection), [entry.version for entry in added], context.now)
+    return KgAcceptResult(fact_views, tuple(dict.fromkeys(uid for entry in added for uid in entry.conflicts)))
 
 
 def _speakers(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, ...]:
@@ -80,16 +80,26 @@ def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion
     """Return the suggestions whose ids begin so. Raises NotFound or AmbiguousId."""
     from palazzo.graph.suggesting import suggestions
 
-    known = suggestions(connection)
-    chosen: dict[str, Suggestion] = {}
+    suggestion_list = suggestions(connection)
+    selection: dict[str, Suggestion] = {}
     for prefix in prefixes:
-        found = [one for one in known if prefix.strip() and one.id.startswith(prefix.strip().lower())]
-        if len(found) > 1:
-            raise AmbiguousId(prefix, [f"{one.id} ({one.subject} {one.predicate} {one.object})" for one in found])
-        if not found:
+        matches = [
+            suggestion
+            for suggestion in suggestion_list
+            if prefix.strip() and suggestion.id.startswith(prefix.strip().lower())
+        ]
+        if len(matches) > 1:
+            raise AmbiguousId(
+                prefix,
+                [
+                    f"{suggestion.id} ({suggestion.subject} {suggestion.predicate} {suggestion.object})"
+                    for suggestion in matches
+                ],
+            )
+        if not matches:
             raise NotFound(f"No suggestion has the id '{prefix}'. 'palazzo kg suggest' prints ids.")
-        chosen[found[0].id] = found[0]
-    return list(chosen.values())
+        selection[matches[0].id] = matches[0]
+    return list(selection.values())
 
 
 OPERATION = Operation("kg_accept", KgAcceptRequest, KgAcceptResult, kg_accept, writes=True)

@@ -72,7 +72,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
     from palazzo.operations.tainting import whom_to_believe
 
     belief = whom_to_believe(context, request.wing)
-    stated = statement(
+    new_statement = statement(
         context,
         (request.subject, request.predicate, request.object),
         wing=request.wing,
@@ -81,16 +81,16 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
         confidence=request.confidence,
         sources=request.sources,
         stated_by=request.stated_by,
-        whom=belief,
+        belief=belief,
         anchors=request.anchors,
         everywhere=request.everywhere,
     )
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg add", about=stated.triple)
-        added = stating.add(changing, stated)
-        changing.count(int(added.new or bool(added.changed)))
+        fact_change = change(context, connection, "kg add", about=new_statement.triple)
+        added = stating.add(fact_change, new_statement)
+        fact_change.count(int(added.new or bool(added.changed)))
         (fact,) = views(Beliefs(connection), [added.version], context.now)
-    near = _near(context, changing.created)
+    near = _near(context, fact_change.created)
     return KgAddResult(added.version.uid, added.new, added.changed, fact, added.conflicts, near)
 
 
@@ -98,13 +98,13 @@ def _near(context: Context, created: list[str]) -> dict[str, tuple[str, ...]]:
     """Names like those that are new, so that a slip shows at once."""
     from palazzo.graph.beliefs import Beliefs
 
-    found = {}
+    near_names = {}
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
         for name in created:
             if len(name) <= _LONGEST_TO_COMPARE:
-                found[name] = tuple(other for other in beliefs.near(name) if other not in created)
-    return {name: others for name, others in found.items() if others}
+                near_names[name] = tuple(near_name for near_name in beliefs.near(name) if near_name not in created)
+    return {name: names for name, names in near_names.items() if names}
 
 
 OPERATION = Operation("kg_add", KgAddRequest, KgAddResult, kg_add, writes=True)

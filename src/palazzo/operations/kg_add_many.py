@@ -13,14 +13,14 @@ from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.graph.stating import Statement
-    from palazzo.guard.taint import Believed
+    from palazzo.guard.taint import TrustAssessment
     from palazzo.operations.context import Context
 
 _HOLD = 0.02
 """Seconds that one transaction adds facts before others may write."""
 _TEXTS = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "stated_by")
 _FIELDS = (*_TEXTS, "everywhere", "confidence", "sources")
-_SHOWN = 60
+_MOST_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
     from palazzo.operations.tainting import whom_to_believe
 
     belief = whom_to_believe(context, *_wings_named(request.facts))
-    stated: list[Statement] = []
+    statements: list[Statement] = []
     failed: list[LineError] = []
     for number, line in _lines(request.facts):
         try:
-            stated.append(_statement(context, line, belief))
+            statements.append(_statement(context, line, belief))
         except UsageError as error:
             failed.append(LineError(number, str(error)))
-    counts, ids, conflicts = _add(context, stated)
+    counts, ids, conflicts = _add(context, statements)
     return KgAddManyResult(*counts, tuple(ids), tuple(dict.fromkeys(conflicts)), tuple(failed))
 
 
-def _add(context: Context, stated: Sequence[Statement]) -> tuple[tuple[int, int, int], list[str], list[str]]:
+def _add(context: Context, statements: Sequence[Statement]) -> tuple[tuple[int, int, int], list[str], list[str]]:
     """State them in transactions that nobody waits for long; return (new, changed, unchanged), ids, conflicts."""
     from palazzo.graph import stating
     from palazzo.operations.facts import change
@@ -87,20 +87,20 @@ def _add(context: Context, stated: Sequence[Statement]) -> tuple[tuple[int, int,
     ids: list[str] = []
     conflicts: list[str] = []
     group: int | None = None
-    while len(ids) < len(stated):
+    while len(ids) < len(statements):
         if ids:
             context.writing().database.step()
         with context.writing().database.transaction() as connection:
-            changing = change(context, connection, "kg add-many", group)
-            before = sum(counts[:2])
-            while len(ids) < len(stated) and connection.age < _HOLD:
-                added = stating.add(changing, stated[len(ids)])
+            fact_change = change(context, connection, "kg add-many", group)
+            start_count = sum(counts[:2])
+            while len(ids) < len(statements) and connection.age < _HOLD:
+                added = stating.add(fact_change, statements[len(ids)])
                 counts[0 if added.new else 1 if added.changed else 2] += 1
                 ids.append(added.version.uid)
                 conflicts += added.conflicts
-            changing.count(sum(counts[:2]) - before)
-            group = changing.group
-        context.report("facts", len(ids), len(stated))
+            fact_change.count(sum(counts[:2]) - start_count)
+            group = fact_change.group
+        context.report("facts", len(ids), len(statements))
     return (counts[0], counts[1], counts[2]), ids, conflicts
 
 
@@ -122,49 +122,51 @@ def _wings_named(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wings))
 
 
-def _statement(context: Context, line: str, whom: Believed) -> Statement:
+def _statement(context: Context, line: str, belief: TrustAssessment) -> Statement:
     from palazzo.operations.facts import statement
 
-    told = _object(line)
-    subject, predicate, thing = (_text(told, name, needed=True) for name in ("subject", "predicate", "object"))
-    confidence, sources = told.get("confidence"), told.get("sources") or ()
+    record = _object(line)
+    subject, predicate, thing = (_text(record, name, is_required=True) for name in ("subject", "predicate", "object"))
+    confidence, sources = record.get("confidence"), record.get("sources") or ()
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
-        raise UsageError(f"The confidence is {json.dumps(confidence)[:_SHOWN]}; it must be a number between 0 and 1.")
-    if not isinstance(sources, list | tuple) or not all(isinstance(one, str) for one in sources):
+        raise UsageError(
+            f"The confidence is {json.dumps(confidence)[:_MOST_CHARACTERS]}; it must be a number between 0 and 1."
+        )
+    if not isinstance(sources, list | tuple) or not all(isinstance(source, str) for source in sources):
         raise UsageError("'sources' must be a list of ids.")
-    everywhere = told.get("everywhere", False)
+    everywhere = record.get("everywhere", False)
     if not isinstance(everywhere, bool):
         raise UsageError("'everywhere' must be true or false.")
     return statement(
         context,
         (subject or "", predicate or "", thing or ""),
-        wing=_text(told, "wing"),
-        valid_from=_text(told, "from") or _text(told, "valid_from"),
-        valid_to=_text(told, "to") or _text(told, "valid_to"),
+        wing=_text(record, "wing"),
+        valid_from=_text(record, "from") or _text(record, "valid_from"),
+        valid_to=_text(record, "to") or _text(record, "valid_to"),
         confidence=confidence,
         sources=sources,
-        stated_by=_text(told, "stated_by") or ACTOR,
-        whom=whom,
+        stated_by=_text(record, "stated_by") or ACTOR,
+        belief=belief,
         everywhere=everywhere,
     )
 
 
 def _object(line: str) -> Mapping[str, Any]:
     try:
-        told = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
-        raise UsageError(f"This is not JSON: {line[:_SHOWN]!r}.") from None
-    if not isinstance(told, dict):
+        raise UsageError(f"This is not JSON: {line[:_MOST_CHARACTERS]!r}.") from None
+    if not isinstance(record, dict):
         raise UsageError("This is no JSON object with a subject, a predicate and an object.")
-    strange = [name for name in told if name not in _FIELDS]
+    strange = [name for name in record if name not in _FIELDS]
     if strange:
-        raise UsageError(f"'{strange[0][:_SHOWN]}' is no field of a fact; there are: {', '.join(_FIELDS)}.")
-    return told
+        raise UsageError(f"'{strange[0][:_MOST_CHARACTERS]}' is no field of a fact; there are: {', '.join(_FIELDS)}.")
+    return record
 
 
-def _text(told: Mapping[str, Any], name: str, needed: bool = False) -> str | None:
-    value = told.get(name)
-    if value is None and needed:
+def _text(record: Mapping[str, Any], name: str, is_required: bool = False) -> str | None:
+    value = record.get(name)
+    if value is None and is_required:
         raise UsageError(f"The {name} is missing: a fact is a subject, a predicate and an object.")
     if value is not None and not isinstance(value, str):
         raise UsageError(f"'{name}' must be a text, in quotes.")

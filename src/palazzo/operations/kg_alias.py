@@ -57,16 +57,16 @@ def kg_alias(context: Context, request: KgAliasRequest) -> KgAliasResult:
     added = removed = None
     with context.writing().database.transaction() as connection:
         if request.entity is None:
-            changing = change(context, connection, "kg alias")
-            removed = AliasView(name, joining.remove_alias(changing, name))
+            fact_change = change(context, connection, "kg alias")
+            removed = AliasView(name, joining.remove_alias(fact_change, name))
         else:
             entity = name_to_find(context, request.entity, writing=True)
-            changing = change(context, connection, "kg alias")
-            new = joining.add_alias(changing, name, entity)
-            alias = entities.alias(connection, name, changing.now)
-            meant = Beliefs(connection).name(alias.entity) if alias else name
-            added = AliasView(name, meant) if new else None
-        changing.count(int(removed is not None or added is not None))
+            fact_change = change(context, connection, "kg alias")
+            new = joining.add_alias(fact_change, name, entity)
+            alias = entities.alias(connection, name, fact_change.now)
+            entity_name = Beliefs(connection).name(alias.entity) if alias else name
+            added = AliasView(name, entity_name) if new else None
+        fact_change.count(int(removed is not None or added is not None))
     return KgAliasResult(added, removed, _aliases(context))
 
 
@@ -76,8 +76,8 @@ def _aliases(context: Context) -> tuple[AliasView, ...]:
 
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
-        found = entities.links(connection, "alias", beliefs.known_at)
-        return tuple(AliasView(link.name, beliefs.name(link.entity)) for link in found)
+        links = entities.links(connection, "alias", beliefs.known_at)
+        return tuple(AliasView(link.name, beliefs.name(link.entity)) for link in links)
 
 
 OPERATION = Operation("kg_alias", KgAliasRequest, KgAliasResult, kg_alias, writes=True)

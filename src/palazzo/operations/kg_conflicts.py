@@ -79,12 +79,12 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
-        shown = tuple(
+        conflict_views = tuple(
             _view(beliefs, conflict, stands, now)
-            for conflict, stands in conflicting.standing(connection)
+            for conflict, stands in conflicting.list_conflicts(connection)
             if stands or request.all
         )
-    return KgConflictsResult(shown, len(shown), note)
+    return KgConflictsResult(conflict_views, len(conflict_views), note)
 
 
 def _compare_facts(database: Database) -> None:
@@ -97,7 +97,7 @@ def _compare_facts(database: Database) -> None:
         if conflicting.has_compared_all(connection):
             return
     if database.mode == "write":
-        with database.apart(), database.transaction() as connection:
+        with database.commit_separately(), database.transaction() as connection:
             conflicting.compare_all(connection)
         return
     with (

@@ -46,17 +46,17 @@ def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
     follow_claims(context)
     with palace.database.snapshot() as connection:  # all claims are read for it: not while others wait
         ours = [prefix for prefix in request.ids if not _names_conflict(connection, prefix)]
-        suggested = choose(connection, tuple(ours))
+        suggestions = choose(connection, tuple(ours))
     with palace.database.transaction() as connection:
-        found = dict(_resolve(connection, prefix) for prefix in request.ids if prefix not in ours)
-        changing = change(context, connection, "kg dismiss")
-        for one in suggested:
-            changing.did("unwanted", claims.reject(connection, bytes.fromhex(one.id), changing.now))
-        for row in found:
-            conflicts.dismiss(connection, row, changing.now)
-            changing.did("dismissal", row)
-        changing.count(len(found) + len(suggested))
-    return KgDismissResult(tuple(found.values()), tuple(one.id for one in suggested))
+        uids_by_row = dict(_resolve(connection, prefix) for prefix in request.ids if prefix not in ours)
+        fact_change = change(context, connection, "kg dismiss")
+        for suggestion in suggestions:
+            fact_change.did("unwanted", claims.reject(connection, bytes.fromhex(suggestion.id), fact_change.now))
+        for row in uids_by_row:
+            conflicts.dismiss(connection, row, fact_change.now)
+            fact_change.did("dismissal", row)
+        fact_change.count(len(uids_by_row) + len(suggestions))
+    return KgDismissResult(tuple(uids_by_row.values()), tuple(suggestion.id for suggestion in suggestions))
 
 
 def _names_conflict(connection: Connection, prefix: str) -> bool:
@@ -70,12 +70,12 @@ def _resolve(connection: Connection, prefix: str) -> tuple[int, str]:
     from palazzo.archive.reading import id_bounds
     from palazzo.store import conflicts
 
-    found = conflicts.between(connection, *id_bounds(prefix), limit=9)
-    if len(found) > 1:
-        raise AmbiguousId(prefix, [uid.hex() for _, uid in found])
-    if not found:
+    matches = conflicts.between(connection, *id_bounds(prefix), limit=9)
+    if len(matches) > 1:
+        raise AmbiguousId(prefix, [uid.hex() for _, uid in matches])
+    if not matches:
         raise NotFound(f"No conflict has the id '{prefix}'. 'palazzo kg conflicts' prints ids.")
-    return found[0][0], found[0][1].hex()
+    return matches[0][0], matches[0][1].hex()
 
 
 OPERATION = Operation("kg_dismiss", KgDismissRequest, KgDismissResult, kg_dismiss, writes=True)

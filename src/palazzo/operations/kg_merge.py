@@ -51,11 +51,11 @@ def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
     if request.into is None:
         raise UsageError("Give two names: the one that is merged, and the one that it is merged into.")
     unless_tainted(context, "merges names")
-    name, into = (name_to_find(context, one, writing=True) for one in (request.name, request.into))
+    name, into = (name_to_find(context, raw_name, writing=True) for raw_name in (request.name, request.into))
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg merge")
-        first, second, conflicts = joining.merge(changing, name, into)
-        changing.count(1)
+        fact_change = change(context, connection, "kg merge")
+        first, second, conflicts = joining.merge(fact_change, name, into)
+        fact_change.count(1)
     return KgMergeResult(MergeView(first, second), tuple(conflicts), _merges(context))
 
 
@@ -65,9 +65,9 @@ def _merges(context: Context) -> tuple[MergeView, ...]:
 
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
-        found = entities.links(connection, "merge", beliefs.known_at)
-        names = entities.names_of(connection, [row for link in found for row in (link.entity, link.other or 0)])
-        return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in found)
+        links = entities.links(connection, "merge", beliefs.known_at)
+        names = entities.names_of(connection, [row for link in links for row in (link.entity, link.other or 0)])
+        return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in links)
 
 
 OPERATION = Operation("kg_merge", KgMergeRequest, KgMergeResult, kg_merge, writes=True)

@@ -59,28 +59,30 @@ def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateRe
             return KgPredicateResult(predicate_views(connection), ())
     plain = predicate_name(request.name)
     name = Guard.of((context.writing() if declares else context.reading()).database).words(plain)
-    conflicts = _declared(context, name, request.functional) if declares else ()
+    conflicts = _declare_predicate(context, name, request.functional) if declares else ()
     with context.reading().database.snapshot() as connection:
-        found = predicates.find_predicate(connection, name, fold(name))
-        shown = tuple(one for one in predicate_views(connection) if found and one.name == found.name)
-    return KgPredicateResult(shown, conflicts)
+        predicate = predicates.find_predicate(connection, name, fold(name))
+        views = tuple(view for view in predicate_views(connection) if predicate and view.name == predicate.name)
+    return KgPredicateResult(views, conflicts)
 
 
-def _declared(context: Context, name: str, functional: bool) -> tuple[str, ...]:
+def _declare_predicate(context: Context, name: str, functional: bool) -> tuple[str, ...]:
     from palazzo.graph.conflicting import find_all_conflicts, is_single_valued
     from palazzo.operations.facts import change
     from palazzo.store import predicates
 
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg predicate")
-        row = changing.predicate(name)
+        fact_change = change(context, connection, "kg predicate")
+        row = fact_change.predicate(name)
         predicate = predicates.read_predicate(connection, row)
         is_many_by_default = predicate.functional is None and not is_single_valued(predicate)
         if predicate.functional is functional or (is_many_by_default and not functional):
             return ()
-        changing.did("predicate", predicates.declare(connection, changing.new_uid(), row, functional, changing.now))
-        changing.count(1)
-        return tuple(find_all_conflicts(changing, row))
+        fact_change.did(
+            "predicate", predicates.declare(connection, fact_change.new_uid(), row, functional, fact_change.now)
+        )
+        fact_change.count(1)
+        return tuple(find_all_conflicts(fact_change, row))
 
 
 def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
@@ -90,9 +92,9 @@ def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
 
     counts = predicates.count_facts(connection)
     return tuple(
-        PredicateView(one.name, is_single_valued(one), counts.get(one.row, 0))
-        for one in predicates.all_predicates(connection)
-        if one.functional or one.row in counts
+        PredicateView(predicate.name, is_single_valued(predicate), counts.get(predicate.row, 0))
+        for predicate in predicates.all_predicates(connection)
+        if predicate.functional or predicate.row in counts
     )
 
 

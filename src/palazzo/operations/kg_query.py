@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
-from palazzo.graph import How
+from palazzo.graph import MatchKind
 from palazzo.model import Freshness
 from palazzo.operations.facts import FactView
 from palazzo.operations.hits import CitationView
@@ -15,7 +15,7 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.operations.freshening import Cited
+    from palazzo.operations.freshening import CitationSummary
     from palazzo.store.database import Connection
     from palazzo.store.facts import Version
 
@@ -76,7 +76,7 @@ class KgQueryResult:
     """
 
     entity: str
-    matched: How | None
+    matched: MatchKind | None
     as_of: str | None
     known_at: str | None
     facts: tuple[QueriedFact, ...]
@@ -120,7 +120,9 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
         match = beliefs.find(name, nearby=True)
         mentions, mentioned_in = None, None if request.wing is None else scope.wings[0]
         if as_of is None and known_at is None and context.settings.flag("entities"):
-            mentions = _mentioned(connection, [name] if match is None else beliefs.called(match.entity), mentioned_in)
+            mentions = _count_mentions(
+                connection, [name] if match is None else beliefs.list_names(match.entity), mentioned_in
+            )
         if match is None:
             return KgQueryResult(name, None, as_of_time, iso(known_at), (), 0, False, mentions, 0)
 
@@ -134,41 +136,43 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
             lambda version: is_of_that_time(version) and scope.includes(version.wing),
             request.limit,
         )
-        shown = views(beliefs, [hop.version for hop in hops], at)
-        cited = Files(context).of_facts(connection, {view.id: view.scope for view in shown})
-        standings = Checkout(context).of_ids(connection, facts=[view.id for view in shown])
+        fact_views = views(beliefs, [hop.version for hop in hops], at)
+        citations = Files(context).of_facts(connection, {view.id: view.scope for view in fact_views})
+        standings = Checkout(context).of_ids(connection, facts=[view.id for view in fact_views])
         facts = tuple(
-            _queried(view, hop.side, hop.hop, cited.get(view.id, NOTHING), standings.get(view.id, MERGED).label)
-            for view, hop in zip(shown, hops, strict=True)
+            _build_fact(view, hop.side, hop.hop, citations.get(view.id, NOTHING), standings.get(view.id, MERGED).label)
+            for view, hop in zip(fact_views, hops, strict=True)
         )
         entity = beliefs.name(match.entity)
         versions = beliefs.about(match.entity, request.direction)
         count_elsewhere = sum(is_of_that_time(version) and not scope.includes(version.wing) for version in versions)
     return KgQueryResult(
-        entity, match.how, as_of_time, iso(known_at), facts, len(facts), not whole, mentions, count_elsewhere
+        entity, match.kind, as_of_time, iso(known_at), facts, len(facts), not whole, mentions, count_elsewhere
     )
 
 
-def _queried(view: FactView, side: Literal["subject", "object"], hop: int, cited: Cited, label: str) -> QueriedFact:
-    told = {field.name: getattr(view, field.name) for field in fields(view)}
+def _build_fact(
+    view: FactView, side: Literal["subject", "object"], hop: int, summary: CitationSummary, label: str
+) -> QueriedFact:
+    field_values = {field.name: getattr(view, field.name) for field in fields(view)}
     return QueriedFact(
-        **told,
+        **field_values,
         direction=side,
         hop=hop,
-        freshness=cited.freshness,
-        citations=cited.citations,
+        freshness=summary.freshness,
+        citations=summary.citations,
         label=label,
-        cited=cited.remark,
+        cited=summary.remark,
     )
 
 
-def _mentioned(connection: Connection, called: Sequence[str], wing: str | None) -> MentionedView:
+def _count_mentions(connection: Connection, names: Sequence[str], wing: str | None) -> MentionedView:
     from palazzo.store import mentions
     from palazzo.text.names import fold
 
-    found = mentions.mentioned(connection, sorted({fold(name) for name in called}), wing)
-    most = {f"{place.wing}/{place.room}": drawers for place, drawers in list(found.rooms.items())[:_ROOMS_SHOWN]}
-    return MentionedView(found.drawers, len(found.rooms), most)
+    mention = mentions.count_mentions(connection, sorted({fold(name) for name in names}), wing)
+    most = {f"{place.wing}/{place.room}": drawers for place, drawers in list(mention.rooms.items())[:_ROOMS_SHOWN]}
+    return MentionedView(mention.drawers, len(mention.rooms), most)
 
 
 def check_limit(limit: int) -> None:

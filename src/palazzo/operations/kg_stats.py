@@ -42,18 +42,18 @@ def kg_stats(context: Context, request: KgStatsRequest) -> KgStatsResult:
 
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
-        found = facts.versions(connection, LATEST)
-        current = sum(one.holds_at(now) for one in found)
-        ended = sum(one.valid_to is not None and one.valid_to <= now for one in found)
+        versions = facts.versions(connection, LATEST)
+        current = sum(version.holds_at(now) for version in versions)
+        past_count = sum(version.valid_to is not None and version.valid_to <= now for version in versions)
         return KgStatsResult(
             entities=entities.count_known(connection, LATEST),
-            facts=len(found),
+            facts=len(versions),
             current=current,
-            ended=ended,
-            planned=len(found) - current - ended,
+            ended=past_count,
+            planned=len(versions) - current - past_count,
             aliases=len(entities.links(connection, "alias", LATEST)),
             merges=len(entities.links(connection, "merge", LATEST)),
-            conflicts=sum(stands for _, stands in conflicting.standing(connection)),
+            conflicts=sum(stands for _, stands in conflicting.list_conflicts(connection)),
             predicates=predicate_views(connection),
         )
 

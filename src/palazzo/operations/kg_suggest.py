@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 DEFAULT_LIMIT = 20
-_CITED = 3
+_MOST_PLACES = 3
 """Places that are shown of a suggestion; how many there are is told."""
 
 
@@ -84,7 +84,7 @@ def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
 
 def follow_claims(context: Context) -> str:
     """Bring claims up to date and report progress; return a sentence about texts that were left out."""
-    from palazzo.derive.claiming import FACTS, Claiming
+    from palazzo.derive.claiming import FACTS, ClaimConsumer
     from palazzo.errors import ConsumerStopped
     from palazzo.store import dead_letters
 
@@ -94,7 +94,7 @@ def follow_claims(context: Context) -> str:
     except ConsumerStopped as error:
         return str(error)
     with palace.database.snapshot() as connection:
-        left_out = dead_letters.count(connection, Claiming.name, FACTS)
+        left_out = dead_letters.count(connection, ClaimConsumer.name, FACTS)
     if not left_out:
         return ""
     return f"{count_noun(left_out, 'text')} could not be read for claims: 'palazzo verify' names them."
@@ -103,12 +103,20 @@ def follow_claims(context: Context) -> str:
 def _session(connection: Connection, prefix: str) -> str:
     from palazzo.archive import restoring
 
-    return restoring.find_session(connection, restoring.named(connection, prefix))
+    return restoring.find_session(connection, restoring.parse_session_name(connection, prefix))
 
 
-def _view(connection: Connection, one: Suggestion) -> SuggestionView:
-    cited = cite(connection, one.citations[::-1][:_CITED])
-    return SuggestionView(one.id, one.subject, one.predicate, one.object, one.wing, one.support, cited)
+def _view(connection: Connection, suggestion: Suggestion) -> SuggestionView:
+    citations = cite(connection, suggestion.citations[::-1][:_MOST_PLACES])
+    return SuggestionView(
+        suggestion.id,
+        suggestion.subject,
+        suggestion.predicate,
+        suggestion.object,
+        suggestion.wing,
+        suggestion.support,
+        citations,
+    )
 
 
 def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[CitationView, ...]:
@@ -116,18 +124,18 @@ def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[Citatio
     from palazzo.store import drawers, items
     from palazzo.text.times import to_iso
 
-    rows = items.known_items(connection, [bytes.fromhex(one.item) for one in citations])
+    rows = items.known_items(connection, [bytes.fromhex(citation.item) for citation in citations])
     texts = items.read_texts(connection, rows.values())
     return tuple(
         CitationView(
-            drawers.uids_of(connection, [one.drawer])[0].hex(),
-            one.item,
-            one.start,
-            one.end,
-            texts[rows[bytes.fromhex(one.item)]][one.start : one.end],
-            to_iso(one.said_at),
+            drawers.uids_of(connection, [citation.drawer])[0].hex(),
+            citation.item,
+            citation.start,
+            citation.end,
+            texts[rows[bytes.fromhex(citation.item)]][citation.start : citation.end],
+            to_iso(citation.said_at),
         )
-        for one in citations
+        for citation in citations
     )
 
 

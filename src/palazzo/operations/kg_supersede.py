@@ -72,9 +72,13 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
         former_fact = replace(former_fact, wing=wing_of_fact_to_change(connection, former_fact, at, scope))
         fact_change = change(context, connection, "kg supersede", about=former_fact)
         supersession = stating.supersede(fact_change, former_fact, successor.object, at, said_by)
-        fact_change.count(len(supersession.closed) + int(supersession.opened.new))
-        *closed, opened = views(Beliefs(connection), [*supersession.closed, supersession.opened.version], now)
-    return KgSupersedeResult(to_iso(at), tuple(closed), opened, supersession.opened.new, supersession.opened.conflicts)
+        fact_change.count(len(supersession.predecessors) + int(supersession.successor.new))
+        *former_views, successor_view = views(
+            Beliefs(connection), [*supersession.predecessors, supersession.successor.version], now
+        )
+    return KgSupersedeResult(
+        to_iso(at), tuple(former_views), successor_view, supersession.successor.new, supersession.successor.conflicts
+    )
 
 
 OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
-from palazzo.graph import How
+from palazzo.graph import MatchKind
 from palazzo.operations.facts import FactView
 from palazzo.operations.operation import About, Operation
 
@@ -33,7 +33,7 @@ class KgTimelineResult:
     """Facts by when they began, those of which that is not known first; `count` is how many there are in all."""
 
     entity: str | None
-    matched: How | None
+    matched: MatchKind | None
     known_at: str | None
     timeline: tuple[FactView, ...]
     count: int
@@ -70,7 +70,7 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
         page = in_scope[request.offset : request.offset + request.limit]
         return KgTimelineResult(
             beliefs.name(match.entity) if match else None,
-            match.how if match else None,
+            match.kind if match else None,
             iso(known_at),
             views(beliefs, page, now),
             len(in_scope),

@@ -36,10 +36,10 @@ def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
 
     name = name_to_find(context, request.name, writing=True)
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "kg unmerge")
-        found, was, conflicts = joining.unmerge(changing, name)
-        changing.count(1)
-    return KgUnmergeResult(found, was, tuple(conflicts))
+        fact_change = change(context, connection, "kg unmerge")
+        entity, was, conflicts = joining.unmerge(fact_change, name)
+        fact_change.count(1)
+    return KgUnmergeResult(entity, was, tuple(conflicts))
 
 
 OPERATION = Operation("kg_unmerge", KgUnmergeRequest, KgUnmergeResult, kg_unmerge, writes=True)

@@ -37,8 +37,8 @@ def take(context: Context, host: str, session: str) -> Beginning | None:
         ]
     except OSError:
         return None  # another prompt has it
-    others = [line for line in lines if line[:2] != [host, session]]
-    for line in others[-_MOST:]:
+    remaining_lines = [line for line in lines if line[:2] != [host, session]]
+    for line in remaining_lines[-_MOST:]:
         alone.append(str(file), tuple(line))
     with contextlib.suppress(OSError):
         aside.unlink()

@@ -40,9 +40,9 @@ def list_agents(context: Context, request: ListAgentsRequest) -> ListAgentsResul
     from palazzo.archive import diaries
 
     with context.reading().database.snapshot() as connection:
-        found = diaries.agents(connection)
+        agents = diaries.agents(connection)
     return ListAgentsResult(
-        tuple(AgentView(one.name, one.wing, one.entries, one.first_at, one.last_at) for one in found)
+        tuple(AgentView(agent.name, agent.wing, agent.entries, agent.first_at, agent.last_at) for agent in agents)
     )
 
 

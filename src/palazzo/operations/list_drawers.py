@@ -55,22 +55,22 @@ def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersRe
     _check(request)
     search.check_importance(request.min_importance)
     since = search.moment(request.since, context.now, "--since")
-    before = search.moment(request.before, context.now, "--before")
-    if since is not None and before is not None and since >= before:
+    end_time = search.moment(request.before, context.now, "--before")
+    if since is not None and end_time is not None and since >= end_time:
         raise UsageError("The time range is inverted: --since must lie before --before.")
     with context.reading().database.snapshot() as connection:
         wing, room = search.check_place(connection, request.wing, request.room, context.notice)
-        wanted = listing.Listing(
+        drawer_filter = listing.Listing(
             rooms=places.scope(connection, wing, room).rooms,
             kind=request.kind,
             since=since,
-            before=before,
+            end_time=end_time,
             tags=known_tags(connection, request.tags),
-            filed_as=tuple(label("--filed-as", one) for one in request.filed_as),
+            filed_as=tuple(label("--filed-as", raw_label) for raw_label in request.filed_as),
             least=request.min_importance,
         )
-        rows = listing.page(connection, wanted, request.limit, request.offset)
-        total = listing.count(connection, wanted)
+        rows = listing.page(connection, drawer_filter, request.limit, request.offset)
+        total = listing.count(connection, drawer_filter)
         return ListDrawersResult(drawer_rows(connection, rows, Checkout(context)), total, request.limit, request.offset)
 
 

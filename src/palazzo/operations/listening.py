@@ -34,15 +34,15 @@ class Listener:
     def __init__(
         self,
         places: Iterable[Path],
-        heard: SimpleQueue[Path],
+        path_queue: SimpleQueue[Path],
         on_trouble: OnTrouble,
         *,
         recursive: bool,
-        looking: bool = False,
+        is_polling: bool = False,
     ) -> None:
         self.places, self.recursive = frozenset(places), recursive
-        self._heard, self._on_trouble = heard, on_trouble
-        self._looking = looking
+        self._heard, self._on_trouble = path_queue, on_trouble
+        self._looking = is_polling
         self._over, self._at_it = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="palazzo-listening", daemon=True)
         if self.places:
@@ -100,26 +100,26 @@ class Listener:
 
     def _look(self) -> None:
         """Compare sizes and times of change. watchfiles' own looking misses what changes twice within a second."""
-        before = self._states()
+        earlier_states = self._states()
         self._at_it.set()
         while not self._over.wait(_LOOK_EVERY):
-            now = self._states()
-            for path, state in now.items():
-                if before.get(path) != state:
+            current_states = self._states()
+            for path, state in current_states.items():
+                if earlier_states.get(path) != state:
                     self._heard.put(Path(path))
-            before = now
+            earlier_states = current_states
 
     def _states(self) -> dict[str, tuple[int, int]]:
         states: dict[str, tuple[int, int]] = {}
-        waiting = [str(place) for place in self.places]
-        while waiting:
-            directory = waiting.pop()
+        directories = [str(place) for place in self.places]
+        while directories:
+            directory = directories.pop()
             try:
                 with os.scandir(directory) as entries:
                     for entry in entries:
                         if entry.is_dir(follow_symlinks=False):
                             states[entry.path] = (0, 0)
-                            waiting.extend([entry.path] if self.recursive else [])
+                            directories.extend([entry.path] if self.recursive else [])
                         elif not entry.name.endswith(_NOT_NEWS):
                             status = entry.stat(follow_symlinks=False)
                             states[entry.path] = (status.st_size, status.st_mtime_ns)

@@ -83,9 +83,11 @@ def memory_stats(context: Context, request: MemoryStatsRequest) -> MemoryStatsRe
 def _names(connection: Connection, wing: str | None, limit: int) -> tuple[NameCount, ...]:
     from palazzo.store import mentions
 
-    named = mentions.names_in(connection, wing, limit)
-    spelled = mentions.spelled(connection, [(one.kind, one.name) for one in named])
-    return tuple(NameCount(spelled[one.kind, one.name], one.kind, one.drawers) for one in named)
+    mention_rows = mentions.names_in(connection, wing, limit)
+    spellings = mentions.read_spellings(connection, [(mention.kind, mention.name) for mention in mention_rows])
+    return tuple(
+        NameCount(spellings[mention.kind, mention.name], mention.kind, mention.drawers) for mention in mention_rows
+    )
 
 
 OPERATION = Operation("memory_stats", MemoryStatsRequest, MemoryStatsResult, memory_stats)

@@ -102,40 +102,42 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     from palazzo.mining.mine import mine as run
     from palazzo.scope.git_authors import commit_authors
 
-    asked = _request(context, request)
-    if request.mode == "docs" and asked.wanted.chooses:
+    mine_request = _request(context, request)
+    if request.mode == "docs" and mine_request.wanted.chooses:
         context.notice(
             "--since, --session and --min-messages choose conversations; documents are read as they changed."
         )
     if request.dry_run:
         database = context.reading().database if context.has_palace else None
-        return MineResult(**told(run(database, lambda: context.now, asked, relay(context))), dry_run=True)
-    for path in asked.paths:
+        return MineResult(
+            **build_result_fields(run(database, lambda: context.now, mine_request, relay(context))), dry_run=True
+        )
+    for path in mine_request.paths:
         existing(path)  # before a palace is made for what is not there
     palace = context.writing()
     try:
-        report = run(palace.database, palace.clock, asked, relay(context))
+        report = run(palace.database, palace.clock, mine_request, relay(context))
         if context.settings.flag("entities"):
-            palace.know_people(name for path in asked.paths if path.is_dir() for name in commit_authors(path))
+            palace.know_people(name for path in mine_request.paths if path.is_dir() for name in commit_authors(path))
         note = embed_now(context) if request.wait else ""
     finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
         if not request.wait:
             start_embedding(context)
-    return MineResult(**told(report), pending=count_pending(context), note=note)
+    return MineResult(**build_result_fields(report), pending=count_pending(context), note=note)
 
 
 def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ...]:
     """Return the directories of which the settings say that nothing is ever read."""
     home = Path(context.variables.get("HOME") or Path.home())
     return tuple(
-        (home / one[2:] if one.startswith(("~/", "~\\")) else context.cwd / one).resolve()
-        for one in settings.texts("mine.exclude_projects")
+        (home / entry[2:] if entry.startswith(("~/", "~\\")) else context.cwd / entry).resolve()
+        for entry in settings.texts("mine.exclude_projects")
     )
 
 
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
     from palazzo.mining.report import MineRequest
-    from palazzo.mining.wanted import Wanted
+    from palazzo.mining.wanted import SessionFilter
     from palazzo.operations.remember import place_name
     from palazzo.operations.search import moment
 
@@ -150,11 +152,11 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
         gitignore=request.gitignore,
         dry_run=request.dry_run,
         policy="all" if own.text("mine.policy") == "all" else "docs",
-        wanted=Wanted(
+        wanted=SessionFilter(
             since=moment(request.since, context.now, "--since"),
             sessions=request.sessions,
             least_messages=request.min_messages or 0,
-            excluded=excluded_directories(context, own),
+            skip_directories=excluded_directories(context, own),
         ),
         is_stated=True,
     )
@@ -194,13 +196,13 @@ def count_pending(context: Context) -> int:
         return vectors.count_pending(connection)
 
 
-def told(report: MineReport) -> dict[str, Any]:
+def build_result_fields(report: MineReport) -> dict[str, Any]:
     """Return what a report says, as fields of a result."""
     same = ("sources", "new", "grown", "unchanged", "items", "drawers", "took_s", "rows", "noise", "repeated")
     return {
         **{name: getattr(report, name) for name in (*same, "unreadable", "left_out", "taken_back", "wings")},
-        "skipped": tuple(SkippedFile(one.uri, one.reason) for one in report.skipped),
-        "failed": tuple(FailedFile(one.uri, one.error) for one in report.failed),
+        "skipped": tuple(SkippedFile(file.uri, file.reason) for file in report.skipped),
+        "failed": tuple(FailedFile(file.uri, file.error) for file in report.failed),
     }
 
 
@@ -209,9 +211,16 @@ def all_failed(result: MineResult) -> bool:
     return bool(result.failed) and len(result.failed) == result.sources
 
 
-UNNEEDED = ("--no-repair",)
+IGNORED_OPTIONS = ("--no-repair",)
 """What scripts give that mine with MemPalace: its index may want repairing then, and ours follows from the archive."""
 
 OPERATION = Operation(
-    "mine", MineFilesRequest, MineResult, mine, writes=True, steps=True, failed=all_failed, unneeded=UNNEEDED
+    "mine",
+    MineFilesRequest,
+    MineResult,
+    mine,
+    writes=True,
+    steps=True,
+    failed=all_failed,
+    ignored_options=IGNORED_OPTIONS,
 )

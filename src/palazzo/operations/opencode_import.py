@@ -16,7 +16,7 @@ Record = dict[str, Any]
 
 _SESSION = {"project_id": "projectID", "parent_id": "parentID", "workspace_id": "workspaceID"}
 _AS_THEY_ARE = ("id", "slug", "directory", "path", "title", "version", "agent")
-_NESTED = ("model", "permission", "metadata")
+_JSON_COLUMNS = ("model", "permission", "metadata")
 
 
 def import_file(raw: bytes) -> bytes | None:
@@ -33,7 +33,7 @@ def import_file(raw: bytes) -> bytes | None:
             messages[str(value["messageID"])]["parts"].append(value)
     if session is None:
         return None
-    times = [int(stated) for one in messages.values() for stated in _times(one["info"])]
+    times = [int(timestamp) for message in messages.values() for timestamp in _times(message["info"])]
     time = session.setdefault("time", {})
     time["updated"] = max([*times, int(time.get("updated") or 0), int(time.get("created") or 0)])
     document = {"info": session, "messages": list(messages.values())}
@@ -73,16 +73,16 @@ def _read(record: Record) -> tuple[str, Record]:
 def _session(row: Record) -> Record:
     info: Record = {name: row[name] for name in _AS_THEY_ARE if row.get(name) is not None}
     info |= {name: row[column] for column, name in _SESSION.items() if row.get(column) is not None}
-    for name in _NESTED:
+    for name in _JSON_COLUMNS:
         value = row.get(name)
-        parsed = _parsed(value) if isinstance(value, str) else value
-        if parsed is not None:
-            info[name] = parsed
+        content = _parse_json(value) if isinstance(value, str) else value
+        if content is not None:
+            info[name] = content
     info["time"] = {"created": row.get("time_created") or 0}
     return info
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         value: object = json.loads(text)
     except ValueError:
@@ -92,5 +92,5 @@ def _parsed(text: str) -> object:
 
 def _times(info: Record) -> Iterable[int]:
     time = info.get("time")
-    stated = time.values() if isinstance(time, dict) else ()
-    return [int(value) for value in stated if isinstance(value, int | float)]
+    values = time.values() if isinstance(time, dict) else ()
+    return [int(value) for value in values if isinstance(value, int | float)]

@@ -26,72 +26,74 @@ def entry(program: str, more: Sequence[str] = ()) -> dict[str, Any]:
     return {"type": "local", "command": [program, "mcp", *more], "enabled": True, "timeout": _PATIENCE}
 
 
-def with_server(text: str | None, wanted: Mapping[str, Any]) -> str:
+def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
     """Return the settings with the server; one of ours keeps what else a person said of it."""
     if text is None:
-        return json_edit.new({_SERVERS: {SERVER: wanted}})
+        return json_edit.new({_SERVERS: {SERVER: new_entry}})
     servers = _object(text).last(_SERVERS)
     if servers is None:
-        return jsonc_edit.added(text, (), {SERVER: wanted}, _SERVERS)
+        return jsonc_edit.added(text, (), {SERVER: new_entry}, _SERVERS)
     if servers[1].kind != "object":
         raise ValueError(f"its `{_SERVERS}` is no object")
-    found = servers[1].last(SERVER)
-    if found is None:
-        return jsonc_edit.added(text, (servers[0],), wanted, SERVER)
-    there = jsonc_edit.value(text, found[1])
-    ours = started(there)
+    member = servers[1].last(SERVER)
+    if member is None:
+        return jsonc_edit.added(text, (servers[0],), new_entry, SERVER)
+    old_entry = jsonc_edit.value(text, member[1])
+    ours = parse_launch(old_entry)
     if ours is None:
         raise ValueError(f"its MCP server '{SERVER}' starts something else")
-    command = [*wanted["command"], *_kept(ours)]
-    if there["command"] == command:
+    command = [*new_entry["command"], *_read_user_options(ours)]
+    if old_entry["command"] == command:
         return text
-    command_at = next(n for n, part in enumerate(found[1].parts) if part.key == "command")
-    return jsonc_edit.replaced(text, (servers[0], found[0], command_at), command)
+    command_at = next(n for n, part in enumerate(member[1].parts) if part.key == "command")
+    return jsonc_edit.replace_value(text, (servers[0], member[0], command_at), command)
 
 
-def without_servers(text: str | None, unwanted: Callable[[str, Any], bool]) -> str | None:
+def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
     """Return the settings without the servers of whose name and entry `unwanted` says so."""
-    while text is not None and (found := [trail for trail, name, said in _servers(text) if unwanted(name, said)]):
-        text = jsonc_edit.without(text, found[-1])
+    while text is not None and (
+        trails := [trail for trail, name, server_entry in _servers(text) if predicate(name, server_entry)]
+    ):
+        text = jsonc_edit.remove_part(text, trails[-1])
     return text
 
 
-def is_our_server(name: str, said: Any) -> bool:
+def is_our_server(name: str, server_entry: Any) -> bool:
     """Whether an MCP server of that name is the one that `install` writes."""
-    return name == SERVER and started(said) is not None
+    return name == SERVER and parse_launch(server_entry) is not None
 
 
 def entries(text: str) -> list[tuple[str, Any]]:
     """Return the name and entry of each MCP server."""
-    return [(name, said) for _, name, said in _servers(text)]
+    return [(name, server_entry) for _, name, server_entry in _servers(text)]
 
 
 def servers(text: str) -> list[tuple[str, Any]]:
     """Return the name of each MCP server, and its entry as other hosts write it: a command and its arguments."""
-    return [(name, as_others_write_it(said)) for _, name, said in _servers(text)]
+    return [(name, as_others_write_it(server_entry)) for _, name, server_entry in _servers(text)]
 
 
-def as_others_write_it(said: Any) -> dict[str, Any]:
+def as_others_write_it(server_entry: Any) -> dict[str, Any]:
     """Return an entry with its command apart from the arguments; empty where it starts no program."""
-    command = said.get("command") if isinstance(said, dict) else None
+    command = server_entry.get("command") if isinstance(server_entry, dict) else None
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         return {}
     return {"command": command[0], "args": command[1:]}
 
 
-def started(said: Any) -> Ours | None:
+def parse_launch(server_entry: Any) -> Ours | None:
     """Return what an entry starts if that is `palazzo mcp`; else None."""
-    return recognising.server(as_others_write_it(said))
+    return recognising.server(as_others_write_it(server_entry))
 
 
 def _servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
     for n, part in enumerate(_object(text).parts):
         if part.key == _SERVERS and part.value.kind == "object":
-            for m, one in enumerate(part.value.parts):
-                yield (n, m), one.key or "", jsonc_edit.value(text, one.value)
+            for m, member in enumerate(part.value.parts):
+                yield (n, m), member.key or "", jsonc_edit.value(text, member.value)
 
 
-def _kept(ours: Ours) -> Iterator[str]:
+def _read_user_options(ours: Ours) -> Iterator[str]:
     """The options that a person chose; which palace is said anew."""
     for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
         if name != "--palace":

@@ -53,7 +53,7 @@ class RequestField:
     about: About
 
     @property
-    def required(self) -> bool:
+    def is_required(self) -> bool:
         """Whether there is no default."""
         return self.default is dataclasses.MISSING
 
@@ -80,8 +80,8 @@ class Operation(Generic[Q, R]):
     steps: bool = False
     warm: bool = False
     asks: Callable[[Q], bool] | None = None
-    confirmed: Callable[[Q, R], Q] | None = None
-    unneeded: tuple[str, ...] = ()
+    confirm_request: Callable[[Q, R], Q] | None = None
+    ignored_options: tuple[str, ...] = ()
 
     @property
     def help(self) -> str:
@@ -94,7 +94,7 @@ def request_fields(request: type) -> Iterator[RequestField]:
     hints = get_type_hints(request, include_extras=True)
     for field in dataclasses.fields(request):
         hint, about = _split(hints[field.name])
-        bare, optional = _without_none(hint)
+        bare, optional = _split_optional(hint)
         yield RequestField(field.name, bare, optional, field.default, about or About(""))
 
 
@@ -105,7 +105,7 @@ def _split(hint: Any) -> tuple[Any, About | None]:
     return hint, None
 
 
-def _without_none(hint: Any) -> tuple[Any, bool]:
+def _split_optional(hint: Any) -> tuple[Any, bool]:
     if get_origin(hint) in (Union, types.UnionType):
         members = [member for member in get_args(hint) if member is not type(None)]
         if len(members) == 1 and len(get_args(hint)) == 2:

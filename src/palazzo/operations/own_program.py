@@ -23,33 +23,33 @@ _NAME = "palazzo.exe" if sys.platform == "win32" else "palazzo"
 def own_program(variables: Mapping[str, str]) -> str:
     """Return the absolute path of this installation's program; UsageError where it has none."""
     on_path = found_on_path(variables)
-    own = next((path for path in _beside() if path.is_file()), None)
+    own = next((path for path in _list_program_paths() if path.is_file()), None)
     if own is None and on_path is None:
         raise UsageError(
             f"There is no program '{_NAME}' that a host could start: install Palazzo with pipx, uv or pip first."
         )
-    chosen = on_path if own is None or (on_path is not None and _is_same(on_path, own)) else own
+    program_path = on_path if own is None or (on_path is not None and _is_same(on_path, own)) else own
     cache = cache_directory(variables).parent
-    if chosen is None or Path(os.path.realpath(chosen)).is_relative_to(os.path.realpath(cache)):
+    if program_path is None or Path(os.path.realpath(program_path)).is_relative_to(os.path.realpath(cache)):
         raise UsageError(
-            f"{chosen} lies in a cache, and will be gone one day: install Palazzo for good, with 'uv tool install "
+            f"{program_path} lies in a cache, and will be gone one day: install Palazzo for good, with 'uv tool install "
             f"palazzo' or pipx, and run this from there."
         )
-    return str(chosen)
+    return str(program_path)
 
 
 def found_on_path(variables: Mapping[str, str]) -> Path | None:
     """Return the program that a shell finds, as it finds it."""
-    found = shutil.which("palazzo", path=variables.get("PATH", ""))
-    return None if found is None else Path(os.path.normpath(Path(found).absolute()))
+    executable = shutil.which("palazzo", path=variables.get("PATH", ""))
+    return None if executable is None else Path(os.path.normpath(Path(executable).absolute()))
 
 
-def is_same_program(one: str, other: str) -> bool:
+def is_same_program(first: str, second: str) -> bool:
     """Whether two paths lead to one file."""
-    return _is_same(Path(one), Path(other))
+    return _is_same(Path(first), Path(second))
 
 
-def _beside() -> Iterator[Path]:
+def _list_program_paths() -> Iterator[Path]:
     """Where this installation may have put it: beside its Python, and where `pip install --prefix` puts programs."""
     yield Path(sys.executable).absolute().parent / _NAME
     package = Path(palazzo.__file__).absolute().parent
@@ -58,5 +58,5 @@ def _beside() -> Iterator[Path]:
         yield package.parents[2] / "Scripts" / _NAME
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
+def _is_same(first: Path, second: Path) -> bool:
+    return os.path.normcase(os.path.realpath(first)) == os.path.normcase(os.path.realpath(second))

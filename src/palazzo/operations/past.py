@@ -23,8 +23,8 @@ HELP = "As things stood then: a date (to its end), a time, or a name such as las
 class AsOf:
     """The moment that was asked for. `before` is None where that is now, or not yet, which `note` then says."""
 
-    asked: Micros | None
-    before: Micros | None
+    requested_time: Micros | None
+    end_time: Micros | None
     note: str = ""
 
 
@@ -41,17 +41,21 @@ def as_of(text: str | None, now: Micros) -> AsOf:
     return AsOf(at, at if at < now else None)
 
 
-def follow(context: Context, when: AsOf) -> Palace:
+def follow(context: Context, point_in_time: AsOf) -> Palace:
     """Return the palace, to read, brought up to date with its past if that was asked for."""
     palace = context.reading()
-    if when.before is not None:
+    if point_in_time.end_time is not None:
         palace.follow_past(lambda done, size: context.report("taking in the past", done, size))
     return palace
 
 
 @contextlib.contextmanager
-def reading(context: Context, when: AsOf) -> Iterator[Connection]:
+def reading(context: Context, point_in_time: AsOf) -> Iterator[Connection]:
     """Read the palace as it stood then, or as it is."""
-    palace = follow(context, when)
-    with palace.database.snapshot() if when.before is None else palace.as_of(when.before) as connection:
+    palace = follow(context, point_in_time)
+    with (
+        palace.database.snapshot()
+        if point_in_time.end_time is None
+        else palace.as_of(point_in_time.end_time) as connection
+    ):
         yield connection

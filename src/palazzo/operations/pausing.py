@@ -50,29 +50,29 @@ def pauses_file(palace: Path) -> Path:
 
 def pauses(context: Context) -> tuple[tuple[Micros, Micros], ...]:
     """Return when it was paused, from and up to, the pause that holds now without an end."""
-    held = _held(context.palace_path)
-    return (*_over(context.palace_path), *((held,) if held else ()))
+    current_pause = _read_current_pause(context.palace_path)
+    return (*_over(context.palace_path), *((current_pause,) if current_pause else ()))
 
 
 def pause_of(context: Context) -> Pause | None:
     """Return the pause that holds now; None where there is none, or it has ended."""
     try:
-        said = pause_file(context.palace_path).read_bytes()
+        content = pause_file(context.palace_path).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
         return Pause(None)
-    first = said.split(b"\n")[0].strip()
+    first = content.split(b"\n")[0].strip()
     until = int(first) if first.isdigit() else None
     return None if until is not None and until <= context.now else Pause(None if until is None else Micros(until))
 
 
-def written(context: Context) -> str:
+def format_pauses(context: Context) -> str:
     """Return the pauses that there were as a file keeps them; the one that holds now has ended for whoever reads it."""
     return _lines((begins, Micros(min(ends, context.now))) for begins, ends in pauses(context))
 
 
-def also(context: Context, lines: bytes) -> None:
+def merge_pauses(context: Context, lines: bytes) -> None:
     """Remember, besides its own, the pauses that `written` wrote elsewhere. Raises OSError."""
     own = _over(context.palace_path)
     if more := set(_read(lines)) - set(own):
@@ -87,8 +87,8 @@ def begin(context: Context, until: Micros | None) -> None:
         began = context.now
         if pause_of(context) is None:
             _remember(context)
-        elif held := _held(context.palace_path):
-            began = held[0]
+        elif current_pause := _read_current_pause(context.palace_path):
+            began = current_pause[0]
         file.write_text(f"{'' if until is None else until}\n{began}\n", encoding="ascii")
     except OSError as error:
         raise PalazzoError(
@@ -98,7 +98,7 @@ def begin(context: Context, until: Micros | None) -> None:
 
 def end(context: Context) -> bool:
     """End the pause; return whether one held. Raises PalazzoError where the file cannot be removed."""
-    held = pause_of(context) is not None
+    had_pause = pause_of(context) is not None
     file = pause_file(context.palace_path)
     try:
         _remember(context)
@@ -106,10 +106,10 @@ def end(context: Context) -> bool:
             file.unlink()
     except OSError as error:
         raise PalazzoError(f"{file} cannot be removed ({error.strerror or error}); remove it to resume.") from error
-    return held
+    return had_pause
 
 
-def _held(palace: Path) -> tuple[Micros, Micros] | None:
+def _read_current_pause(palace: Path) -> tuple[Micros, Micros] | None:
     """The times of the pause that the file tells of; None where it does not say when it began."""
     try:
         lines = pause_file(palace).read_bytes().split(b"\n")
@@ -131,7 +131,7 @@ def _over(palace: Path) -> list[tuple[Micros, Micros]]:
 def _read(lines: bytes) -> list[tuple[Micros, Micros]]:
     times = (line.split() for line in lines.splitlines()[-_MOST:])
     return [
-        (Micros(int(each[0])), Micros(int(each[1]))) for each in times if len(each) == 2 and b"".join(each).isdigit()
+        (Micros(int(pair[0])), Micros(int(pair[1]))) for pair in times if len(pair) == 2 and b"".join(pair).isdigit()
     ]
 
 
@@ -141,8 +141,8 @@ def _lines(times: Iterable[tuple[Micros, Micros]]) -> str:
 
 def _remember(context: Context) -> None:
     """Note the pause that the file tells of as one that is over."""
-    held = _held(context.palace_path)
-    if held is None:
+    current_pause = _read_current_pause(context.palace_path)
+    if current_pause is None:
         return
-    kept = [*_over(context.palace_path), (held[0], Micros(min(held[1], context.now)))][-_MOST:]
-    pauses_file(context.palace_path).write_text(_lines(kept), encoding="ascii")
+    past_pauses = [*_over(context.palace_path), (current_pause[0], Micros(min(current_pause[1], context.now)))][-_MOST:]
+    pauses_file(context.palace_path).write_text(_lines(past_pauses), encoding="ascii")

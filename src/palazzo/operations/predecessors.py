@@ -42,7 +42,7 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
 _BEGIN = re.compile(r"^<!--[^>\n]*\b(?:begin|start)\b", re.MULTILINE | re.IGNORECASE)
-_NAMED = re.compile(rf"(?<![\w-])(?:{_MARKS})(?![\w-])", re.IGNORECASE)
+_NAME_PATTERN = re.compile(rf"(?<![\w-])(?:{_MARKS})(?![\w-])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +56,27 @@ class Predecessor:
 
 def is_hook(handler: Any) -> bool:
     """Whether a handler starts another memory."""
-    return isinstance(handler, dict) and _started(recognising.words(handler)) is not None
+    return isinstance(handler, dict) and _find_memory(recognising.words(handler)) is not None
 
 
 def is_server(name: str, entry: Any) -> bool:
     """Whether an MCP server is another memory's."""
-    return isinstance(entry, dict) and _started(recognising.words(entry)) is not None
+    return isinstance(entry, dict) and _find_memory(recognising.words(entry)) is not None
 
 
 def hooks_in(text: str) -> list[tuple[str, str]]:
     """Return (memory, what it is) of each such handler."""
     return [
-        (_started(recognising.words(one.value)) or "", f"hook {one.event}")
-        for one in host_settings.handlers(text)
-        if is_hook(one.value)
+        (_find_memory(recognising.words(handler.value)) or "", f"hook {handler.event}")
+        for handler in host_settings.handlers(text)
+        if is_hook(handler.value)
     ]
 
 
 def servers_in(servers: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
     """Return (memory, what it is) of each such server."""
     return [
-        (_started(recognising.words(entry)) or "", f"MCP server '{name}'")
+        (_find_memory(recognising.words(entry)) or "", f"MCP server '{name}'")
         for name, entry in servers
         if is_server(name, entry)
     ]
@@ -84,23 +84,23 @@ def servers_in(servers: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
 
 def blocks_in(text: str) -> list[tuple[str, str]]:
     """Return (memory, what it is) of each block of instructions, by its marks or by a heading that names it."""
-    found = []
+    blocks = []
     for start, end in _blocks(text):
         first, *rest = text[start:end].splitlines()
-        named = re.search(_MARKS, first, re.IGNORECASE)
+        name_match = re.search(_MARKS, first, re.IGNORECASE)
         below = f" and {len(rest):,} line{'' if len(rest) == 1 else 's'} below" if rest else ""
-        found.append((_NAMES[named[0].lower()] if named else "", f"'{first.strip()}'{below}"))
-    return found
+        blocks.append((_NAMES[name_match[0].lower()] if name_match else "", f"'{first.strip()}'{below}"))
+    return blocks
 
 
 def without_blocks(text: str | None) -> str | None:
     """Return the text without such blocks."""
-    while text is not None and (found := list(_blocks(text))):
-        text = appended.without(text, *found[-1])
+    while text is not None and (spans := list(_blocks(text))):
+        text = appended.remove_block(text, *spans[-1])
     return text
 
 
-def _started(line: Sequence[str]) -> str | None:
+def _find_memory(line: Sequence[str]) -> str | None:
     """The memory that a command line starts; None for any other."""
     for word in line:
         if word.startswith("-") or _SETTING.match(word) or _STARTERS.fullmatch(recognising.base(word)):
@@ -126,15 +126,17 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """From where to where each is, in order and none in another. What begins in fenced code is an example."""
     fences = closed_fences(text)
     spans = [
-        found.span()
-        for found in _BLOCK.finditer(text)
-        if not any(start <= found.start() < end for start, end in fences)
+        match.span()
+        for match in _BLOCK.finditer(text)
+        if not any(start <= match.start() < end for start, end in fences)
     ]
     headings = outline_of(text, "markdown").headings
     for n, heading in enumerate(headings):
-        if _NAMED.search(heading.title):
-            behind = (one.start for one in headings[n + 1 :] if one.level <= heading.level)
-            end = next(behind, len(text))
+        if _NAME_PATTERN.search(heading.title):
+            section_ends = (
+                next_heading.start for next_heading in headings[n + 1 :] if next_heading.level <= heading.level
+            )
+            end = next(section_ends, len(text))
             block = _BEGIN.search(text, heading.end, end)  # ours, or another program's: no part of the section
             section = text[heading.start : block.start() if block else end]
             spans.append((heading.start, heading.start + len(section.rstrip())))

@@ -14,11 +14,11 @@ from palazzo.operations.operation import About, Operation
 from palazzo.operations.tasks import ReminderView, TodoView
 
 if TYPE_CHECKING:
-    from palazzo.attention.proactive import Around, Asked, Called
+    from palazzo.attention.proactive import Around, ProactiveRequest, RelatedItems
     from palazzo.model import Drawer
-    from palazzo.operations.branches import Checkout, Standing
+    from palazzo.operations.branches import BranchStatus, Checkout
     from palazzo.operations.context import Context
-    from palazzo.operations.freshening import Cited
+    from palazzo.operations.freshening import CitationSummary
     from palazzo.recall.present import Hit
     from palazzo.store.database import Connection
     from palazzo.store.digests import DigestLine
@@ -117,86 +117,90 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     from palazzo.attention import proactive
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations import facts
-    from palazzo.operations.branches import Checkout, written
+    from palazzo.operations.branches import Checkout, find_origin
     from palazzo.operations.freshening import Files
     from palazzo.operations.tasks import reminder_view, todo_view
     from palazzo.text.tokens import estimate_tokens
 
     _check(request)
     checkout = Checkout(context)
-    around = replace(around, branch=checkout.lifted)
+    around = replace(around, branch=checkout.boosted_branch)
     floor = max(context.settings.number("proactive_floor") / 100, request.floor or 0.0)
     with context.reading().database.snapshot() as connection:
-        situation = _asked(context, connection, request, around)
+        situation = _build_situation(context, connection, request, around)
         if request.wing is None:
             situation = replace(situation, commits_here=checkout.commits_here)
         calls = proactive.calls_for_memories(connection, situation)
-    candidates, index = _found(context, request, situation, checkout) if calls else ([], None)
+    candidates, index = _search_wings(context, request, situation, checkout) if calls else ([], None)
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
         worthy_hits = proactive.worth_telling(connection, candidates, situation, floor, request.limit)
-        hits = _standing(connection, worthy_hits, situation.now)
+        hits = _drop_superseded(connection, worthy_hits, situation.now)
         notices, standings = _standings(connection, checkout, proactive.called_for(connection, situation, candidates))
-        said = [f"{one.subject} {one.predicate} {one.object}" for one in beliefs.tell(notices.facts)]
-        told, shown = proactive.within(notices, hits, said, request.limit, request.budget)
-        views = facts.views(beliefs, told.facts, situation.now)
-        memories = _memories(connection, shown)
-        seen = checkout.standings(written(hit.drawer) for hit in shown)
-        standings |= {hit.drawer.id: seen[written(hit.drawer)] for hit in shown}
+        fact_texts = [f"{entry.subject} {entry.predicate} {entry.object}" for entry in beliefs.tell(notices.facts)]
+        selection, top_hits = proactive.fit_budget(notices, hits, fact_texts, request.limit, request.budget)
+        views = facts.views(beliefs, selection.facts, situation.now)
+        memories = _memories(connection, top_hits)
+        hit_statuses = checkout.standings(find_origin(hit.drawer) for hit in top_hits)
+        standings |= {hit.drawer.id: hit_statuses[find_origin(hit.drawer)] for hit in top_hits}
         files = Files(context)
-        cited = files.of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
-        cited |= files.of_facts(connection, {one.id: one.scope for one in views})
+        citations = files.of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in top_hits})
+        citations |= files.of_facts(connection, {entry.id: entry.scope for entry in views})
     words = [
-        *(one.text for one in memories),
-        *(due.task.text for due in told.reminders),
-        *(task.text for task in told.todos),
-        *(f"{one.subject} {one.predicate} {one.object}" for one in views),
-        *(line.words for line in told.threads),
+        *(entry.text for entry in memories),
+        *(due.task.text for due in selection.reminders),
+        *(task.text for task in selection.todos),
+        *(f"{entry.subject} {entry.predicate} {entry.object}" for entry in views),
+        *(line.words for line in selection.threads),
     ]
     return ProactiveContextResult(
         memories=memories,
-        reminders=tuple(reminder_view(due.task, due.causes) for due in told.reminders),
-        todos=tuple(todo_view(task, situation.now) for task in told.todos),
+        reminders=tuple(reminder_view(due.task, due.causes) for due in selection.reminders),
+        todos=tuple(todo_view(task, situation.now) for task in selection.todos),
         facts=views,
-        threads=tuple(_thread(line) for line in told.threads),
+        threads=tuple(_thread(line) for line in selection.threads),
         wings=situation.wings,
         floor=floor,
-        labels=_labels(standings, cited),
+        labels=_labels(standings, citations),
         tokens=sum(estimate_tokens(text) + proactive.LINE for text in words),
         index=index,
     )
 
 
-def _labels(standings: Mapping[str, Standing], cited: Mapping[str, Cited]) -> dict[str, str]:
+def _labels(standings: Mapping[str, BranchStatus], citations: Mapping[str, CitationSummary]) -> dict[str, str]:
     """What is to be said of what is told, by id."""
     from palazzo.operations.branches import MERGED, with_label
     from palazzo.operations.freshening import NOTHING
 
-    ids = [*standings, *(uid for uid in cited if uid not in standings)]
-    said = {uid: with_label(standings.get(uid, MERGED).label, cited.get(uid, NOTHING).remark) for uid in ids}
-    return {uid: label for uid, label in said.items() if label}
+    ids = [*standings, *(uid for uid in citations if uid not in standings)]
+    labels = {uid: with_label(standings.get(uid, MERGED).label, citations.get(uid, NOTHING).remark) for uid in ids}
+    return {uid: label for uid, label in labels.items() if label}
 
 
-def _standings(connection: Connection, checkout: Checkout, called: Called) -> tuple[Called, dict[str, Standing]]:
+def _standings(
+    connection: Connection, checkout: Checkout, notices: RelatedItems
+) -> tuple[RelatedItems, dict[str, BranchStatus]]:
     """What is called for besides memories, without what is hidden, and how each stands, by its id."""
     from palazzo.operations.branches import MERGED
 
-    tasks = [*(due.task.uid for due in called.reminders), *(task.uid for task in called.todos)]
-    items, facts = [*tasks, *(line.cited.item for line in called.threads)], [one.uid for one in called.facts]
+    tasks = [*(due.task.uid for due in notices.reminders), *(task.uid for task in notices.todos)]
+    items, facts = [*tasks, *(line.quote.item for line in notices.threads)], [entry.uid for entry in notices.facts]
     standings = checkout.of_ids(connection, items, facts)
 
-    def shown(uid: str) -> bool:
+    def is_visible(uid: str) -> bool:
         return not checkout.hides(standings.get(uid, MERGED))
 
-    kept = called._replace(
-        reminders=[due for due in called.reminders if shown(due.task.uid)],
-        todos=[task for task in called.todos if shown(task.uid)],
-        facts=[one for one in called.facts if shown(one.uid)],
-        threads=[line for line in called.threads if shown(line.cited.item)],
+    visible_notices = notices._replace(
+        reminders=[due for due in notices.reminders if is_visible(due.task.uid)],
+        todos=[task for task in notices.todos if is_visible(task.uid)],
+        facts=[entry for entry in notices.facts if is_visible(entry.uid)],
+        threads=[line for line in notices.threads if is_visible(line.quote.item)],
     )
-    told = {due.task.uid for due in kept.reminders} | {task.uid for task in kept.todos}
-    told |= {one.uid for one in kept.facts} | {line.cited.item for line in kept.threads}
-    return kept, {uid: one for uid, one in standings.items() if uid in told}
+    visible_uids = {due.task.uid for due in visible_notices.reminders} | {task.uid for task in visible_notices.todos}
+    visible_uids |= {entry.uid for entry in visible_notices.facts} | {
+        line.quote.item for line in visible_notices.threads
+    }
+    return visible_notices, {uid: entry for uid, entry in standings.items() if uid in visible_uids}
 
 
 def _check(request: ProactiveContextRequest) -> None:
@@ -210,28 +214,30 @@ def _check(request: ProactiveContextRequest) -> None:
         raise UsageError(f"The budget is {request.budget} tokens; it must be at least 1.")
 
 
-def _asked(context: Context, connection: Connection, request: ProactiveContextRequest, around: Around) -> Asked:
+def _build_situation(
+    context: Context, connection: Connection, request: ProactiveContextRequest, around: Around
+) -> ProactiveRequest:
     """The words at hand, and the wings that there are."""
     from palazzo.archive import diaries
-    from palazzo.attention.proactive import Asked
+    from palazzo.attention.proactive import ProactiveRequest
     from palazzo.model import USERS_WING
     from palazzo.operations.search import check_place
     from palazzo.operations.tasks import file_names
     from palazzo.security.trust_order import trusted_down_to
     from palazzo.store import places
 
-    named, _ = check_place(connection, request.wing, None, context.notice)
+    wing_name, _ = check_place(connection, request.wing, None, context.notice)
     own = () if request.agent is None else diaries.wings_of(diaries.agent_name(request.agent))
-    there = set(places.wing_names(connection))
-    wings = [wing for wing in dict.fromkeys((named or context.home, *own, USERS_WING)) if wing in there]
+    known_wings = set(places.wing_names(connection))
+    wings = [wing for wing in dict.fromkeys((wing_name or context.home, *own, USERS_WING)) if wing in known_wings]
     trusts = trusted_down_to(context.settings.text("auto_inject_trust"))
     files = tuple(name for file in request.files for name in file_names(context, file))
     words = request.context[-_LONGEST:]
-    return Asked(words, tuple(wing for wing in wings if wing), context.now, frozenset(trusts), files, around)
+    return ProactiveRequest(words, tuple(wing for wing in wings if wing), context.now, frozenset(trusts), files, around)
 
 
-def _found(
-    context: Context, request: ProactiveContextRequest, asked: Asked, checkout: Checkout
+def _search_wings(
+    context: Context, request: ProactiveContextRequest, situation: ProactiveRequest, checkout: Checkout
 ) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
     """The best of each wing, each searched by itself: what is nearest elsewhere must not stand before it."""
     from palazzo.attention.proactive import is_left_out
@@ -240,21 +246,21 @@ def _found(
     from palazzo.store import labels
 
     palace = context.reading()
-    kinds = [label("--filed-as", one) for one in request.filed_as]
+    kinds = [label("--filed-as", raw_label) for raw_label in request.filed_as]
     among = None
     if kinds:
         with palace.database.snapshot() as connection:
             among = labels.drawers_labelled(connection, kinds)
 
     def but(drawer: Drawer) -> bool:
-        return is_left_out(asked, drawer) or checkout.is_hidden(drawer)
+        return is_left_out(situation, drawer) or checkout.is_hidden(drawer)
 
     look = checkout.look
-    found: list[Hit] = []
+    hits: list[Hit] = []
     index: Literal["ready", "keyword-only", "building"] = "ready"
-    for wing in asked.wings:
+    for wing in situation.wings:
         query = Query(
-            asked.sought,
+            situation.search_text,
             wing,
             kind="note" if kinds else None,
             limit=_LOOKED_AT,
@@ -264,28 +270,28 @@ def _found(
             look=look,
         )
         answer = palace.search(query)
-        found += answer.hits
+        hits += answer.hits
         index = answer.index if answer.index != "ready" else index
-    return found, index
+    return hits, index
 
 
-def _standing(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[Hit]:
+def _drop_superseded(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[Hit]:
     """Those that nothing has superseded; to-dos and reminders are told of by themselves."""
-    from palazzo.operations.hits import superseded
+    from palazzo.operations.hits import find_supersessions
 
-    over = superseded(connection, [hit.drawer.id for hit in hits], now)
+    over = find_supersessions(connection, [hit.drawer.id for hit in hits], now)
     return [hit for hit in hits if hit.drawer.id not in over and hit.drawer.kind not in ("todo", "reminder")]
 
 
 def _thread(line: DigestLine) -> ThreadView:
-    return ThreadView(line.cited.item, line.words, line.wing, line.session, line.role, line.said_at)
+    return ThreadView(line.quote.item, line.words, line.wing, line.session, line.role, line.said_at)
 
 
 def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, ...]:
     from palazzo.operations.hits import title_of
     from palazzo.store import labels
 
-    said = labels.labels_of(connection, [hit.row for hit in hits])
+    labels_by_row = labels.labels_of(connection, [hit.row for hit in hits])
     return tuple(
         MemoryView(
             id=hit.drawer.id,
@@ -294,7 +300,7 @@ def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, 
             wing=hit.drawer.place.wing,
             room=hit.drawer.place.room,
             kind=hit.drawer.kind,
-            filed_as=said.get(hit.row, labels.NO_LABEL).filed_as,
+            filed_as=labels_by_row.get(hit.row, labels.NO_LABEL).filed_as,
             tags=hit.drawer.tags,
             title=title_of(hit.drawer),
             created_at=hit.drawer.created_at,

@@ -30,7 +30,7 @@ class CauseView:
     origin: str
 
 
-class Judged(NamedTuple):
+class QuarantineSelection(NamedTuple):
     """What a person names to judge it: drawers by their ids, and facts as they stand."""
 
     drawers: tuple[str, ...]
@@ -48,7 +48,7 @@ def only_a_person(context: Context, verb: str) -> None:
         )
 
 
-def judged(connection: Connection, prefixes: Sequence[str]) -> Judged:
+def resolve_selection(connection: Connection, prefixes: Sequence[str]) -> QuarantineSelection:
     """Return what ids name of what is not believed. Raises NotFound or AmbiguousId; UsageError for what is believed."""
     drawers: dict[str, None] = {}
     facts: dict[int, Version] = {}
@@ -58,7 +58,7 @@ def judged(connection: Connection, prefixes: Sequence[str]) -> Judged:
             facts[fact.row] = fact
         else:
             drawers.update(dict.fromkeys(_drawers(connection, prefix)))
-    return Judged(tuple(drawers), tuple(facts.values()))
+    return QuarantineSelection(tuple(drawers), tuple(facts.values()))
 
 
 def _fact(connection: Connection, prefix: str) -> Version | None:
@@ -66,14 +66,14 @@ def _fact(connection: Connection, prefix: str) -> Version | None:
     from palazzo.store import drawers, facts, items
 
     low, high = id_bounds(prefix)
-    found = [(row, uid.hex()) for row, uid in facts.facts_between(connection, low, high, 9)]
-    others = [uid.hex() for _, uid in drawers.find_drawers(connection, low, high, 9)]
-    others += [uid.hex() for uid in items.resolve_item_prefix(connection, low, high, 9)]
-    if not found:
+    fact_rows = [(row, uid.hex()) for row, uid in facts.facts_between(connection, low, high, 9)]
+    item_ids = [uid.hex() for _, uid in drawers.find_drawers(connection, low, high, 9)]
+    item_ids += [uid.hex() for uid in items.resolve_item_prefix(connection, low, high, 9)]
+    if not fact_rows:
         return None
-    if len(found) + len(others) > 1:
-        raise AmbiguousId(prefix, [*(uid for _, uid in found), *others])
-    ((row, uid),) = found
+    if len(fact_rows) + len(item_ids) > 1:
+        raise AmbiguousId(prefix, [*(uid for _, uid in fact_rows), *item_ids])
+    ((row, uid),) = fact_rows
     version = facts.live_version(connection, row)
     if version is None:
         raise NotFound(f"The fact {uid} is believed no longer.")
@@ -86,10 +86,10 @@ def _drawers(connection: Connection, prefix: str) -> list[str]:
     from palazzo.archive import reading
     from palazzo.operations import choosing
 
-    found = choosing.named(connection, [prefix])
-    rows = {one: reading.resolve_drawer(connection, one) for one in found}
+    drawer_ids = choosing.resolve_drawers(connection, [prefix])
+    rows = {drawer_id: reading.resolve_drawer(connection, drawer_id) for drawer_id in drawer_ids}
     read = reading.read_drawers(connection, list(rows.values()))
-    outside = [one for one in found if read[rows[one]].trust == "external"]
+    outside = [drawer_id for drawer_id in drawer_ids if read[rows[drawer_id]].trust == "external"]
     if not outside:
         raise UsageError(f"'{prefix}' is not in quarantine: its words are believed already.")
     return outside
@@ -102,12 +102,12 @@ def causes(connection: Connection, uids: Iterable[str]) -> dict[str, CauseView]:
     """Return by id where items from outside came from; those that are gone are left out."""
     from palazzo.store import drawers, items
 
-    known = items.known_items(connection, [bytes.fromhex(uid) for uid in dict.fromkeys(uids)])
-    found = {}
-    for uid, row in known.items():
-        told = (origin_of(connection, drawer)[0] for drawer in drawers.drawers_of_items(connection, [row]))
-        found[uid.hex()] = CauseView(uid.hex(), next(filter(None, told), "unknown"))
-    return found
+    item_rows = items.known_items(connection, [bytes.fromhex(uid) for uid in dict.fromkeys(uids)])
+    views = {}
+    for uid, row in item_rows.items():
+        origins = (origin_of(connection, drawer)[0] for drawer in drawers.drawers_of_items(connection, [row]))
+        views[uid.hex()] = CauseView(uid.hex(), next(filter(None, origins), "unknown"))
+    return views
 
 
 def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
@@ -118,9 +118,9 @@ def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
     read = reading.read_drawer(connection, drawer)
     if read.kind == "tool":
         rows = dict.fromkeys(item for item, _, _ in drawers.drawer_spans(connection, drawer))
-        for one in (items.read_item(connection, row) for row in rows):
-            calls = (part for part in one.parts if part.kind == "tool_call" and part.name == read.title)
-            for address in (address_in(one.text[part.start : part.end]) for part in calls):
+        for source_item in (items.read_item(connection, row) for row in rows):
+            calls = (part for part in source_item.parts if part.kind == "tool_call" and part.name == read.title)
+            for address in (address_in(source_item.text[part.start : part.end]) for part in calls):
                 if address:
                     return address, read.created_at
         return read.title or "a tool", read.created_at
@@ -133,5 +133,5 @@ def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
 
 def address_in(call: str) -> str:
     """Return the first address that a call names; empty where it names none."""
-    found = _ADDRESS.search(call)
-    return found[0].rstrip(_TRAILING) if found else ""
+    match = _ADDRESS.search(call)
+    return match[0].rstrip(_TRAILING) if match else ""

@@ -37,29 +37,33 @@ def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> Q
     from palazzo.archive import deeds, reading
     from palazzo.operations.choosing import AT_ONCE
     from palazzo.operations.facts import ACTOR, change
-    from palazzo.operations.quarantine import judged, only_a_person
+    from palazzo.operations.quarantine import only_a_person, resolve_selection
     from palazzo.store import facts, groups
 
     only_a_person(context, "approves")
     with context.reading().database.snapshot() as connection:
-        chosen = judged(connection, request.ids)
+        selection = resolve_selection(connection, request.ids)
     palace = context.writing()
     group = palace.begin_group(ACTOR, "quarantine approve")
-    for start in range(0, len(chosen.drawers), AT_ONCE):
+    for start in range(0, len(selection.drawers), AT_ONCE):
         with palace.database.transaction() as connection:
-            rows = [reading.resolve_drawer(connection, one) for one in chosen.drawers[start : start + AT_ONCE]]
+            rows = [reading.resolve_drawer(connection, entry) for entry in selection.drawers[start : start + AT_ONCE]]
             deeds.act_on_drawers(connection, "approve", rows, ACTOR, context.now, {}, group)
             groups.count(connection, group, len(rows))
     with palace.database.transaction() as connection:
-        changing = change(context, connection, "quarantine approve", group)
-        for one in chosen.facts:
-            sources = facts.sources_of(connection, [one.row])[one.row]
-            changing.retire(one)
-            believed = (source._replace(trust="agent") if source.trust == "external" else source for source in sources)
-            changing.record(one.fact, one.valid_from, one.valid_to, one.confidence, believed, one.superseded_by)
-        changing.count(len(chosen.facts))
+        fact_change = change(context, connection, "quarantine approve", group)
+        for entry in selection.facts:
+            sources = facts.sources_of(connection, [entry.row])[entry.row]
+            fact_change.retire(entry)
+            new_sources = (
+                source._replace(trust="agent") if source.trust == "external" else source for source in sources
+            )
+            fact_change.record(
+                entry.fact, entry.valid_from, entry.valid_to, entry.confidence, new_sources, entry.superseded_by
+            )
+        fact_change.count(len(selection.facts))
         uid = groups.read(connection, group).uid
-    return QuarantineApproveResult(chosen.drawers, tuple(one.uid for one in chosen.facts), uid)
+    return QuarantineApproveResult(selection.drawers, tuple(entry.uid for entry in selection.facts), uid)
 
 
 OPERATION = Operation(

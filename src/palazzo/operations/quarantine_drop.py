@@ -36,13 +36,13 @@ def quarantine_drop(context: Context, request: QuarantineDropRequest) -> Quarant
     What a dropped fact had superseded holds again.
     """
     from palazzo.operations import withdrawing
-    from palazzo.operations.quarantine import judged, only_a_person
+    from palazzo.operations.quarantine import only_a_person, resolve_selection
 
     only_a_person(context, "drops")
     with context.reading().database.snapshot() as connection:
-        chosen = judged(connection, request.ids)
-    done = withdrawing.withdraw(context, chosen, "quarantine drop", "dropped")
-    return QuarantineDropResult(chosen.drawers, done.facts, done.restored, done.change)
+        selection = resolve_selection(connection, request.ids)
+    result = withdrawing.withdraw(context, selection, "quarantine drop", "dropped")
+    return QuarantineDropResult(selection.drawers, result.facts, result.restored, result.change)
 
 
 OPERATION = Operation("quarantine_drop", QuarantineDropRequest, QuarantineDropResult, quarantine_drop, writes=True)

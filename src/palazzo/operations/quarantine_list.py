@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-LISTED = 50
+DEFAULT_LIMIT = 50
 _LOOKED_AT = 5_000
 """Drawers from outside whose origins are told, the newest."""
 Kind = Literal["note", "diary", "todo", "reminder", "fact"]
@@ -27,7 +27,7 @@ class QuarantineListRequest:
     all: Annotated[bool, About("Also where words from outside came from, and how many drawers of them there are.")] = (
         False
     )
-    limit: Annotated[int, About("How many notes, and how many facts.")] = LISTED
+    limit: Annotated[int, About("How many notes, and how many facts.")] = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +74,31 @@ def quarantine_list(context: Context, request: QuarantineListRequest) -> Quarant
     if request.limit < 1:
         raise UsageError(f"--limit is {request.limit}; it must be at least 1.")
     with context.reading().database.snapshot() as connection:
-        entries = [*_written(connection, request.limit), *_facts(connection, request.limit)]
+        entries = [*_read_entries(connection, request.limit), *_facts(connection, request.limit)]
         counts = tainted.count_written(connection), tainted.count_facts(connection)
         origins = _origins(connection) if request.all else None
     return QuarantineListResult(tuple(sorted(entries, key=lambda one: -one.at)), *counts, origins)
 
 
-def _written(connection: Connection, limit: int) -> list[QuarantinedView]:
+def _read_entries(connection: Connection, limit: int) -> list[QuarantinedView]:
     from palazzo.archive import reading
     from palazzo.operations.quarantine import causes
     from palazzo.store import tainted
 
-    found = tainted.written(connection, limit)
-    why = causes(connection, (uid for one in found for uid in one.tainted_by))
-    shown: dict[str, QuarantinedView] = {}
-    for one in found:
-        drawer = reading.read_drawer(connection, reading.resolve_drawer(connection, one.drawer))
+    rows = tainted.find_authored_drawers(connection, limit)
+    why = causes(connection, (uid for row in rows for uid in row.tainted_by))
+    views_by_item: dict[str, QuarantinedView] = {}
+    for row in rows:
+        drawer = reading.read_drawer(connection, reading.resolve_drawer(connection, row.drawer))
         kind: Kind = drawer.kind if drawer.kind in ("note", "diary", "todo", "reminder") else "note"
-        own = tuple(why[uid] for uid in one.tainted_by if uid in why)
-        before = shown.get(one.item)
-        text = drawer.text if before is None else f"{drawer.text}\n{before.text}"  # the last part came first
+        own = tuple(why[uid] for uid in row.tainted_by if uid in why)
+        earlier_view = views_by_item.get(row.item)
+        text = (
+            drawer.text if earlier_view is None else f"{drawer.text}\n{earlier_view.text}"
+        )  # the last part came first
         place = drawer.place.wing
-        shown[one.item] = QuarantinedView(one.item, kind, text, drawer.author, place, drawer.created_at, own)
-    return list(shown.values())
+        views_by_item[row.item] = QuarantinedView(row.item, kind, text, drawer.author, place, drawer.created_at, own)
+    return list(views_by_item.values())
 
 
 def _facts(connection: Connection, limit: int) -> list[QuarantinedView]:
@@ -104,23 +106,23 @@ def _facts(connection: Connection, limit: int) -> list[QuarantinedView]:
     from palazzo.operations.quarantine import causes
     from palazzo.store import facts
 
-    told = Beliefs(connection).tell(facts.external_versions(connection, limit))
-    why = causes(connection, (uid for fact in told for one in fact.provenance for uid in one.tainted_by))
+    fact_list = Beliefs(connection).tell(facts.external_versions(connection, limit))
+    why = causes(connection, (uid for fact in fact_list for source in fact.provenance for uid in source.tainted_by))
     return [
         QuarantinedView(
             fact.id,
             "fact",
             f"{fact.subject} {fact.predicate} {fact.object}",
-            ", ".join(dict.fromkeys(one.stated_by for one in fact.provenance)),
+            ", ".join(dict.fromkeys(source.stated_by for source in fact.provenance)),
             fact.wing,
             fact.recorded_at,
             tuple(
                 why[uid]
-                for uid in dict.fromkeys(uid for one in fact.provenance for uid in one.tainted_by)
+                for uid in dict.fromkeys(uid for source in fact.provenance for uid in source.tainted_by)
                 if uid in why
             ),
         )
-        for fact in told
+        for fact in fact_list
     ]
 
 
@@ -128,15 +130,15 @@ def _origins(connection: Connection) -> tuple[OriginView, ...]:
     from palazzo.operations.quarantine import origin_of
     from palazzo.store import drawers, tainted
 
-    found: dict[str, OriginView] = {}
-    for row in tainted.captured(connection, _LOOKED_AT):
+    views_by_origin: dict[str, OriginView] = {}
+    for row in tainted.find_unauthored_drawers(connection, _LOOKED_AT):
         origin, at = origin_of(connection, row)
-        known = found.get(origin)
-        if known is None:
+        view = views_by_origin.get(origin)
+        if view is None:
             (uid,) = drawers.uids_of(connection, [row])
-            known = OriginView(origin, 0, at, uid.hex())
-        found[origin] = OriginView(origin, known.drawers + 1, max(known.last_at, at), known.id)
-    return tuple(sorted(found.values(), key=lambda one: -one.last_at))
+            view = OriginView(origin, 0, at, uid.hex())
+        views_by_origin[origin] = OriginView(origin, view.drawers + 1, max(view.last_at, at), view.id)
+    return tuple(sorted(views_by_origin.values(), key=lambda one: -one.last_at))
 
 
 OPERATION = Operation("quarantine_list", QuarantineListRequest, QuarantineListResult, quarantine_list)

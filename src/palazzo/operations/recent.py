@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from palazzo.attention.recent import NOTHING, Recent, recent_of
-from palazzo.derive.digest_turns import Said
+from palazzo.derive.digest_turns import SessionMessage
 from palazzo.model import Part
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from palazzo.operations.hook_answers import Asked
+    from palazzo.operations.hook_answers import HookCall
     from palazzo.store.sources import FileState
 
 _MESSAGES, _CHARACTERS = 40, 120_000
@@ -25,45 +25,49 @@ _TAIL = 128 * 1024
 """Bytes of a transcript that are read beyond what the archive has. A longer tail is left for the turn's end."""
 
 
-def recent(asked: Asked) -> Recent:
+def recent(call: HookCall) -> Recent:
     """Return the end of the session; nothing where it is not known yet."""
     from palazzo.store import sources, transcripts
     from palazzo.store.last_messages import last_messages
 
-    happening = asked.happening
-    path = _transcript(asked)
+    hook_event = call.hook_event
+    path = _transcript(call)
     uri = "" if path is None else path.as_uri()
-    with asked.context.reading().database.snapshot() as connection:
-        source = transcripts.session_source(connection, uri, happening.session)
+    with call.context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, uri, hook_event.session)
         rows = [] if source is None else last_messages(connection, source, _MESSAGES, _CHARACTERS)
         state = sources.read_file_state(connection, uri) if uri else None
-    since = asked.session.epoch_at if asked.session is not None and asked.session.epoch > 0 else 0
-    kept = [one for one in rows if one.trust != "external" and one.at >= since]  # the agent has lost what was before
-    said = [Said(one.item, one.role, one.text, _believed(one.parts, one.text)) for one in kept]
+    since = call.session.epoch_at if call.session is not None and call.session.epoch > 0 else 0
+    recent_rows = [
+        row for row in rows if row.trust != "external" and row.at >= since
+    ]  # the agent has lost what was before
+    messages = [
+        SessionMessage(row.item, row.role, row.text, _drop_external_parts(row.parts, row.text)) for row in recent_rows
+    ]
     if path is not None:
-        said += _behind(path, state)
-    return recent_of(said[-_MESSAGES:]) if said else NOTHING
+        messages += _read_tail(path, state)
+    return recent_of(messages[-_MESSAGES:]) if messages else NOTHING
 
 
-def _transcript(asked: Asked) -> Path | None:
+def _transcript(call: HookCall) -> Path | None:
     from palazzo.operations.hook_capture import transcript_of
 
-    named = asked.happening.transcript
-    return transcript_of(asked.context, named) if named else None
+    raw_path = call.hook_event.transcript
+    return transcript_of(call.context, raw_path) if raw_path else None
 
 
-def _believed(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
-    return tuple(one for one in parts or (Part("text", 0, len(text)),) if one.trust != "external")
+def _drop_external_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    return tuple(part for part in parts or (Part("text", 0, len(text)),) if part.trust != "external")
 
 
-def _behind(path: Path, state: FileState | None) -> Iterator[Said]:
+def _read_tail(path: Path, state: FileState | None) -> Iterator[SessionMessage]:
     """Yield what the transcript has that is not archived, if its format grows at the end and it is not long."""
     from palazzo.feeders import Message
     from palazzo.feeders.registry import TRANSCRIPTS
 
     if state is None:
         return
-    feeder = next((one for one in TRANSCRIPTS if one.kind == state.feeder), None)
+    feeder = next((entry for entry in TRANSCRIPTS if entry.kind == state.feeder), None)
     if feeder is None or not feeder.appends or feeder.version != state.version:
         return
     with path.open("rb") as stream:
@@ -72,6 +76,6 @@ def _behind(path: Path, state: FileState | None) -> Iterator[Said]:
             return
         stream.seek(state.consumed)
         for n, row in enumerate(feeder.rows(stream, state.consumed), 1):
-            one = row.content
-            if isinstance(one, Message) and (one.kind, one.standing, one.thread) == ("message", "said", ""):
-                yield Said(-n, one.role, one.text, _believed(one.parts, one.text))
+            entry = row.content
+            if isinstance(entry, Message) and (entry.kind, entry.standing, entry.thread) == ("message", "said", ""):
+                yield SessionMessage(-n, entry.role, entry.text, _drop_external_parts(entry.parts, entry.text))

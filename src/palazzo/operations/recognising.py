@@ -27,7 +27,7 @@ class Ours:
     options: tuple[str, ...]
 
     @property
-    def where(self) -> str:
+    def program_text(self) -> str:
         """The program, for a person."""
         return shlex.join(self.program)
 
@@ -36,24 +36,24 @@ def hook(handler: Any, host: str, platform: str = sys.platform) -> Ours | None:
     """Return what a handler of a host's hook starts if it is `palazzo hook HOST EVENT`; else None."""
     if not isinstance(handler, dict) or handler.get("type", "command") != "command":
         return None
-    found = _ours(words(handler, platform), 3)
-    return found if found and found.asks[:2] == ("hook", host) else None
+    launch = _ours(words(handler, platform), 3)
+    return launch if launch and launch.asks[:2] == ("hook", host) else None
 
 
 def server(entry: Any, platform: str = sys.platform) -> Ours | None:
     """Return what an MCP server's entry starts if it is `palazzo mcp`; else None."""
     if not isinstance(entry, dict) or not isinstance(entry.get("args"), list):
         return None
-    found = _ours(words(entry, platform), 1)
-    return found if found and found.asks == ("mcp",) else None
+    launch = _ours(words(entry, platform), 1)
+    return launch if launch and launch.asks == ("mcp",) else None
 
 
 def status_line(entry: Any, platform: str = sys.platform) -> Ours | None:
     """Return what the entry of a status line starts if it is `palazzo statusline`; else None."""
     if not isinstance(entry, dict) or entry.get("type", "command") != "command":
         return None
-    found = _ours(words(entry, platform), 1)
-    return found if found and found.asks == ("statusline",) else None
+    launch = _ours(words(entry, platform), 1)
+    return launch if launch and launch.asks == ("statusline",) else None
 
 
 def words(entry: Any, platform: str = sys.platform) -> list[str]:
@@ -80,7 +80,7 @@ def _ours(line: Sequence[str], asks: int) -> Ours | None:
     program = _program(line)
     rest = line[program:]
     options = rest[asks:]
-    if not program or len(rest) < asks or len(options) % 2 or any(one not in _OPTIONS for one in options[::2]):
+    if not program or len(rest) < asks or len(options) % 2 or any(option not in _OPTIONS for option in options[::2]):
         return None
     return Ours(tuple(line[:program]), tuple(rest[:asks]), tuple(options))
 

@@ -135,7 +135,7 @@ _OF_NO_GROUP = ("sync_sources",)
 """Operations that begin with a group's name and do not belong to it."""
 
 
-def typed(name: str) -> tuple[str, ...]:
+def split_command_name(name: str) -> tuple[str, ...]:
     """Return an operation's name as it is typed, word by word."""
     group, _, rest = name.partition("_")
     words = (group, rest) if rest and group in GROUPS and name not in _OF_NO_GROUP else (name,)
@@ -144,8 +144,8 @@ def typed(name: str) -> tuple[str, ...]:
 
 def operation(name: str) -> Operation[Any, Any]:
     """Return the operation of that name; KeyError when there is none."""
-    found: Operation[Any, Any] = importlib.import_module((MODULES | INTERNAL | FOR_CLIENTS)[name]).OPERATION
-    return found
+    definition: Operation[Any, Any] = importlib.import_module((MODULES | INTERNAL | FOR_CLIENTS)[name]).OPERATION
+    return definition
 
 
 def operations() -> Iterator[Operation[Any, Any]]:

@@ -73,17 +73,17 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     note, tags, at = _note(context, request)
     database = context.writing().database
     guard = Guard.of(database)
-    prepared = notes.prepare(note, context.now, guard, at)
+    draft = notes.prepare(note, context.now, guard, at)
     with database.snapshot() as connection:
-        near = duplicates.near(connection, prepared.text, note.place.wing)
+        near = duplicates.near(connection, draft.text, note.place.wing)
     with database.transaction() as connection:
-        same = _same(connection, prepared, note.whom.trust) if request.once else None
+        same = _same(connection, draft, note.attribution.trust) if request.once else None
         if same is None:
-            row = _file(connection, prepared, [guard.words(tag) for tag in tags], context.now)
+            row = _file(connection, draft, [guard.words(tag) for tag in tags], context.now)
     if same is not None:
-        return _there(context, same)
+        return _build_duplicate_result(context, same)
     start_embedding(context)
-    return _filed(context, prepared, row, near[0].drawer.id if near else None)
+    return _build_result(context, draft, row, near[0].drawer.id if near else None)
 
 
 def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, ...], Micros | None]:
@@ -96,13 +96,13 @@ def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, 
     check_note(request.text)
     kind = label("--kind", request.kind) if request.kind is not None else ""
     tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
-    cited = anchors(context, request.anchors)
+    file_anchors = anchors(context, request.anchors)
     belief = whom_to_believe(context, request.wing)
     by, about, at = speaker(request.by), _about(request), _said_at(context, request.at)
     wing = wing_to_file_in(context, request.wing)
     place = Place(*where_it_leads(context, wing, room_to_file_in(context, request.room, request.text)))
     project = context.project
-    note = Note(request.text, place, by, belief, kind, project.branch, project.commit, cited, about=about)
+    note = Note(request.text, place, by, belief, kind, project.branch, project.commit, file_anchors, about=about)
     return note, tags, at
 
 
@@ -122,12 +122,12 @@ def _object(text: str) -> dict[str, object]:
     if len(text) > LARGEST_METADATA:
         raise UsageError(f"--metadata has {len(text):,} characters, and may have {LARGEST_METADATA:,}.")
     try:
-        found = json.loads(text, parse_constant=_no_number)
+        metadata = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or _is_deeper(found, DEEPEST_METADATA):
+        metadata = None
+    if not isinstance(metadata, dict) or _is_deeper(metadata, DEEPEST_METADATA):
         raise UsageError('--metadata: give an object of JSON, such as {"ticket": "SHOP-12"}.')
-    return found
+    return metadata
 
 
 def _no_number(name: str) -> None:
@@ -138,16 +138,16 @@ def _is_deeper(value: object, levels: int) -> bool:
     """Whether JSON is nested in more levels than these."""
     if not isinstance(value, dict | list):
         return False
-    within = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_deeper(one, levels - 1) for one in within)
+    children = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(child, levels - 1) for child in children)
 
 
-def _said_at(context: Context, said: str | None) -> Micros | None:
+def _said_at(context: Context, text: str | None) -> Micros | None:
     from palazzo.operations.search import moment
 
-    at = moment(said, context.now, "--at")
+    at = moment(text, context.now, "--at")
     if at is not None and at > context.now:
-        raise UsageError(f"--at: '{said}' is still to come; leave it out for what is said now.")
+        raise UsageError(f"--at: '{text}' is still to come; leave it out for what is said now.")
     return at
 
 
@@ -170,7 +170,7 @@ def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], now: 
     return row
 
 
-def _filed(context: Context, note: PreparedNote, row: int, like: str | None) -> RememberResult:
+def _build_result(context: Context, note: PreparedNote, row: int, like: str | None) -> RememberResult:
     from palazzo.archive import reading
 
     with context.reading().database.snapshot() as connection:
@@ -178,7 +178,7 @@ def _filed(context: Context, note: PreparedNote, row: int, like: str | None) -> 
     return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like)
 
 
-def _there(context: Context, drawer: Drawer) -> RememberResult:
+def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
     """The note that says so already."""
     from palazzo.archive import reading
     from palazzo.store import items
@@ -195,7 +195,7 @@ def wing_to_file_in(context: Context, wing: str | None) -> str:
     if wing is not None:
         return place_name("--wing", wing)
     with context.writing().database.transaction() as connection:
-        context.placing.record(connection, context.project, context.now)
+        context.place_finder.record(connection, context.project, context.now)
     return context.project_wing
 
 
@@ -205,8 +205,8 @@ def room_to_file_in(context: Context, room: str | None, text: str) -> str:
 
     if room is not None:
         return place_name("--room", room)
-    found = room_for_conversation(context.placing.config(context.project), text)
-    return NOTES if found == CONVERSATIONS else found
+    room_name = room_for_conversation(context.place_finder.config(context.project), text)
+    return NOTES if room_name == CONVERSATIONS else room_name
 
 
 def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, str]:
@@ -227,12 +227,12 @@ def place_name(option: str, name: str) -> str:
     """Return a wing's or room's name as it is kept; UsageError for a path, and when nothing of it can be kept."""
     from palazzo.scope.rooms import slug
 
-    kept = slug(name, "")
-    if not kept:
+    normal_name = slug(name, "")
+    if not normal_name:
         raise UsageError(f"{option}: '{name}' is no name; use letters, digits, - and _.")
     if any(mark in name for mark in "/\\"):  # what a path would become is nowhere that anybody meant
         raise UsageError(f"{option}: '{name}' is a path; give a name of letters, digits, - and _.")
-    return kept
+    return normal_name
 
 
 OPERATION = Operation("remember", RememberRequest, RememberResult, remember, writes=True)

@@ -67,17 +67,17 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
     file, note = _file(context, request.file, wing)
     about = {name: words for name, words in (("file", file), ("topic", topic)) if words}
     project = context.project
-    filed = Note(
+    task_note = Note(
         request.text,
         Place(wing, tasks.ROOMS["reminder"]),
         author=by,
-        whom=belief,
+        attribution=belief,
         branch=project.branch,
         commit=project.commit,
         shelf="reminder",
         about=about,
     )
-    task = file_task(context, filed, "reminder", at, "remind")
+    task = file_task(context, task_note, "reminder", at, "remind")
     causes = ("time",) if at is not None and at <= context.now else ()
     with context.reading().database.snapshot() as connection:
         drawers = tuple(reading.drawers_of_item(connection, task.item))
@@ -117,19 +117,19 @@ def _topic(context: Context, words: str | None) -> str:
     return topic
 
 
-def _file(context: Context, said: str | None, wing: str) -> tuple[str, str]:
+def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
     """The path as it is kept (from the project's root if the reminder is the project's), and what is to be said."""
     from palazzo.operations.tasks import absolute
 
-    if said is None:
+    if raw_path is None:
         return "", ""
-    if not said.strip():
+    if not raw_path.strip():
         raise UsageError("--on-file: the path is empty.")
-    path = absolute(context, said)
+    path = absolute(context, raw_path)
     root = context.project_root
     inside = path.is_relative_to(root) and wing == context.project_wing
-    kept = path.relative_to(root).as_posix() if inside else path.as_posix()
-    return kept, "" if path.exists() else f"{kept} does not exist yet; the reminder waits for it."
+    stored_path = path.relative_to(root).as_posix() if inside else path.as_posix()
+    return stored_path, "" if path.exists() else f"{stored_path} does not exist yet; the reminder waits for it."
 
 
 OPERATION = Operation("remind", RemindRequest, RemindResult, remind, writes=True)

@@ -54,7 +54,7 @@ def reminders(context: Context, request: RemindersRequest) -> RemindersResult:
     Due is what has a time that has come, and what waits for the file or the topic that is given.
     """
     if request.action in ("done", "drop"):
-        return _closed(context, request)
+        return _close_reminders(context, request)
     if request.ids:
         raise UsageError(f"To list reminders give no ids: palazzo reminders {request.action}.")
     from palazzo.archive import tasks as engine
@@ -62,17 +62,17 @@ def reminders(context: Context, request: RemindersRequest) -> RemindersResult:
     from palazzo.operations.tasks import reminder_view
     from palazzo.store import tasks
 
-    when = past.as_of(request.as_of, context.now)
-    with past.reading(context, when) as connection:
+    point_in_time = past.as_of(request.as_of, context.now)
+    with past.reading(context, point_in_time) as connection:
         wing, _ = check_place(connection, request.wing, None, context.notice)
-        found = tasks.tasks(connection, "reminder", wing, closed=request.action == "all")
-        due = engine.due(connection, _moment(context, request, when.before or context.now), wing)
-    causes = {one.task.row: one.causes for one in due}
-    views = [reminder_view(task, causes.get(task.row, ())) for task in found]
+        task_list = tasks.tasks(connection, "reminder", wing, includes_closed=request.action == "all")
+        due = engine.due(connection, _moment(context, request, point_in_time.end_time or context.now), wing)
+    causes = {due_task.task.row: due_task.causes for due_task in due}
+    views = [reminder_view(task, causes.get(task.row, ())) for task in task_list]
     views.sort(key=lambda view: ("due", "waiting").index(view.state) if view.closed_at is None else 2)
-    shown = [view for view in views if view.state == "due" or request.action != "due"]
-    waiting = sum(view.state == "waiting" for view in views)
-    return RemindersResult(request.action, tuple(shown), (), waiting)
+    visible_views = [view for view in views if view.state == "due" or request.action != "due"]
+    pending_count = sum(view.state == "waiting" for view in views)
+    return RemindersResult(request.action, tuple(visible_views), (), pending_count)
 
 
 def _moment(context: Context, request: RemindersRequest, now: Micros) -> Moment:
@@ -83,7 +83,7 @@ def _moment(context: Context, request: RemindersRequest, now: Micros) -> Moment:
     return Moment(now, files, request.topic or "")
 
 
-def _closed(context: Context, request: RemindersRequest) -> RemindersResult:
+def _close_reminders(context: Context, request: RemindersRequest) -> RemindersResult:
     from palazzo.operations.tasks import close, reminder_view
 
     if not request.ids:
@@ -91,9 +91,11 @@ def _closed(context: Context, request: RemindersRequest) -> RemindersResult:
     if request.wing or request.file or request.topic or request.as_of:
         raise UsageError("Ids say which reminders are meant: leave out --wing, --on-file, --on-topic and --as-of.")
     state: Literal["done", "dropped"] = "done" if request.action == "done" else "dropped"
-    found = close(context, "reminder", request.ids, state, f"reminders {request.action}")
-    closed, before = (tuple(map(reminder_view, some)) for some in (found.closed, found.before))
-    return RemindersResult(request.action, closed, before, 0)
+    result = close(context, "reminder", request.ids, state, f"reminders {request.action}")
+    views, earlier_views = (
+        tuple(map(reminder_view, task_group)) for task_group in (result.closed, result.closed_earlier)
+    )
+    return RemindersResult(request.action, views, earlier_views, 0)
 
 
 OPERATION = Operation("reminders", RemindersRequest, RemindersResult, reminders, writes=True)

@@ -72,17 +72,24 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
     if not request.dry_run:
         _retry(context)
     unproven, linked_count = ((), 0) if request.dry_run else _settle_provenance(context)
-    before = run_checks(context) if request.rebuild is None or request.dry_run else []
-    parts: tuple[DerivedPart, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(before)
+    initial_checks = run_checks(context) if request.rebuild is None or request.dry_run else []
+    parts: tuple[DerivedPart, ...] = (request.rebuild,) if request.rebuild is not None else _mended_by(initial_checks)
     if request.dry_run:
-        seen = result_of(before)
-        return RepairResult(parts, True, seen.ok, seen.checks, 0, count_before)
+        dry_result = result_of(initial_checks)
+        return RepairResult(parts, True, dry_result.ok, dry_result.checks, 0, count_before)
     for part in parts:
         _rebuild(context, part)
     start_embedding(context)
-    after = result_of(run_checks(context) if parts else before)
+    final_result = result_of(run_checks(context) if parts else initial_checks)
     return RepairResult(
-        parts, False, after.ok, after.checks, count_before, _count_set_aside(context), unproven, linked_count
+        parts,
+        False,
+        final_result.ok,
+        final_result.checks,
+        count_before,
+        _count_set_aside(context),
+        unproven,
+        linked_count,
     )
 
 
@@ -97,10 +104,10 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
     palace = context.writing()
     with palace.database.snapshot() as connection:
         is_whole = not unfinished.paths(connection)
-        if not is_whole or not (tombstones.unexplained(connection) or any(items.unlinked_items(connection))):
+        if not is_whole or not (tombstones.find_unproven_items(connection) or any(items.unlinked_items(connection))):
             return (), 0
     with palace.database.transaction() as connection:
-        unproven = tombstones.unexplained(connection)
+        unproven = tombstones.find_unproven_items(connection)
         sync_devices.note_unproven(connection, unproven, palace.clock())
         return tuple(uid.hex() for uid in unproven), link_unlinked(connection)
 
@@ -148,8 +155,8 @@ def _retry(context: Context) -> None:
 
 
 def _rebuild(context: Context, part: DerivedPart) -> None:
-    def progress(done: int, total: int) -> None:
-        context.report(f"rebuilding {part}", done, total)
+    def progress(count: int, total: int) -> None:
+        context.report(f"rebuilding {part}", count, total)
 
     context.writing().rebuild(part, progress)
 

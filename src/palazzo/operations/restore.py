@@ -44,7 +44,7 @@ class RestoreRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PalaceContents:
     """What a palace holds, and when the newest of it was archived."""
 
     items: int
@@ -61,8 +61,8 @@ class RestoreResult:
     """
 
     file: str
-    restored: Held
-    replaced: Held | None
+    restored: PalaceContents
+    replaced: PalaceContents | None
     kept: str | None
     erased: int
     new_device: bool
@@ -94,40 +94,51 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
         raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")
     filesystem.refuse_unsafe(palace)
     _make_directory(palace)
-    with backups.alone(palace), _staged(context, file) as staged:
-        replaced = _held_here(context)
-        origin: Origin = "this palace" if replaced is None else _origin_of(file, staged, palace)
+    with backups.hold_backup_lock(palace), _stage_copy(context, file) as copy_path:
+        old_contents = _read_own_contents(context)
+        origin: Origin = "this palace" if old_contents is None else _origin_of(file, copy_path, palace)
         if origin != "this palace" and not (request.other_palace or request.dry_run):
             raise UsageError(_refusal(file, palace, origin))
-        erased = _erase_again(context, staged, palace) if replaced is not None else 0
-        parted = _part(context, staged, palace) if replaced is not None else False
-        revoked_count = _carry_tokens(context, palace, staged, request.keep_tokens)
-        restored = _held(staged)
+        erasure_count = _erase_again(context, copy_path, palace) if old_contents is not None else 0
+        is_new_device = _part(context, copy_path, palace) if old_contents is not None else False
+        revoked_count = _carry_tokens(context, palace, copy_path, request.keep_tokens)
+        new_contents = _read_contents(copy_path)
         result = RestoreResult(
-            str(file), restored, replaced, None, erased, parted, None, revoked_count, request.dry_run, origin
+            str(file),
+            new_contents,
+            old_contents,
+            None,
+            erasure_count,
+            is_new_device,
+            None,
+            revoked_count,
+            request.dry_run,
+            origin,
         )
         if request.dry_run:
             return result
         context.close()
-        kept = backups.kept_name(palace, context.now)
-        told = context.report
-        backups.remember(palace, Backup(kept, context.now))
+        backup_path = backups.kept_name(palace, context.now)
+        report = context.report
+        backups.remember(palace, Backup(backup_path, context.now))
         try:
-            copying.put_in_place(staged, palace, kept, lambda done, total: told("restoring", done, total))
+            copying.put_in_place(copy_path, palace, backup_path, lambda done, total: report("restoring", done, total))
         finally:
-            if not kept.exists():
-                backups.forget(palace, [kept])
-        if replaced is not None and kept.exists():  # what was erased while the copy was made ready
-            erased += _erase_again(context, palace, kept)
-            _carry_tokens(context, kept, palace, keeps_unknown=True)  # tokens may have been revoked meanwhile
-    written = _write_beside(context, file)
+            if not backup_path.exists():
+                backups.forget(palace, [backup_path])
+        if old_contents is not None and backup_path.exists():  # what was erased while the copy was made ready
+            erasure_count += _erase_again(context, palace, backup_path)
+            _carry_tokens(context, backup_path, palace, keeps_unknown=True)  # tokens may have been revoked meanwhile
+    settings_path = _write_beside(context, file)
     _make_vectors(context)
-    return replace(result, kept=str(kept) if kept.exists() else None, erased=erased, settings=written)
+    return replace(
+        result, kept=str(backup_path) if backup_path.exists() else None, erased=erasure_count, settings=settings_path
+    )
 
 
 def _latest(palace: Path) -> Path:
     """Return the newest backup that exists. Raises UsageError."""
-    for backup in backups.known(palace):
+    for backup in backups.list_backups(palace):
         if backup.is_there and not backups.is_replaced_palace(palace, backup):
             return backup.file
     raise UsageError(f"No backup of {palace} is known that can be seen now. 'palazzo backup --list' lists all.")
@@ -152,75 +163,75 @@ def _make_directory(palace: Path) -> None:
 
 
 @contextmanager
-def _staged(context: Context, file: Path) -> Iterator[Path]:
+def _stage_copy(context: Context, file: Path) -> Iterator[Path]:
     """A copy of the file beside the palace, brought up to date and found whole; gone when the block has ended."""
     from palazzo.operations.backup import check_whole
     from palazzo.store import backup as copying
 
-    staged = backups.staged(context.palace_path)
+    copy_path = backups.staging_path(context.palace_path)
     try:
-        copying.copy_closed(file, staged, lambda done, total: context.report("copying", done, total))
+        copying.copy_closed(file, copy_path, lambda done, total: context.report("copying", done, total))
         try:
-            _migrate(staged)
-            check_whole(context, staged, str(file))
+            _migrate(copy_path)
+            check_whole(context, copy_path, str(file))
         except PalazzoError as error:
-            raise type(error)(str(error).replace(str(staged), str(file))) from error
-        yield staged
+            raise type(error)(str(error).replace(str(copy_path), str(file))) from error
+        yield copy_path
     except SourceUnreadable as error:
         raise NotAPalace(f"{error} Nothing was restored.") from error
     finally:
         with contextlib.suppress(OSError):
-            copying.remove(staged)
+            copying.remove(copy_path)
 
 
-def _migrate(staged: Path) -> None:
+def _migrate(copy_path: Path) -> None:
     """Bring the copy to this schema. Raises SchemaTooNew for one of a later Palazzo."""
     from palazzo.store import schema
     from palazzo.store.database import Database
 
-    with contextlib.closing(Database(staged)) as database:
+    with contextlib.closing(Database(copy_path)) as database:
         try:
             schema.migrate(database)
         except SchemaTooNew:
             raise SchemaTooNew(
-                f"{staged} was written by a later Palazzo, so nothing was restored. "
+                f"{copy_path} was written by a later Palazzo, so nothing was restored. "
                 "Upgrade with 'pip install --upgrade palazzo'."
             ) from None
 
 
-def _held_here(context: Context) -> Held | None:
+def _read_own_contents(context: Context) -> PalaceContents | None:
     """What the palace holds; None where there is none, or it is damaged."""
     try:
-        return _held(context.palace_path)
+        return _read_contents(context.palace_path)
     except PalaceUnusable:
         return None
 
 
-def _held(palace: Path) -> Held:
+def _read_contents(palace: Path) -> PalaceContents:
     from palazzo.store import drawers, overview, schema
     from palazzo.store.database import Database
 
     with contextlib.closing(Database(palace, "read")) as database:
         schema.check(database)
         with database.snapshot() as connection:
-            filed = overview.last_filed(connection, 0)
-            return Held(
+            last_entry = overview.last_filed(connection, 0)
+            return PalaceContents(
                 overview.count_items(connection),
                 drawers.count_drawers(connection),
-                None if filed is None else filed[0],
+                None if last_entry is None else last_entry[0],
             )
 
 
-def _origin_of(file: Path, staged: Path, palace: Path) -> Origin:
+def _origin_of(file: Path, copy_path: Path, palace: Path) -> Origin:
     """Compare a backup with the palace that it replaces.
 
     Ids of palaces and devices stand in every export, so anybody can write them into a file. The key of the palace's
     marks leaves a palace only in its backups, and by the person's hand to their other devices.
     """
-    (backup_key, backup_device), (own_key, own_device) = _identity(staged), _identity(palace)
+    (backup_key, backup_device), (own_key, own_device) = _identity(copy_path), _identity(palace)
     if own_key is not None and backup_key != own_key:
         return "another palace"
-    recorded_files = {backup.file for backup in backups.known(palace)}  # also of the device that it was before
+    recorded_files = {backup.file for backup in backups.list_backups(palace)}  # also of the device that it was before
     return "this palace" if backup_device == own_device or file in recorded_files else "another device"
 
 
@@ -257,17 +268,17 @@ def _confirm_origin(request: RestoreRequest, result: RestoreResult) -> RestoreRe
     return replace(request, other_palace=request.other_palace or result.origin != "this palace")
 
 
-def _erase_again(context: Context, staged: Path, palace: Path) -> int:
+def _erase_again(context: Context, copy_path: Path, palace: Path) -> int:
     """Erase in `staged` what `palace` has erased since, also from its free pages; return how many erasures."""
     from palazzo.archive import erased_since
     from palazzo.palace import Palace
     from palazzo.store.database import Database
 
-    with contextlib.closing(Database(palace, "read")) as newer, Palace.open(staged) as older:
-        carried = erased_since.carry_over(newer, older.database, context.report)
-        if carried.erasures:
+    with contextlib.closing(Database(palace, "read")) as newer, Palace.open(copy_path) as older:
+        outcome = erased_since.carry_over(newer, older.database, context.report)
+        if outcome.erasures:
             older.finish_erasing()
-    return carried.erasures
+    return outcome.erasures
 
 
 def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: bool) -> int:
@@ -296,7 +307,7 @@ def _stored_tokens(palace: Path) -> list[StoredToken]:
         return []
 
 
-def _part(context: Context, staged: Path, palace: Path) -> bool:
+def _part(context: Context, copy_path: Path, palace: Path) -> bool:
     """Let the copy of a palace that is synced be a device of its own, and keep private what is private by now.
 
     Its remotes know the former device further on than the copy does; nothing may be told twice under one number.
@@ -309,7 +320,7 @@ def _part(context: Context, staged: Path, palace: Path) -> bool:
         device, theirs = joining.device_id(connection), syncing.links_of_own(connection)
         private, is_synced = syncing.private_ids(connection), bool(syncing.remotes(connection))
         palace_id, devices = joining.palace_id(connection), sync_devices.rows(connection)
-    with contextlib.closing(Database(staged)) as older:
+    with contextlib.closing(Database(copy_path)) as older:
         with older.transaction() as connection:
             syncing.keep_private(connection, private, context.now)
             is_same = joining.device_id(connection) == device
@@ -332,15 +343,15 @@ def _write_beside(context: Context, file: Path) -> str | None:
     from palazzo.operations import pausing
     from palazzo.paths import make_private_directory
 
-    there, own = file.with_name(file.name + SETTINGS), context.settings_file
+    settings_backup, own = file.with_name(file.name + SETTINGS), context.settings_file
     try:
         with contextlib.suppress(FileNotFoundError):
-            pausing.also(context, file.with_name(file.name + PAUSES).read_bytes())
-        if not there.is_file() or own.exists():
+            pausing.merge_pauses(context, file.with_name(file.name + PAUSES).read_bytes())
+        if not settings_backup.is_file() or own.exists():
             return None
         make_private_directory(own.parent)
         own.touch(0o600)
-        own.write_bytes(there.read_bytes())
+        own.write_bytes(settings_backup.read_bytes())
     except OSError as error:
         raise PalazzoError(
             f"The palace is restored, but what stands beside {file} could not be ({error.strerror or error})."
@@ -363,5 +374,5 @@ OPERATION = Operation(
     writes=True,
     steps=True,
     destructive=True,
-    confirmed=_confirm_origin,
+    confirm_request=_confirm_origin,
 )

@@ -59,7 +59,7 @@ class RestoreSessionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class _FilePlan:
     path: Path
     raw: bytes
     modified_at: Micros
@@ -78,7 +78,7 @@ def restore_session(context: Context, request: RestoreSessionRequest) -> Restore
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is no directory. Name the directory to write into.")
     with context.reading().database.snapshot() as connection:
-        name = restoring.named(connection, request.id)
+        name = restoring.parse_session_name(connection, request.id)
         session = restoring.find_session(connection, name)
         files = restoring.files_of_session(connection, session, name)
         kinds = list(dict.fromkeys(file.source.kind for file in files))
@@ -89,10 +89,10 @@ def restore_session(context: Context, request: RestoreSessionRequest) -> Restore
             )
         files += restoring.subagents_of(connection, session, kinds[0])
         notes = list(_notes(files))
-        planned = [_plan(connection, context, directory, file, notes) for file in files]
-    _refuse_to_overwrite(planned)
-    done = tuple(_write(one, request.dry_run) for one in planned)
-    return RestoreSessionResult(session, kinds[0], done, " ".join(dict.fromkeys(notes)), request.dry_run)
+        plans = [_plan(connection, context, directory, file, notes) for file in files]
+    _refuse_to_overwrite(plans)
+    file_results = tuple(_write(plan, request.dry_run) for plan in plans)
+    return RestoreSessionResult(session, kinds[0], file_results, " ".join(dict.fromkeys(notes)), request.dry_run)
 
 
 def _notes(files: list[SessionFile]) -> Iterator[str]:
@@ -104,18 +104,18 @@ def _notes(files: list[SessionFile]) -> Iterator[str]:
             )
 
 
-def _plan(connection: Connection, context: Context, directory: Path, file: SessionFile, notes: list[str]) -> _Planned:
+def _plan(connection: Connection, context: Context, directory: Path, file: SessionFile, notes: list[str]) -> _FilePlan:
     from palazzo.archive import restoring
     from palazzo.operations.host_layouts import Lain, place_in, plain_name
 
     raw = file.read(connection)
-    began, ended = restoring.times_of(connection, file)
+    began, end_time = restoring.times_of(connection, file)
     source = file.source
     if file.records:
         path, raw = directory / f"{plain_name(source.session_id)}.jsonl", raw
-        imported = _for_opencode(raw) if source.kind == "opencode" else None
-        if imported is not None:
-            path, raw = path.with_suffix(".json"), imported
+        opencode_file = _for_opencode(raw) if source.kind == "opencode" else None
+        if opencode_file is not None:
+            path, raw = path.with_suffix(".json"), opencode_file
             notes.append(f"Take it in with: opencode import '{path}'")
         else:
             notes.append("It was no file of its own: its records are written, one line of JSON each.")
@@ -125,7 +125,7 @@ def _plan(connection: Connection, context: Context, directory: Path, file: Sessi
     else:
         lain = Lain(source.kind, source.session_id, file.path, restoring.directory_of(connection, file), began)
         path = place_in(directory, lain)
-    return _Planned(path, raw, _dated(context, directory, source.kind, ended, notes))
+    return _FilePlan(path, raw, _choose_date(context, directory, source.kind, end_time, notes))
 
 
 def _for_opencode(raw: bytes) -> bytes | None:
@@ -134,7 +134,7 @@ def _for_opencode(raw: bytes) -> bytes | None:
     return import_file(raw)
 
 
-def _dated(context: Context, directory: Path, kind: str, said_at: Micros, notes: list[str]) -> Micros:
+def _choose_date(context: Context, directory: Path, kind: str, said_at: Micros, notes: list[str]) -> Micros:
     """When the last message was said; today where the host would delete so old a file at once."""
     from palazzo.mining.histories import deletes_after
 
@@ -150,34 +150,34 @@ def _dated(context: Context, directory: Path, kind: str, said_at: Micros, notes:
     return context.now
 
 
-def _refuse_to_overwrite(planned: list[_Planned]) -> None:
-    for one in planned:
-        if one.path.exists() and (not one.path.is_file() or one.path.read_bytes() != one.raw):
-            raise _is_there(one.path)
+def _refuse_to_overwrite(plans: list[_FilePlan]) -> None:
+    for plan in plans:
+        if plan.path.exists() and (not plan.path.is_file() or plan.path.read_bytes() != plan.raw):
+            raise _is_there(plan.path)
 
 
-def _write(one: _Planned, dry_run: bool) -> FileRestored:
+def _write(plan: _FilePlan, dry_run: bool) -> FileRestored:
     """Write a file at once or not at all: whoever looks sees the whole of it, with its own time, or nothing."""
-    if one.path.exists():
-        return FileRestored(one.path, len(one.raw), Micros(one.path.stat().st_mtime_ns // 1000), "there")
+    if plan.path.exists():
+        return FileRestored(plan.path, len(plan.raw), Micros(plan.path.stat().st_mtime_ns // 1000), "there")
     if dry_run:
-        return FileRestored(one.path, len(one.raw), one.modified_at, "would")
+        return FileRestored(plan.path, len(plan.raw), plan.modified_at, "would")
     try:
-        make_private_directory(one.path.parent)
-        handle, made = tempfile.mkstemp(dir=one.path.parent, prefix=".palazzo-")  # 0600
-        temporary = Path(made)
+        make_private_directory(plan.path.parent)
+        handle, temporary_name = tempfile.mkstemp(dir=plan.path.parent, prefix=".palazzo-")  # 0600
+        temporary = Path(temporary_name)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(one.raw)
+                stream.write(plan.raw)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.utime(temporary, ns=(one.modified_at * 1000, one.modified_at * 1000))
-            _put(temporary, one.path)
+            os.utime(temporary, ns=(plan.modified_at * 1000, plan.modified_at * 1000))
+            _put(temporary, plan.path)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise PalazzoError(f"{one.path} cannot be written ({error.strerror}); name another directory.") from error
-    return FileRestored(one.path, len(one.raw), one.modified_at, "written")
+        raise PalazzoError(f"{plan.path} cannot be written ({error.strerror}); name another directory.") from error
+    return FileRestored(plan.path, len(plan.raw), plan.modified_at, "written")
 
 
 def _put(temporary: Path, path: Path) -> None:

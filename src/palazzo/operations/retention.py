@@ -19,8 +19,8 @@ from palazzo.settings import load
 
 if TYPE_CHECKING:
     from palazzo.mining.histories import History
-    from palazzo.mining.placing import Placing
-    from palazzo.mining.wanted import Wanted
+    from palazzo.mining.placing import Placer
+    from palazzo.mining.wanted import SessionFilter
     from palazzo.operations.context import Context
     from palazzo.store.sources import FileState
 
@@ -70,57 +70,65 @@ def histories_kept(context: Context) -> list[HistoryKept]:
     by_host: dict[str, list[History]] = {}
     for history in histories(context.variables, (), context.project_root):
         by_host.setdefault(history.host, []).append(history)
-    return [_of_host(context, host, found, states) for host, found in by_host.items()]
+    return [_of_host(context, host, history_list, states) for host, history_list in by_host.items()]
 
 
 def _of_host(context: Context, host: str, histories: Sequence[History], states: Mapping[str, FileState]) -> HistoryKept:
     if host not in _SESSIONS:
         return HistoryKept(host, None, *_of_sources(histories, states), None)
-    sessions = missing = grown = 0
-    known = {uri.partition("#")[0] for uri in states}  # a packed transcript is remembered by the session in it
-    left: list[int] = []
+    sessions = missing = change_count = 0
+    archived_uris = {uri.partition("#")[0] for uri in states}  # a packed transcript is remembered by the session in it
+    days_left: list[int] = []
     for history in histories:
         files = list(_files(history.path, _SESSIONS[host]))
-        new = [file for file in files if file.path.as_uri() not in known]
+        new = [file for file in files if file.path.as_uri() not in archived_uris]
         changed = [file for file in files if _has_changed(file, states.get(file.path.as_uri()))]
-        unwanted = _left_out(context, new)
-        sessions, missing, grown = sessions + len(files), missing + len(new) - len(unwanted), grown + len(changed)
-        times = [file.modified_ns for file in (*new, *changed) if file.path not in unwanted]
+        excluded_paths = _left_out(context, new)
+        sessions, missing, change_count = (
+            sessions + len(files),
+            missing + len(new) - len(excluded_paths),
+            change_count + len(changed),
+        )
+        times = [file.modified_ns for file in (*new, *changed) if file.path not in excluded_paths]
         if history.deletes_after_days is not None and times:
             age = (context.now * 1000 - min(times)) // _DAY_NS
-            left.append(int(history.deletes_after_days - age))
-    return HistoryKept(host, sessions, missing, grown, min(left, default=None))
+            days_left.append(int(history.deletes_after_days - age))
+    return HistoryKept(host, sessions, missing, change_count, min(days_left, default=None))
 
 
 def _of_sources(histories: Sequence[History], states: Mapping[str, FileState]) -> tuple[int, int]:
     """Return how many sources are not archived at all, and how many may have grown since."""
     from palazzo.mining.collected import state_of
 
-    missing = grown = 0
+    missing = change_count = 0
     for history in histories:
         uri = history.path.as_uri()
-        held = [state for one, state in states.items() if one.startswith(f"{uri}#")]
-        if not held and uri not in states:
+        source_states = [state for source_uri, state in states.items() if source_uri.startswith(f"{uri}#")]
+        if not source_states and uri not in states:
             missing += 1
             continue
         whole = states.get(uri)
-        now = None if history.path.is_dir() else state_of(history.path)
-        grown += whole is not None and now is not None and (whole.size, whole.mtime) != (now.size, now.mtime)
-    return missing, grown
+        current_state = None if history.path.is_dir() else state_of(history.path)
+        change_count += (
+            whole is not None
+            and current_state is not None
+            and (whole.size, whole.mtime) != (current_state.size, current_state.mtime)
+        )
+    return missing, change_count
 
 
-def _files(top: Path, wanted: re.Pattern[str]) -> Iterator[_File]:
-    waiting = [str(top)]
-    while waiting:
-        directory = waiting.pop()
+def _files(top: Path, pattern: re.Pattern[str]) -> Iterator[_File]:
+    directories = [str(top)]
+    while directories:
+        directory = directories.pop()
         try:
             with os.scandir(directory) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        directories.append(entry.path)
                     elif entry.is_file(follow_symlinks=False):
                         path = Path(entry.path)
-                        if wanted.fullmatch(path.relative_to(top).as_posix()):
+                        if pattern.fullmatch(path.relative_to(top).as_posix()):
                             status = entry.stat(follow_symlinks=False)
                             yield _File(path, status.st_size, status.st_mtime_ns)
         except OSError:  # it was taken away, or may not be looked into: then nothing of it can be archived either
@@ -134,23 +142,25 @@ def _has_changed(file: _File, state: FileState | None) -> bool:
 
 def _left_out(context: Context, files: Sequence[_File]) -> set[Path]:
     """Which of these, from the oldest on, are left out on purpose, up to the first that is not."""
-    from palazzo.mining.placing import Placing
-    from palazzo.mining.wanted import Wanted
+    from palazzo.mining.placing import Placer
+    from palazzo.mining.wanted import SessionFilter
 
-    found: set[Path] = set()
+    excluded_paths: set[Path] = set()
     if not context.has_palace:
-        return found
+        return excluded_paths
     own = load(context.settings_file, None, context.variables)
-    wanted = Wanted(least_messages=own.number("min_messages"), excluded=excluded_directories(context, own))
-    placing = Placing(context.reading().database)
+    session_filter = SessionFilter(
+        least_messages=own.number("min_messages"), skip_directories=excluded_directories(context, own)
+    )
+    place_finder = Placer(context.reading().database)
     for file in sorted(files, key=lambda file: file.modified_ns)[:_MOST_READ]:
-        if not _is_left_out(context, file.path, placing, wanted):
+        if not _is_left_out(context, file.path, place_finder, session_filter):
             break
-        found.add(file.path)
-    return found
+        excluded_paths.add(file.path)
+    return excluded_paths
 
 
-def _is_left_out(context: Context, path: Path, placing: Placing, wanted: Wanted) -> bool:
+def _is_left_out(context: Context, path: Path, place_finder: Placer, session_filter: SessionFilter) -> bool:
     from palazzo.feeders.registry import TRANSCRIPTS
     from palazzo.mining.heads import read_head
     from palazzo.mining.sessions import open_session
@@ -163,9 +173,9 @@ def _is_left_out(context: Context, path: Path, placing: Placing, wanted: Wanted)
         with path.open("rb") as stream:
             identity = feeder.identify(path, head)
             rows = feeder.rows(stream, 0)
-            opened = open_session(
-                context.reading().database, feeder.kind, identity, path.as_uri(), rows, placing, wanted
+            session = open_session(
+                context.reading().database, feeder.kind, identity, path.as_uri(), rows, place_finder, session_filter
             )
     except (OSError, SourceUnreadable):
         return False
-    return isinstance(opened, str)
+    return isinstance(session, str)

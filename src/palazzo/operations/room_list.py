@@ -40,13 +40,13 @@ class RoomListResult:
 
 def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
     """List the rooms, with the former names that lead to them."""
-    from palazzo.graph.whereabouts import spoken
+    from palazzo.graph.whereabouts import format_place
     from palazzo.operations import structure
     from palazzo.store import halls, places
 
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else structure.wing(context, connection, request.wing).row
-        held, kinds = halls.held(connection), halls.halls(connection)
+        contents_by_room, kinds = halls.read_contents(connection), halls.halls(connection)
         former = places.former_room_places(connection)
         rooms = places.rooms(connection, wing)
         _, hidden_rooms = places.left_by_imports(connection)
@@ -55,10 +55,10 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
             RoomView(
                 room.place.wing,
                 room.place.room,
-                held[room.row].drawers if room.row in held else 0,
-                held[room.row].newest if room.row in held else Micros(0),
+                contents_by_room[room.row].drawers if room.row in contents_by_room else 0,
+                contents_by_room[room.row].newest if room.row in contents_by_room else Micros(0),
                 kinds.get(room.row, {}),
-                tuple(spoken(place) for place in former.get(room.row, ())),
+                tuple(format_place(place) for place in former.get(room.row, ())),
             )
             for room in rooms
             if room.row not in hidden_rooms

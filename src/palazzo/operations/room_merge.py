@@ -42,15 +42,15 @@ def room_merge(context: Context, request: RoomMergeRequest) -> RoomMergeResult:
     Nothing is rewritten, and 'palazzo undo' takes the two apart again.
     """
     from palazzo.graph import arranging, whereabouts
-    from palazzo.operations.structure import changing
+    from palazzo.operations.structure import begin_change
 
     home = context.home
     with context.writing().database.transaction() as connection:
         room = whereabouts.room(connection, request.room, home)
-        within = request.into if "/" in request.into else f"{room.place.wing}/{request.into}"
-        into = whereabouts.room(connection, within)
-        was = whereabouts.spoken(room.place)
-        change = changing(context, connection, "room merge", f"{was} into {whereabouts.spoken(into.place)}")
+        target_name = request.into if "/" in request.into else f"{room.place.wing}/{request.into}"
+        into = whereabouts.room(connection, target_name)
+        was = whereabouts.format_place(room.place)
+        change = begin_change(context, connection, "room merge", f"{was} into {whereabouts.format_place(into.place)}")
         place = arranging.merge_rooms(change, room, into)
         change.count(1)
     return RoomMergeResult(place.wing, place.room, was)

@@ -40,28 +40,28 @@ def room_move(context: Context, request: RoomMoveRequest) -> RoomMoveResult:
     Nothing is rewritten: what is mined for the old room goes where it leads. 'palazzo undo' takes it back.
     """
     from palazzo.graph import arranging, whereabouts
-    from palazzo.operations.structure import changing, new_name
+    from palazzo.operations.structure import begin_change, new_name
 
     home = context.home
     name = new_name(context, request.wing) if request.new else request.wing
     with context.writing().database.transaction() as connection:
         room = whereabouts.room(connection, request.room, home)
-        wing = _made(connection, name) if request.new else whereabouts.wing(connection, name)
-        was = whereabouts.spoken(room.place)
-        change = changing(context, connection, "room move", f"{was} to {wing.name}")
+        wing = _make_wing(connection, name) if request.new else whereabouts.wing(connection, name)
+        was = whereabouts.format_place(room.place)
+        change = begin_change(context, connection, "room move", f"{was} to {wing.name}")
         place = arranging.move_room(change, room, wing)
         change.count(1)
     return RoomMoveResult(place.wing, place.room, was)
 
 
-def _made(connection: Connection, name: str) -> Wing:
+def _make_wing(connection: Connection, name: str) -> Wing:
     from palazzo.graph import whereabouts
     from palazzo.store import places
 
-    known = whereabouts.find_wing(connection, name)
-    if known is not None:
-        called = known.note or f"There is a wing '{name}' already."
-        raise UsageError(f"{called} Leave out --new to move the room to it, or give a name that nothing has.")
+    wing = whereabouts.find_wing(connection, name)
+    if wing is not None:
+        message = wing.note or f"There is a wing '{name}' already."
+        raise UsageError(f"{message} Leave out --new to move the room to it, or give a name that nothing has.")
     return whereabouts.Wing(places.wing_id(connection, name), name)
 
 

@@ -36,13 +36,13 @@ def room_rename(context: Context, request: RoomRenameRequest) -> RoomRenameResul
     Nothing is rewritten: what is mined for the old room goes where it leads. 'palazzo undo' takes it back.
     """
     from palazzo.graph import arranging, whereabouts
-    from palazzo.operations.structure import changing, new_name
+    from palazzo.operations.structure import begin_change, new_name
 
     home = context.home
     name = new_name(context, request.name)
     with context.writing().database.transaction() as connection:
         room = whereabouts.room(connection, request.room, home)
-        change = changing(context, connection, "room rename", f"{whereabouts.spoken(room.place)} → {name}")
+        change = begin_change(context, connection, "room rename", f"{whereabouts.format_place(room.place)} → {name}")
         place = arranging.rename_room(change, room, name)
         change.count(1)
     return RoomRenameResult(place.wing, place.room, room.place.room)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from palazzo.bench.retrieval import DEPTH, Answer, Ask, Found, Kept
+from palazzo.bench.retrieval import DEPTH, Answer, Ask, SearchHit, SharedEmbedder
 from palazzo.embed import Embedder
 from palazzo.operations.context import Context
 from palazzo.operations.search import SearchRequest, search
@@ -18,7 +18,7 @@ _PLENTY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
+class SearchRunner:
     """Searches as `palazzo search` does, under default settings, `without` the stages and signals that are named."""
 
     without: tuple[str, ...] = ()
@@ -31,10 +31,12 @@ class Searching:
 
     def _ask(self, context: Context, question: str) -> Answer:
         began = time.perf_counter()
-        found = search(context, SearchRequest(question, limit=DEPTH, budget=_PLENTY, without=self.without))
+        result = search(context, SearchRequest(question, limit=DEPTH, budget=_PLENTY, without=self.without))
         took = (time.perf_counter() - began) * 1000
         drawer = context.reading().drawer
-        hits = (Found(hit.source.session_id, tuple(span.item for span in drawer(hit.id).spans)) for hit in found.hits)
+        hits = (
+            SearchHit(hit.source.session_id, tuple(span.item for span in drawer(hit.id).spans)) for hit in result.hits
+        )
         return Answer(tuple(hits), took)
 
 
@@ -48,4 +50,4 @@ class _Scratch(Context):
 
     def open_embedder(self, threads: int = 1) -> Embedder:
         """Return the run's embedder, which the run closes."""
-        return Kept(self._own)
+        return SharedEmbedder(self._own)

@@ -16,8 +16,8 @@ from palazzo.operations.hits import (
     ReasonView,
     SupersededView,
     TurnView,
+    find_supersessions,
     source_of,
-    superseded,
     title_of,
 )
 from palazzo.operations.narrowing import (
@@ -39,9 +39,9 @@ from palazzo.text.counts import agree, count_noun
 
 if TYPE_CHECKING:
     from palazzo.graph.whereabouts import Room, Wing
-    from palazzo.operations.branches import Checkout, Standing
+    from palazzo.operations.branches import BranchStatus, Checkout
     from palazzo.operations.context import Context
-    from palazzo.operations.freshening import Cited
+    from palazzo.operations.freshening import CitationSummary
     from palazzo.palace import Palace
     from palazzo.recall.present import Hit, Neighbour, Turn
     from palazzo.recall.query import Query
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.labels import Label
 
-_NARROWING = {name: name for name in ("wing", "room", "kind", "since", "until", "branch", "source")} | {
+_FILTER_OPTIONS = {name: name for name in ("wing", "room", "kind", "since", "until", "branch", "source")} | {
     "tags": "tag",
     "as_of": "as-of",
     "filed_as": "filed-as",
@@ -118,7 +118,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
     """
-    from palazzo.operations.branches import Checkout, written
+    from palazzo.operations.branches import Checkout, find_origin
     from palazzo.operations.choosing import known_tags
     from palazzo.operations.freshening import NOTHING, Files
     from palazzo.operations.using import session_named
@@ -127,44 +127,58 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     from palazzo.store import labels, used
 
     now = context.now
-    when = past.as_of(request.as_of, now)
-    asked = _query(request, now, when.before)
-    query.check(asked)
-    palace = past.follow(context, when)
+    point_in_time = past.as_of(request.as_of, now)
+    search_query = _query(request, now, point_in_time.end_time)
+    query.check(search_query)
+    palace = past.follow(context, point_in_time)
     with palace.database.snapshot() as connection:
         wing, room = check_place(connection, request.wing, request.room, context.notice)
         known_tags(connection, request.tags)
         among = _among(context, connection, request)
         uses = used.rows_used(connection, session_named(context))
     checkout = Checkout(context)
-    asked = replace(asked, wing=wing, room=room, home=context.home, checked_out=checkout.lifted, among=among, used=uses)
-    answer, left_out = _answer(palace, asked, checkout)
+    search_query = replace(
+        search_query,
+        wing=wing,
+        room=room,
+        home=context.home,
+        checked_out=checkout.boosted_branch,
+        among=among,
+        used=uses,
+    )
+    answer, left_out = _answer(palace, search_query, checkout)
     if answer.index != "ready":
         start_embedding(context, insist=False)
     with palace.database.snapshot() as connection:
-        shown = (*answer.hits, *answer.below)
-        standings = checkout.standings(written(hit.drawer) for hit in shown)
-        told = superseded(connection, [hit.drawer.id for hit in shown], now if when.before is None else when.before)
-        noted = labels.labels_of(connection, [hit.row for hit in shown])
-        cited = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in shown})
-    states = task_states(context, when, shown)
+        all_hits = (*answer.hits, *answer.below)
+        standings = checkout.standings(find_origin(hit.drawer) for hit in all_hits)
+        supersessions = find_supersessions(
+            connection,
+            [hit.drawer.id for hit in all_hits],
+            now if point_in_time.end_time is None else point_in_time.end_time,
+        )
+        labels_by_row = labels.labels_of(connection, [hit.row for hit in all_hits])
+        citations = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in all_hits})
+    states = task_states(context, point_in_time, all_hits)
 
     def view(hit: Hit) -> HitView:
         uid = hit.drawer.id
-        standing = standings[written(hit.drawer)]
-        noted_as = noted.get(hit.row, labels.NO_LABEL)
-        return _view(hit, standing, cited.get(uid, NOTHING), told.get(uid), states.get(uid, ""), noted_as)
+        branch_status = standings[find_origin(hit.drawer)]
+        noted_as = labels_by_row.get(hit.row, labels.NO_LABEL)
+        return _view(
+            hit, branch_status, citations.get(uid, NOTHING), supersessions.get(uid), states.get(uid, ""), noted_as
+        )
 
     return SearchResult(
         query=request.query,
-        scope=Scope(wing, when.asked),
+        scope=Scope(wing, point_in_time.requested_time),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
         hits=tuple(view(hit) for hit in answer.hits),
         below=tuple(view(hit) for hit in answer.below) if request.explain else (),
         left_out=left_out,
-        note=" ".join(filter(None, (when.note, answer.note, _unshown(left_out)))),
+        note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
@@ -188,7 +202,7 @@ def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
         limit=request.limit,
         budget=request.budget,
         external=request.external,
-        without=frozenset(request.without),
+        disabled_stages=frozenset(request.without),
     )
 
 
@@ -215,17 +229,17 @@ def check_place(
     from palazzo.store import places
 
     at = None if wing is None else whereabouts.wing(connection, wing)
-    found = [] if room is None else _rooms(connection, at, room)
-    if room is not None and not found:
+    matches = [] if room is None else _rooms(connection, at, room)
+    if room is not None and not matches:
         rooms = places.room_names(connection, at.name if at else None)
         raise NoSuchPlace(f"There is no room '{room}' there. {whereabouts.instead(room, rooms, 'rooms')}")
-    if len(found) == 1 and found[0].former and notice:
-        notice(found[0].note)
+    if len(matches) == 1 and matches[0].former and notice:
+        notice(matches[0].note)
     elif at is not None and at.note and notice:
         notice(at.note)
-    if at is not None and len(found) == 1:
-        return found[0].place.wing, found[0].place.room
-    return (at.name if at else None), (found[0].former or found[0].place).room if found else None
+    if at is not None and len(matches) == 1:
+        return matches[0].place.wing, matches[0].place.room
+    return (at.name if at else None), (matches[0].former or matches[0].place).room if matches else None
 
 
 def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
@@ -233,27 +247,27 @@ def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
 
     if at is None:
         return whereabouts.rooms_called(connection, room)
-    found = whereabouts.find_room(connection, at, room)
-    return [] if found is None else [found]
+    match = whereabouts.find_room(connection, at, room)
+    return [] if match is None else [match]
 
 
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     """Say in one sentence why nothing was found, and what to try."""
     from palazzo.store import drawers
 
-    narrowed = [f"--{option}" for name, option in _NARROWING.items() if getattr(request, name) not in (None, ())]
-    wider = f"without {' and '.join(narrowed)}" if narrowed else "a name, a path or an error as it was written"
+    options = [f"--{option}" for name, option in _FILTER_OPTIONS.items() if getattr(request, name) not in (None, ())]
+    wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
     if answer.below:
         best = max(answer.below, key=lambda hit: hit.score)
-        seen = "" if request.explain else ", or see what came nearest with --explain"
+        hint = "" if request.explain else ", or see what came nearest with --explain"
         return (
             f"None of {answer.total:,} candidates is likely to answer (the best scores {best.score:.4f}, and"
-            f" {best.floor} is the least): try {wider}{seen}."
+            f" {best.floor} is the least): try {wider}{hint}."
         )
     with palace.database.snapshot() as connection:
         if not drawers.count_drawers(connection):
             return "The palace has no drawers yet: 'palazzo mine DIRECTORY' and 'palazzo feed' fill it."
-    return f"Nothing {'there ' if narrowed else ''}holds any of these words: try {wider}."
+    return f"Nothing {'there ' if options else ''}holds any of these words: try {wider}."
 
 
 def _among(context: Context, connection: Connection, request: SearchRequest) -> frozenset[int] | None:
@@ -263,13 +277,15 @@ def _among(context: Context, connection: Connection, request: SearchRequest) -> 
     from palazzo.store import drawers, labels
 
     check_importance(request.min_importance)
-    found = []
+    row_sets = []
     if request.source is not None:
-        found.append(drawers.drawers_of_sources(connection, choosing.sources_at(context, connection, request.source)))
+        row_sets.append(
+            drawers.drawers_of_sources(connection, choosing.sources_at(context, connection, request.source))
+        )
     if request.filed_as or request.min_importance is not None:
-        kinds = [label("--filed-as", one) for one in request.filed_as]
-        found.append(labels.drawers_labelled(connection, kinds, request.min_importance))
-    return frozenset.intersection(*found) if found else None
+        kinds = [label("--filed-as", raw_label) for raw_label in request.filed_as]
+        row_sets.append(labels.drawers_labelled(connection, kinds, request.min_importance))
+    return frozenset.intersection(*row_sets) if row_sets else None
 
 
 def check_importance(least: float | None) -> None:
@@ -278,20 +294,20 @@ def check_importance(least: float | None) -> None:
         raise UsageError(f"--min-importance is {least:g}; it must be between 0 and 1.")
 
 
-def _answer(palace: Palace, asked: Query, checkout: Checkout) -> tuple[Answer, int]:
+def _answer(palace: Palace, search_query: Query, checkout: Checkout) -> tuple[Answer, int]:
     """What is found, and how many of the best hits are left out since their branch is not part of what is checked out.
 
     Where a branch is asked for, that one is shown.
     """
-    from palazzo.operations.branches import written
+    from palazzo.operations.branches import find_origin
 
-    answer = palace.search(asked)
-    if checkout.look is None or asked.branch is not None:
+    answer = palace.search(search_query)
+    if checkout.look is None or search_query.branch is not None:
         return answer, 0
-    checkout.standings(written(hit.drawer) for hit in (*answer.hits, *answer.below))
+    checkout.standings(find_origin(hit.drawer) for hit in (*answer.hits, *answer.below))
     left_out = sum(checkout.is_hidden(hit.drawer) for hit in answer.hits)
     if left_out or any(checkout.is_hidden(hit.drawer) for hit in answer.below):
-        answer = palace.search(replace(asked, look=checkout.look, but=checkout.is_hidden))
+        answer = palace.search(replace(search_query, look=checkout.look, but=checkout.is_hidden))
     return answer, left_out
 
 
@@ -303,7 +319,12 @@ def _unshown(left_out: int) -> str:
 
 
 def _view(
-    hit: Hit, standing: Standing, cited: Cited, superseding: SupersededView | None, state: str, noted: Label
+    hit: Hit,
+    branch_status: BranchStatus,
+    summary: CitationSummary,
+    supersession: SupersededView | None,
+    state: str,
+    note_label: Label,
 ) -> HitView:
     drawer = hit.drawer
     return HitView(
@@ -323,22 +344,22 @@ def _view(
         trust=drawer.trust,
         branch=drawer.branch,
         commit=drawer.commit,
-        visibility=standing.visibility,
-        freshness=cited.freshness,
+        visibility=branch_status.visibility,
+        freshness=summary.freshness,
         why=hit.why,
         turns=_turns(hit.turns),
         context=tuple(_neighbour(neighbour) for neighbour in hit.context),
-        superseded=superseding,
-        label=standing.label,
-        citations=cited.citations,
-        cited=cited.remark,
+        superseded=supersession,
+        label=branch_status.label,
+        citations=summary.citations,
+        cited=summary.remark,
         state=state,
         tags=drawer.tags,
-        filed_as=noted.filed_as,
-        importance=noted.importance,
+        filed_as=note_label.filed_as,
+        importance=note_label.importance,
         length=len(drawer.text) + hit.later,
         copies=len(hit.copies),
-        reasons=tuple(ReasonView(one.name, one.value, one.most, one.weight) for one in hit.reasons),
+        reasons=tuple(ReasonView(reason.name, reason.value, reason.most, reason.weight) for reason in hit.reasons),
     )
 
 

@@ -33,12 +33,12 @@ def service_start(context: Context, request: ServiceStartRequest) -> ServiceStar
     from palazzo import client
     from palazzo.operations.service_state import address_of, state_of, unit
 
-    before = state_of(context)
+    old_state = state_of(context)
     if request.print_unit is not None:
-        return ServiceStartResult(False, before, unit(context, request.print_unit))
+        return ServiceStartResult(False, old_state, unit(context, request.print_unit))
     client.ensure_service(address_of(context), context.variables, {"want": "calls"}).close()
-    after = state_of(context)
-    return ServiceStartResult(after.pid != before.pid, after)
+    new_state = state_of(context)
+    return ServiceStartResult(new_state.pid != old_state.pid, new_state)
 
 
 OPERATION = Operation("service_start", ServiceStartRequest, ServiceStartResult, service_start)

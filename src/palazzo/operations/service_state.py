@@ -106,8 +106,8 @@ WantedBy=default.target
 
 
 def _for_systemd(part: str) -> str:
-    escaped = part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
-    return f'"{escaped}"' if any(letter.isspace() or letter in "'\"" for letter in part) else escaped
+    literal = part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{literal}"' if any(letter.isspace() or letter in "'\"" for letter in part) else literal
 
 
 def _launchd(command: tuple[str, ...]) -> str:

@@ -40,12 +40,12 @@ def service_status(context: Context, request: ServiceStatusRequest) -> ServiceSt
     """Say whether the background service of this palace runs, and how it is."""
     from palazzo.operations.service_state import former_states, log_file, state_of, unit
 
-    printed = unit(context, request.print_unit) if request.print_unit is not None else ""
+    unit_text = unit(context, request.print_unit) if request.print_unit is not None else ""
     log = log_file(context.palace_path, context.variables)
     state = state_of(context)
     trouble = "" if state.running else _trouble(context)
     is_allowed = context.settings.flag("service")
-    return ServiceStatusResult(state, is_allowed, log, printed, former_states(context), trouble)
+    return ServiceStatusResult(state, is_allowed, log, unit_text, former_states(context), trouble)
 
 
 def _trouble(context: Context) -> str:

@@ -60,36 +60,38 @@ def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> S
     if not request.session or not context.has_palace:
         return SessionCheckpointResult(None)
     try:
-        found = digest(context, DigestRequest(request.session, tuple(_HEADINGS)))
+        session_digest = digest(context, DigestRequest(request.session, tuple(_HEADINGS)))
     except NotFound:
         return SessionCheckpointResult(None)  # it was too short to be kept, or left out
-    before = _entered_at(context, request)
-    spoken_lines = [line for line in found.lines if line.by in ("user", "assistant") and line.trust != "external"]
-    lines = [line for line in spoken_lines if (parse_timestamp(line.said_at) or 0) > before]
-    if found.session != request.session or all(line.kind == "asked" for line in lines):
+    last_entry_time = _entered_at(context, request)
+    spoken_lines = [
+        line for line in session_digest.lines if line.by in ("user", "assistant") and line.trust != "external"
+    ]
+    lines = [line for line in spoken_lines if (parse_timestamp(line.said_at) or 0) > last_entry_time]
+    if session_digest.session != request.session or all(line.kind == "asked" for line in lines):
         return SessionCheckpointResult(None)
-    entry = {"agent": request.agent, "entry": _text(found, lines), "topic": TOPIC}
-    about = {} if found.wing is None else {"project": found.wing}
-    saved = save(context, CheckpointRequest(json.dumps({"diary": {**entry, **about}})), AGENT)
-    return SessionCheckpointResult(next((one.id for one in saved.added), None))
+    entry = {"agent": request.agent, "entry": _text(session_digest, lines), "topic": TOPIC}
+    about = {} if session_digest.wing is None else {"project": session_digest.wing}
+    checkpoint = save(context, CheckpointRequest(json.dumps({"diary": {**entry, **about}})), AGENT)
+    return SessionCheckpointResult(next((new_entry.id for new_entry in checkpoint.added), None))
 
 
 def _head(session: str) -> str:
     return f"Session {session}"
 
 
-def _text(found: DigestResult, lines: Sequence[DigestLineView]) -> str:
-    title = " ".join(found.title.split())
-    return "\n".join([f"{_head(found.session)}: {title or 'untitled'}", *_sections(lines)])
+def _text(session_digest: DigestResult, lines: Sequence[DigestLineView]) -> str:
+    title = " ".join(session_digest.title.split())
+    return "\n".join([f"{_head(session_digest.session)}: {title or 'untitled'}", *_sections(lines)])
 
 
 def _sections(lines: Sequence[DigestLineView]) -> Iterator[str]:
     for kind, heading in _HEADINGS.items():
-        told = list(dict.fromkeys(_line(line) for line in lines if line.kind == kind))
-        if told:
-            left_out = f" (the last {_MOST} of {len(told)})" if len(told) > _MOST else ""
+        bullets = list(dict.fromkeys(_line(line) for line in lines if line.kind == kind))
+        if bullets:
+            left_out = f" (the last {_MOST} of {len(bullets)})" if len(bullets) > _MOST else ""
             yield f"\n{heading}{left_out}:"
-            yield from told[-_MOST:]
+            yield from bullets[-_MOST:]
 
 
 def _line(line: DigestLineView) -> str:
@@ -113,7 +115,7 @@ def _entered_at(context: Context, request: SessionCheckpointRequest) -> int:
             return 0
         rows = islice(diaries.entries(connection, agent, topic=TOPIC), _LOOKED_AT)
         entries = (diaries.read(connection, row) for row in rows)
-        return next((int(one.at) for one in entries if one.text.startswith(_head(request.session))), 0)
+        return next((int(entry.at) for entry in entries if entry.text.startswith(_head(request.session))), 0)
 
 
 OPERATION = Operation(

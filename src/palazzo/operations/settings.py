@@ -50,7 +50,7 @@ def settings(context: Context, request: SettingsRequest) -> SettingsResult:
     """Show the settings that hold here and where each was written, or write one to your own config.toml."""
     from palazzo.settings.writing import known_key, write
 
-    action, key, value = _understood(request)
+    action, key, value = _parse_action(request)
     if action == "set":
         if key is None or value is None:
             raise UsageError("Say which setting and to what: palazzo settings set KEY VALUE.")
@@ -58,10 +58,10 @@ def settings(context: Context, request: SettingsRequest) -> SettingsResult:
         context.__dict__.pop("settings", None)  # read them anew: what was just written may be overruled elsewhere
     elif value is not None:
         raise UsageError("To write a setting, use: palazzo settings set KEY VALUE.")
-    held = context.settings
-    names = [known_key(key).name] if key is not None else list(held.values)
+    effective_settings = context.settings
+    names = [known_key(key).name] if key is not None else list(effective_settings.values)
     return SettingsResult(
-        tuple(_view(held.values[name]) for name in names),
+        tuple(_view(effective_settings.values[name]) for name in names),
         problems(context),
         str(context.settings_file) if action == "set" else "",
         key is not None,
@@ -75,7 +75,7 @@ def problems(context: Context) -> tuple[str, ...]:
     return (*context.settings.problems, *read_project_config(context.project_root).problems)
 
 
-def _understood(request: SettingsRequest) -> tuple[str, str | None, str | None]:
+def _parse_action(request: SettingsRequest) -> tuple[str, str | None, str | None]:
     if request.action in (None, "get", "set"):
         return request.action or "get", request.key, request.value
     return "get", request.action, request.key  # `palazzo settings save_interval`
@@ -83,8 +83,8 @@ def _understood(request: SettingsRequest) -> tuple[str, str | None, str | None]:
 
 def _view(effective: Effective) -> SettingView:
     key = effective.key
-    value = effective.shown if key.secret else effective.value
-    return SettingView(key.name, value, effective.origin, key.default, key.allowed, key.help, effective.shown)
+    value = effective.display_text if key.secret else effective.value
+    return SettingView(key.name, value, effective.origin, key.default, key.constraint, key.help, effective.display_text)
 
 
 OPERATION = Operation("settings", SettingsRequest, SettingsResult, settings)

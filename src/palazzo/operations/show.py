@@ -10,7 +10,15 @@ from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.model import Freshness, Micros, Visibility
 from palazzo.operations import past
 from palazzo.operations.facts import FactView
-from palazzo.operations.hits import CitationView, HitSource, SupersededView, TurnView, source_of, superseded, title_of
+from palazzo.operations.hits import (
+    CitationView,
+    HitSource,
+    SupersededView,
+    TurnView,
+    find_supersessions,
+    source_of,
+    title_of,
+)
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.past import AsOf
 from palazzo.text.times import to_iso
@@ -63,7 +71,7 @@ class FoldedView:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShowEntry:
     """A drawer or an item, whole."""
 
     id: str
@@ -115,9 +123,9 @@ class ShowResult:
 
     kind: Literal["drawer", "item", "session", "fact"]
     id: str
-    entries: tuple[Shown, ...]
-    before: tuple[Shown, ...] = ()
-    after: tuple[Shown, ...] = ()
+    entries: tuple[ShowEntry, ...]
+    before: tuple[ShowEntry, ...] = ()
+    after: tuple[ShowEntry, ...] = ()
     raw: Annotated[bytes | None, PERSON_ONLY] = None
     as_of: Micros | None = None
     note: Annotated[str, PERSON_ONLY] = ""
@@ -133,16 +141,16 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
     """
     from palazzo.operations.using import note_fetched
 
-    found = _read(context, request)
-    note_fetched(context, _ids(found))
-    return found
+    result = _read(context, request)
+    note_fetched(context, _ids(result))
+    return result
 
 
-def _ids(found: ShowResult) -> Iterator[str]:
+def _ids(result: ShowResult) -> Iterator[str]:
     """The ids of what is shown whole: its own, and of a drawer and an item those of each other."""
-    yield found.id
-    if found.kind in ("drawer", "item"):
-        for entry in found.entries:
+    yield result.id
+    if result.kind in ("drawer", "item"):
+        for entry in result.entries:
             yield from entry.drawers
             yield from (span.item for span in entry.spans)
 
@@ -154,66 +162,80 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
         raise UsageError(f"--context is {request.context}; it must be between 0 and {MOST_NEIGHBOURS:,}.")
     if not request.id.strip():
         raise UsageError("The id is empty. 'palazzo search' prints ids.")
-    when = past.as_of(request.as_of, context.now)
-    if request.raw and when.before is not None:
+    point_in_time = past.as_of(request.as_of, context.now)
+    if request.raw and point_in_time.end_time is not None:
         raise UsageError("--raw writes what the source holds, which has no earlier state; leave out --as-of.")
     with (
         context.reading().database.snapshot() as connection
     ):  # an id that nothing has, or several have, whenever it was
-        _resolve(connection, restoring.named(connection, request.id).id)
-    with past.reading(context, when) as connection:
-        name = restoring.named(connection, request.id)
+        _resolve(connection, restoring.parse_session_name(connection, request.id).id)
+    with past.reading(context, point_in_time) as connection:
+        name = restoring.parse_session_name(connection, request.id)
         try:
             kind, row, session = _resolve(connection, name.id)
         except NotFound:
-            raise _not_yet(request.id, when) from None
+            raise _not_yet(request.id, point_in_time) from None
         if kind == "fact":
-            return _fact(connection, row, request, when, context.now)
+            return _fact(connection, row, request, point_in_time, context.now)
         if kind == "session":
-            found = _session(connection, session, name, request)
+            result = _session(connection, session, name, request)
         elif kind == "item":
-            found = _item(connection, row, request)
+            result = _item(connection, row, request)
         else:
-            found = _drawer(connection, row, request)
-        if when.before is not None and not found.entries:
-            raise _not_yet(request.id, when)
-        found = _cited(context, connection, found)
-    return _labelled(context, replace(found, as_of=when.asked, note=when.note))
+            result = _drawer(connection, row, request)
+        if point_in_time.end_time is not None and not result.entries:
+            raise _not_yet(request.id, point_in_time)
+        result = _add_citations(context, connection, result)
+    return _add_branch_labels(context, replace(result, as_of=point_in_time.requested_time, note=point_in_time.note))
 
 
-def _cited(context: Context, connection: Connection, found: ShowResult) -> ShowResult:
+def _add_citations(context: Context, connection: Connection, result: ShowResult) -> ShowResult:
     """The same with how what it cites stands; a session cites too much."""
     from palazzo.operations.freshening import Files, first
 
-    if found.kind == "session":
-        return found
-    wings = {uid: entry.wing for entry in found.entries for uid in (entry.id, *entry.drawers)}
-    known = Files(context).of_drawers(connection, wings)
-    told = [(entry, first(known, (entry.id, *entry.drawers))) for entry in found.entries]
+    if result.kind == "session":
+        return result
+    wings = {uid: entry.wing for entry in result.entries for uid in (entry.id, *entry.drawers)}
+    citations_by_id = Files(context).of_drawers(connection, wings)
+    entry_citations = [(entry, first(citations_by_id, (entry.id, *entry.drawers))) for entry in result.entries]
     entries = (
-        replace(entry, freshness=one.freshness, citations=one.citations, cited=one.remark) for entry, one in told
+        replace(entry, freshness=citation.freshness, citations=citation.citations, cited=citation.remark)
+        for entry, citation in entry_citations
     )
-    return replace(found, entries=tuple(entries))
+    return replace(result, entries=tuple(entries))
 
 
-def _labelled(context: Context, found: ShowResult) -> ShowResult:
+def _add_branch_labels(context: Context, result: ShowResult) -> ShowResult:
     """The same, with how each branch stands towards what is checked out."""
     from palazzo.operations.branches import Checkout
-    from palazzo.store.written import Written
+    from palazzo.store.written import CommitPlace
 
-    written = [Written(one.branch, one.commit, one.wing) for one in (*found.entries, *found.before, *found.after)]
-    standings = Checkout(context).standings(written)
+    origins = [
+        CommitPlace(entry.branch, entry.commit, entry.wing)
+        for entry in (*result.entries, *result.before, *result.after)
+    ]
+    standings = Checkout(context).standings(origins)
 
-    def labelled(entries: tuple[Shown, ...]) -> tuple[Shown, ...]:
-        told = [(one, standings[Written(one.branch, one.commit, one.wing)]) for one in entries]
-        return tuple(replace(one, visibility=seen.visibility, label=seen.label) for one, seen in told)
+    def label_entries(entries: tuple[ShowEntry, ...]) -> tuple[ShowEntry, ...]:
+        entry_statuses = [(entry, standings[CommitPlace(entry.branch, entry.commit, entry.wing)]) for entry in entries]
+        return tuple(
+            replace(entry, visibility=branch_status.visibility, label=branch_status.label)
+            for entry, branch_status in entry_statuses
+        )
 
-    return replace(found, entries=labelled(found.entries), before=labelled(found.before), after=labelled(found.after))
+    return replace(
+        result,
+        entries=label_entries(result.entries),
+        before=label_entries(result.before),
+        after=label_entries(result.after),
+    )
 
 
-def _not_yet(named: str, when: AsOf) -> NotFound:
+def _not_yet(requested_id: str, point_in_time: AsOf) -> NotFound:
     """What is said of something that was said after the moment as of which was asked."""
-    return NotFound(f"'{named}' was not there yet at {to_iso(when.asked or Micros(0))}: it was said later.")
+    return NotFound(
+        f"'{requested_id}' was not there yet at {to_iso(point_in_time.requested_time or Micros(0))}: it was said later."
+    )
 
 
 def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
@@ -222,14 +244,14 @@ def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
 
     sessions = restoring.session_ids(connection, prefix)
     facts = _facts(connection, prefix)
-    told = [f"{uid} (fact)" for _, uid in facts]
+    fact_labels = [f"{uid} (fact)" for _, uid in facts]
     try:
         kind, row = reading.resolve(connection, prefix)
         if facts:
-            raise AmbiguousId(prefix, [f"{_id_of(connection, kind, row)} ({kind})", *told])
+            raise AmbiguousId(prefix, [f"{_id_of(connection, kind, row)} ({kind})", *fact_labels])
     except NotFound:
         if len(facts) + len(sessions) > 1:
-            raise AmbiguousId(prefix, [*told, *(f"{session} (session)" for session in sessions)]) from None
+            raise AmbiguousId(prefix, [*fact_labels, *(f"{session} (session)" for session in sessions)]) from None
         if facts:
             return "fact", facts[0][0], ""
         if not sessions:
@@ -265,22 +287,26 @@ def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResul
     from palazzo.store.entities import LATEST
     from palazzo.store.past import left_out
 
-    found = reading.read_drawer(connection, row)
+    drawer = reading.read_drawer(connection, row)
     later = 0 if connection.as_of is None else left_out(connection, [row]).get(row, 0)
-    told = superseded(connection, [found.id], LATEST if connection.as_of is None else connection.as_of)
-    before, after = reading.neighbours(connection, row, request.context) if request.context else ([], [])
+    replacements = find_supersessions(connection, [drawer.id], LATEST if connection.as_of is None else connection.as_of)
+    preceding_rows, following_rows = (
+        reading.neighbours(connection, row, request.context) if request.context else ([], [])
+    )
     item, *_ = drawers.drawer_spans(connection, row)[0]
     return ShowResult(
         "drawer",
-        found.id,
+        drawer.id,
         (
             replace(
-                _spoken(connection, row, later), superseded=told.get(found.id), **_of_note(found.kind, connection, item)
+                _read_drawer_entry(connection, row, later),
+                superseded=replacements.get(drawer.id),
+                **_of_note(drawer.kind, connection, item),
             ),
         ),
-        tuple(_spoken(connection, one) for one in before),
-        tuple(_spoken(connection, one) for one in after),
-        _raw_of_items(connection, list(dict.fromkeys(span.item for span in found.spans))) if request.raw else None,
+        tuple(_read_drawer_entry(connection, neighbour) for neighbour in preceding_rows),
+        tuple(_read_drawer_entry(connection, neighbour) for neighbour in following_rows),
+        _raw_of_items(connection, list(dict.fromkeys(span.item for span in drawer.spans))) if request.raw else None,
     )
 
 
@@ -289,11 +315,11 @@ def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
     from palazzo.archive.titles import shown_title_of_session
     from palazzo.store import items
 
-    found = items.read_item(connection, row)
-    title = shown_title_of_session(connection, found.source.session_id, found.source.title)
-    entry = _of_item(found, title, tuple(reading.drawers_of_item(connection, row)))
-    entry = replace(entry, **_of_note(found.kind, connection, row))
-    return ShowResult("item", found.id, (entry,), raw=_raw_of_items(connection, [found.id]) if request.raw else None)
+    item = items.read_item(connection, row)
+    title = shown_title_of_session(connection, item.source.session_id, item.source.title)
+    entry = _of_item(item, title, tuple(reading.drawers_of_item(connection, row)))
+    entry = replace(entry, **_of_note(item.kind, connection, row))
+    return ShowResult("item", item.id, (entry,), raw=_raw_of_items(connection, [item.id]) if request.raw else None)
 
 
 def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
@@ -308,19 +334,27 @@ def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
         "importance": label.importance,
         "metadata": labels.metadata_of(connection, item),
         "replaces": labels.replaced_by(connection, item),
-        "folded": tuple(_folded(connection, item)),
+        "folded": tuple(_read_duplicates(connection, item)),
     }
 
 
-def _folded(connection: Connection, item: int) -> Iterator[FoldedView]:
+def _read_duplicates(connection: Connection, item: int) -> Iterator[FoldedView]:
     from palazzo.store import folded, items
 
     for row in folded.folded_into(connection, items.read_item(connection, item).id):
-        one = items.read_item(connection, row)
-        yield FoldedView(one.id, one.place.wing, one.place.room, one.created_at, one.author, one.trust, one.source.uri)
+        duplicate = items.read_item(connection, row)
+        yield FoldedView(
+            duplicate.id,
+            duplicate.place.wing,
+            duplicate.place.room,
+            duplicate.created_at,
+            duplicate.author,
+            duplicate.trust,
+            duplicate.source.uri,
+        )
 
 
-def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, now: Micros) -> ShowResult:
+def _fact(connection: Connection, row: int, request: ShowRequest, point_in_time: AsOf, now: Micros) -> ShowResult:
     """A fact with every version of it; as of then, those that had been recorded."""
     from palazzo.graph.beliefs import Beliefs
     from palazzo.operations.facts import views
@@ -329,12 +363,18 @@ def _fact(connection: Connection, row: int, request: ShowRequest, when: AsOf, no
 
     if request.raw:
         raise UsageError("A fact has no bytes of its own: leave --raw out, or show one of its sources.")
-    known_at = LATEST if when.before is None else when.before
-    known = [one for one in facts.versions_of(connection, row) if one.recorded_at <= known_at]
-    if not known:
-        raise _not_yet(request.id, when)
-    versions = views(Beliefs(connection, known_at), known, now if when.before is None else when.before)
-    return ShowResult("fact", versions[0].id, (), as_of=when.asked, note=when.note, versions=versions)
+    known_at = LATEST if point_in_time.end_time is None else point_in_time.end_time
+    recorded_versions = [version for version in facts.versions_of(connection, row) if version.recorded_at <= known_at]
+    if not recorded_versions:
+        raise _not_yet(request.id, point_in_time)
+    versions = views(
+        Beliefs(connection, known_at),
+        recorded_versions,
+        now if point_in_time.end_time is None else point_in_time.end_time,
+    )
+    return ShowResult(
+        "fact", versions[0].id, (), as_of=point_in_time.requested_time, note=point_in_time.note, versions=versions
+    )
 
 
 def _session(connection: Connection, session: str, name: SessionName, request: ShowRequest) -> ShowResult:
@@ -346,10 +386,10 @@ def _session(connection: Connection, session: str, name: SessionName, request: S
         if len(files) > 1:
             raise AmbiguousId(request.id, [file.label for file in files])
         return ShowResult("session", session, (), raw=files[0].read(connection))
-    said = [item for item in reading.read_session(connection, session) if item.source.session_id == session]
-    title = next((item.source.title for item in said if item.source.title), "")
+    session_items = [item for item in reading.read_session(connection, session) if item.source.session_id == session]
+    title = next((item.source.title for item in session_items if item.source.title), "")
     title = shown_title_of_session(connection, session, title)
-    messages = tuple(_of_item(item, title) for item in said if name.kind in ("", item.source.kind))
+    messages = tuple(_of_item(item, title) for item in session_items if name.kind in ("", item.source.kind))
     return ShowResult("session", session, messages)
 
 
@@ -357,16 +397,16 @@ def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
     """The items' bytes as their source wrote them; a note has none, and gives its text."""
     from palazzo.store import items
 
-    found = items.known_items(connection, [bytes.fromhex(one) for one in ids])
+    rows_by_id = items.known_items(connection, [bytes.fromhex(item_id) for item_id in ids])
     parts = []
-    for one in ids:
-        row = found[bytes.fromhex(one)]
+    for item_id in ids:
+        row = rows_by_id[bytes.fromhex(item_id)]
         raw = items.read_raw(connection, row)
         parts.append(items.read_item(connection, row).text.encode("utf-8", "surrogatepass") if raw is None else raw)
     return b"".join(parts)
 
 
-def _spoken(connection: Connection, row: int, later: int = 0) -> Shown:
+def _read_drawer_entry(connection: Connection, row: int, later: int = 0) -> ShowEntry:
     """A drawer, with who says what in it."""
     from palazzo.archive import reading
     from palazzo.recall.present import Hit
@@ -378,8 +418,8 @@ def _spoken(connection: Connection, row: int, later: int = 0) -> Shown:
     return replace(_of_drawer(drawer, later), turns=turns)
 
 
-def _of_drawer(drawer: Drawer, later: int = 0) -> Shown:
-    return Shown(
+def _of_drawer(drawer: Drawer, later: int = 0) -> ShowEntry:
+    return ShowEntry(
         id=drawer.id,
         kind=drawer.kind,
         text=drawer.text,
@@ -402,8 +442,8 @@ def _of_drawer(drawer: Drawer, later: int = 0) -> Shown:
     )
 
 
-def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> Shown:
-    return Shown(
+def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> ShowEntry:
+    return ShowEntry(
         id=item.id,
         kind=item.kind,
         text=item.text,

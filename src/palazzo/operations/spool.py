@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CAPTURES = alone.CAPTURES
 """Events after which there is something to read, by our names and by the hosts'."""
-_TAKEN = ".taken"
+_CLAIM_SUFFIX = ".taken"
 _MOST = 10_000
 """Pointers that are read; each is to a transcript, and reading one twice costs nothing."""
 
@@ -57,9 +57,9 @@ def take(palace: Path, variables: dict[str, str]) -> PointerBatch:
     """Return what is in the spool of a palace, each once, with what was taken before and not forgotten yet."""
     path = Path(alone.spool_file(str(palace), variables))
     with contextlib.suppress(OSError):
-        path.replace(path.with_name(f"{path.name}.{time.time_ns()}{_TAKEN}"))
+        path.replace(path.with_name(f"{path.name}.{time.time_ns()}{_CLAIM_SUFFIX}"))
     pointers, lines = PointerBatch(), dict[bytes, None]()
-    for aside in _taken(path):
+    for aside in _list_claimed_files(path):
         with contextlib.suppress(OSError):
             lines |= dict.fromkeys(aside.read_bytes().splitlines())
             pointers.files.append(aside)
@@ -74,9 +74,13 @@ def forget(batch: PointerBatch) -> None:
             aside.unlink()
 
 
-def _taken(path: Path) -> list[Path]:
+def _list_claimed_files(path: Path) -> list[Path]:
     try:
-        return sorted(one for one in path.parent.iterdir() if one.name.startswith(path.name) and one.suffix == _TAKEN)
+        return sorted(
+            candidate
+            for candidate in path.parent.iterdir()
+            if candidate.name.startswith(path.name) and candidate.suffix == _CLAIM_SUFFIX
+        )
     except OSError:
         return []
 
@@ -85,5 +89,5 @@ def _pointers(lines: list[bytes]) -> Iterator[Pointer]:
     for line in lines:
         parts = [unquote(part) for part in line.decode("ascii", "replace").split("\t")]
         if len(parts) == 4 and parts[2]:
-            host, session, path, ended = parts
-            yield Pointer(host, session, path, ended == "ended")
+            host, session, path, end_mark = parts
+            yield Pointer(host, session, path, end_mark == "ended")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-_TOGETHER = 600_000_000
+_BATCH_WINDOW = 600_000_000
 """Microseconds before the last item in which what else was archived is told of with it."""
 EmbedderState = Literal["ready", "building", "empty", "changed"]
 
@@ -149,12 +149,14 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
     )
 
     pause = pause_of(context)
-    when = past.as_of(request.as_of, context.now)
-    with past.reading(context, when) as connection:
+    point_in_time = past.as_of(request.as_of, context.now)
+    with past.reading(context, point_in_time) as connection:
         counts = overview.drawers_by_place(connection)
-        if when.before is not None:  # wings have no time of their own: those without a drawer may not have been there
+        if (
+            point_in_time.end_time is not None
+        ):  # wings have no time of their own: those without a drawer may not have been there
             counts = {wing: rooms for wing, rooms in counts.items() if rooms}
-        made = tunnels.count(connection, when.before)
+        tunnel_count = tunnels.count(connection, point_in_time.end_time)
         wings = {wing: WingStatus(rooms, sum(rooms.values())) for wing, rooms in counts.items()}
         pending = vectors.count_pending(connection)
         return StatusResult(
@@ -163,40 +165,42 @@ def status(context: Context, request: StatusRequest) -> StatusResult:
             schema=schema.version(connection),
             items=overview.count_items(connection),
             drawers=sum(wing.drawers for wing in wings.values()),
-            facts=facts.count(connection, when.before),
+            facts=facts.count(connection, point_in_time.end_time),
             wings=wings,
             embedder=_embedder(context, connection, pending),
             size_bytes=overview.size_in_bytes(connection),
             service=_service(context),
             open_todos=tasks.count_open(connection, "todo"),
-            tunnels=made,
-            entities=entities.count_known(connection, entities.LATEST if when.before is None else when.before),
-            connections=made + facts.count_connections(connection, when.before),
-            mentions=mentions.count(connection) if when.before is None else None,
-            filed=_filed(connection),
-            injected=_injected(connection) if when.before is None else None,
-            quarantine=tainted.count_waiting(connection) if when.before is None else None,
+            tunnels=tunnel_count,
+            entities=entities.count_known(
+                connection, entities.LATEST if point_in_time.end_time is None else point_in_time.end_time
+            ),
+            connections=tunnel_count + facts.count_connections(connection, point_in_time.end_time),
+            mentions=mentions.count(connection) if point_in_time.end_time is None else None,
+            filed=_find_last_ingest(connection),
+            injected=_measure_injections(connection) if point_in_time.end_time is None else None,
+            quarantine=tainted.count_waiting(connection) if point_in_time.end_time is None else None,
             paused=pause is not None,
             paused_until=None if pause is None else pause.until,
             backup_at=None if (made_last := backups.newest(context.palace_path)) is None else made_last.at,
             unfinished_imports=tuple(unfinished.paths(connection)),
-            sync_failed={one.name: one.failure for one in syncing_alone.failed(context)},
+            sync_failed={remote.name: remote.failure for remote in syncing_alone.failed(context)},
             set_aside=dead_letters.count(connection),
             pending=pending,
             embedding=locks.is_held(lock_file(context.palace_path)),
             off=context.settings.flag("off"),
-            as_of=when.asked,
-            note=when.note,
+            as_of=point_in_time.requested_time,
+            note=point_in_time.note,
         )
 
 
-def _injected(connection: Connection) -> InjectedStatus:
+def _measure_injections(connection: Connection) -> InjectedStatus:
     from palazzo.store import ledger
 
-    found = ledger.totals(connection)
-    share = round(found.used / found.given, 4) if found.given else None
-    p50, p95 = found.took_p50 / 1_000, found.took_p95 / 1_000
-    return InjectedStatus(found.injections, found.tokens, found.given, found.used, share, p50, p95)
+    totals = ledger.totals(connection)
+    share = round(totals.used / totals.given, 4) if totals.given else None
+    p50, p95 = totals.took_p50 / 1_000, totals.took_p95 / 1_000
+    return InjectedStatus(totals.injections, totals.tokens, totals.given, totals.used, share, p50, p95)
 
 
 def _service(context: Context) -> ServiceStatus:
@@ -212,21 +216,21 @@ def _embedder(context: Context, connection: Connection, pending: int) -> Embedde
     from palazzo.store import overview
 
     current = current_embedder(connection)
-    wanted = configured_embedder(context)
+    configured_id = configured_embedder(context)
     if current is None:
         state: EmbedderState = "building" if overview.any_passages(connection) else "empty"
-        return EmbedderStatus(wanted, None, state)
+        return EmbedderStatus(configured_id, None, state)
     _, name, dimension = current
-    if not name.startswith(wanted):
+    if not name.startswith(configured_id):
         return EmbedderStatus(name, dimension, "changed")
     return EmbedderStatus(name, dimension, "building" if pending else "ready")
 
 
-def _filed(connection: Connection) -> FiledStatus | None:
+def _find_last_ingest(connection: Connection) -> FiledStatus | None:
     from palazzo.store import overview
 
-    found = overview.last_filed(connection, _TOGETHER)
-    return None if found is None else FiledStatus(*found)
+    last_ingest = overview.last_filed(connection, _BATCH_WINDOW)
+    return None if last_ingest is None else FiledStatus(*last_ingest)
 
 
 def configured_embedder(context: Context) -> str:

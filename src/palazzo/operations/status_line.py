@@ -41,22 +41,25 @@ def status_line(context: Context, request: StatusLineRequest) -> StatusLineResul
     from palazzo.store import overview, places
 
     pause = pause_of(context)
-    paused, until = pause is not None or context.settings.flag("off"), None if pause is None else pause.until
+    is_paused, until = pause is not None or context.settings.flag("off"), None if pause is None else pause.until
     if not context.has_palace:
-        return StatusLineResult(paused=paused, paused_until=until)
+        return StatusLineResult(paused=is_paused, paused_until=until)
     wing = context.project_wing
     with context.reading().database.snapshot() as connection:
         drawers = overview.count_drawers(connection, places.scope(connection, wing, None).rooms or ())
-        told, saved_at = _of_session(connection, request.session) if request.session else (0, None)
-    return StatusLineResult(wing, drawers, told, saved_at, paused, until)
+        injection_count, saved_at = _of_session(connection, request.session) if request.session else (0, None)
+    return StatusLineResult(wing, drawers, injection_count, saved_at, is_paused, until)
 
 
 def _of_session(connection: Connection, session: str) -> tuple[int, Micros | None]:
     from palazzo.store import hook_sessions, ledger, transcripts
 
-    told = sum(len(ledger.given(connection, one.row)) for one in hook_sessions.of_id(connection, session))
+    injection_count = sum(
+        len(ledger.read_session_uids(connection, hook_session.row))
+        for hook_session in hook_sessions.of_id(connection, session)
+    )
     source = transcripts.session_source(connection, "", session)
-    return told, None if source is None else transcripts.last_kept(connection, source)
+    return injection_count, None if source is None else transcripts.last_kept(connection, source)
 
 
 OPERATION = Operation("status_line", StatusLineRequest, StatusLineResult, status_line)

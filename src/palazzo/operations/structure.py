@@ -10,8 +10,8 @@ from palazzo.model import Micros
 
 if TYPE_CHECKING:
     from palazzo.graph.changing import Change
-    from palazzo.graph.sharing import Sharing
-    from palazzo.graph.tunnelling import Together
+    from palazzo.graph.sharing import RoomOverlap
+    from palazzo.graph.tunnelling import RoomGroup
     from palazzo.graph.whereabouts import Room, Wing
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
@@ -85,37 +85,40 @@ def _end(end: End) -> EndView:
     return EndView(end.place.wing, end.place.room, tuple(drawer.hex() for drawer in end.drawers))
 
 
-def together_view(found: Together) -> TogetherView:
+def together_view(room_group: RoomGroup) -> TogetherView:
     """Return rooms of one name as they are shown."""
-    return TogetherView(found.room, found.wings, found.halls, found.drawers, found.newest)
+    return TogetherView(room_group.room, room_group.wings, room_group.halls, room_group.drawers, room_group.newest)
 
 
-def sharing_view(connection: Connection, found: Sharing) -> SharingView:
+def sharing_view(connection: Connection, room_pair: RoomOverlap) -> SharingView:
     """Return two rooms that share names as they are shown."""
-    from palazzo.graph.sharing import spelled
+    from palazzo.graph.sharing import spell_names
 
-    names = tuple(SharedName(*one) for one in spelled(connection, found, NAMES_SHOWN))
-    rooms = f"{found.first.place.wing}/{found.first.place.room}", f"{found.second.place.wing}/{found.second.place.room}"
-    return SharingView(rooms, names, len(found.names))
+    names = tuple(SharedName(*name_row) for name_row in spell_names(connection, room_pair, NAMES_SHOWN))
+    rooms = (
+        f"{room_pair.first.place.wing}/{room_pair.first.place.room}",
+        f"{room_pair.second.place.wing}/{room_pair.second.place.room}",
+    )
+    return SharingView(rooms, names, len(room_pair.names))
 
 
 def read_names(context: Context, tell: bool = True) -> None:
     """Let what was filed lately be read for names where that is quickly done; else `tell` that some waits for it."""
     from palazzo.derive import lagging
-    from palazzo.derive.naming import NAMING
+    from palazzo.derive.naming import MENTION_CONSUMER
 
     if not context.settings.flag("entities"):
         return
     palace = context.reading()
     with palace.database.snapshot() as connection:
-        behind = lagging.behind(connection, NAMING)
-    if behind <= AT_ONCE:
+        backlog = lagging.count_pending(connection, MENTION_CONSUMER)
+    if backlog <= AT_ONCE:
         palace.follow_mentions()
     elif tell:
         context.notice("Not all drawers have been read for names yet; that goes on in the background.")
 
 
-def changing(context: Context, connection: Connection, verb: str, summary: str) -> Change:
+def begin_change(context: Context, connection: Connection, verb: str, summary: str) -> Change:
     """Begin a change to wings, rooms or tunnels in an open transaction; `summary` says which, for people."""
     from palazzo.graph.changing import Change
     from palazzo.operations.facts import ACTOR
@@ -135,20 +138,20 @@ def wing(context: Context, connection: Connection, name: str) -> Wing:
     """Return the wing that a name means, telling whoever watches where a former name leads."""
     from palazzo.graph import whereabouts
 
-    found = whereabouts.wing(connection, name)
-    if found.note:
-        context.notice(found.note)
-    return found
+    resolved_wing = whereabouts.wing(connection, name)
+    if resolved_wing.note:
+        context.notice(resolved_wing.note)
+    return resolved_wing
 
 
-def room(context: Context, connection: Connection, said: str) -> Room:
+def room(context: Context, connection: Connection, room_name: str) -> Room:
     """Return the room that `wing/room` or `room` means, telling whoever watches where a former name leads."""
     from palazzo.graph import whereabouts
 
-    found = whereabouts.room(connection, said, context.home)
-    if found.note:
-        context.notice(found.note)
-    return found
+    resolved_room = whereabouts.room(connection, room_name, context.home)
+    if resolved_room.note:
+        context.notice(resolved_room.note)
+    return resolved_room
 
 
 def drawers_named(connection: Connection, prefixes: Sequence[str]) -> list[bytes]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from palazzo.exchange.joining import Shared
     from palazzo.exchange.meeting import About as AboutRemote
     from palazzo.exchange.remotes import Remote
-    from palazzo.exchange.remotes.opening import Where
+    from palazzo.exchange.remotes.opening import RemoteLocation
     from palazzo.exchange.sealing import Key
     from palazzo.operations.context import Context
     from palazzo.store.database import Database
@@ -97,7 +97,7 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
     the passphrase of a remote that is sealed. Nothing but records goes there; 'palazzo sync push' and 'pull' take them.
     """
     from palazzo.exchange.remotes.opening import resolve
-    from palazzo.operations.syncing import one_at_a_time, opened
+    from palazzo.operations.syncing import one_at_a_time, open_transport
 
     request = replace(
         request,
@@ -105,38 +105,38 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
         save_key=None if request.save_key is None else context.led_to(request.save_key),
     )
     _check(request)
-    where = resolve(request.address, context.cwd, context.variables)
+    location = resolve(request.address, context.cwd, context.variables)
     database = context.writing().database
     with one_at_a_time(context):
-        before = _before(database, request, where.address)
-        uid = os.urandom(16) if before is None else before.uid
-        transport = opened(context, where, uid)
-        with _forgotten_unless_kept(context, uid, before):
-            said = transport.look().about
+        existing_remote = _find_existing_remote(database, request, location.address)
+        uid = os.urandom(16) if existing_remote is None else existing_remote.uid
+        transport = open_transport(context, location, uid)
+        with _forgotten_unless_kept(context, uid, existing_remote):
+            encoded_about = transport.look().about
             if request.new_device:
-                _become_another(context, database, transport, before)
-            begun = said is None
-            if said is None:
+                _become_another(context, database, transport, existing_remote)
+            is_new_remote = encoded_about is None
+            if encoded_about is None:
                 about, key = _begin(context, database, transport, request, _passphrase(context, request))
             else:
-                about, key = _found(context, said, transport, request, before)
+                about, key = _unlock_remote(context, encoded_about, transport, request, existing_remote)
             has_joined = _join(database, about, key, request, transport)
-            name = _keep(database, before, uid, where, about, key, request)
-        key_file = _save_key(context, database, key, request, is_saved=begun and key is not None)
+            name = _keep(database, existing_remote, uid, location, about, key, request)
+        key_file = _save_key(context, database, key, request, is_saved=is_new_remote and key is not None)
         if request.again:
             _tell_all_anew(database, uid, transport, key)
-    return _result(database, name, transport, about, begun, has_joined, request, key_file)
+    return _result(database, name, transport, about, is_new_remote, has_joined, request, key_file)
 
 
 @contextlib.contextmanager
-def _forgotten_unless_kept(context: Context, uid: bytes, before: RemoteRow | None) -> Iterator[None]:
+def _forgotten_unless_kept(context: Context, uid: bytes, existing_remote: RemoteRow | None) -> Iterator[None]:
     """Leave nothing of a remote on this machine that was looked at and then not taken: its words are another's."""
     from palazzo.operations.syncing import forget_fetched
 
     try:
         yield
     except BaseException:
-        if before is None:
+        if existing_remote is None:
             forget_fetched(context, uid)
         raise
 
@@ -148,23 +148,23 @@ def _check(request: SyncInitRequest) -> None:
         raise UsageError("A remote's name is one line of letters.")
 
 
-def _before(database: Database, request: SyncInitRequest, address: str) -> RemoteRow | None:
+def _find_existing_remote(database: Database, request: SyncInitRequest, address: str) -> RemoteRow | None:
     """The remote as it is known already, by its address or its name."""
     from palazzo.store import syncing
 
     with database.snapshot() as connection:
-        known = syncing.remotes(connection)
-    for one in known:
-        if one.address == address or (request.name is not None and one.name == request.name):
-            return one
-    if request.name is None and known:
-        raise UsageError(f"This palace has a remote already ({known[0].name}); give this one a --name.")
+        remotes = syncing.remotes(connection)
+    for remote in remotes:
+        if remote.address == address or (request.name is not None and remote.name == request.name):
+            return remote
+    if request.name is None and remotes:
+        raise UsageError(f"This palace has a remote already ({remotes[0].name}); give this one a --name.")
     return None
 
 
 def _passphrase(context: Context, request: SyncInitRequest) -> str | None:
-    given = request.passphrase if request.passphrase is not None else context.variables.get(PASSPHRASE) or None
-    return None if given is None else given.rstrip("\r\n")
+    passphrase = request.passphrase if request.passphrase is not None else context.variables.get(PASSPHRASE) or None
+    return None if passphrase is None else passphrase.rstrip("\r\n")
 
 
 def _begin(
@@ -175,43 +175,47 @@ def _begin(
 
     with database.snapshot() as connection:
         shared = joining.shared(connection)
-    given = None if request.key is None else _age_key(request.key)
-    if request.key is not None and given is None and joining.read(request.key).palace != shared.palace:
+    supplied_key = None if request.key is None else _age_key(request.key)
+    if request.key is not None and supplied_key is None and joining.read(request.key).palace != shared.palace:
         raise UsageError(
             f"No palace meets at {transport.address} yet, so there is none to join with that key: check the address, "
             "or run 'palazzo sync init' on the first device before."
         )
     # Whoever gives what seals means it to be sealed, also without --seal: else words would lie there in the clear.
-    seal = request.seal or ("passphrase" if passphrase is not None else "no" if given is None else "key")
+    seal = request.seal or ("passphrase" if passphrase is not None else "no" if supplied_key is None else "key")
     if seal == "passphrase" and passphrase is None:
         raise UsageError(f"Give the passphrase: --passphrase-file FILE, or in {PASSPHRASE}.")
-    if seal == "key" and given is None and request.save_key is None:
+    if seal == "key" and supplied_key is None and request.save_key is None:
         raise UsageError(
             "A remote that is sealed by a key needs its file: --save-key FILE makes one, --key FILE takes one."
         )
-    key = None if seal == "no" else given or Key.new()
+    key = None if seal == "no" else supplied_key or Key.new()
     if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
         sealing.save(key, request.save_key.absolute())
     if key is not None:  # the key or passphrase of a sealed remote is an invitation
         with database.transaction() as connection:
             shared = joining.invitation(connection, context.writing().clock())
     about = meeting.about(shared, key, passphrase if seal == "passphrase" else None)
-    there = meeting.load(transport.introduce(meeting.dump(about)), transport.address)
-    if there != about:
+    remote_about = meeting.load(transport.introduce(meeting.dump(about)), transport.address)
+    if remote_about != about:
         raise UsageError(f"Another device has just begun {transport.address}; run this again to join it.")
     return about, key
 
 
-def _found(
-    context: Context, said: bytes, transport: Remote, request: SyncInitRequest, before: RemoteRow | None
+def _unlock_remote(
+    context: Context,
+    encoded_about: bytes,
+    transport: Remote,
+    request: SyncInitRequest,
+    existing_remote: RemoteRow | None,
 ) -> tuple[AboutRemote, Key | None]:
     """What stands there, and the key that opens it."""
     from palazzo.exchange import meeting, sealing
     from palazzo.exchange.sealing import Key
 
-    about = meeting.load(said, transport.address)
-    given = None if request.key is None else _age_key(request.key)
-    wants_sealed = request.seal not in (None, "no") or request.passphrase is not None or given is not None
+    about = meeting.load(encoded_about, transport.address)
+    supplied_key = None if request.key is None else _age_key(request.key)
+    wants_sealed = request.seal not in (None, "no") or request.passphrase is not None or supplied_key is not None
     if (wants_sealed and not about.sealing) or (request.seal == "no" and about.sealing):
         raise UsageError(
             f"{transport.address} is {'sealed' if about.sealing else 'not sealed'}, as the first device decided; "
@@ -220,15 +224,15 @@ def _found(
     if not about.sealing:
         return about, None
     passphrase = _passphrase(context, request)
-    if given is None and about.closed and passphrase is not None:
-        given = sealing.open_with(passphrase, about.closed)
-    if given is None and before is not None and before.secret:
-        given = Key.parse(before.secret)
-    if given is None:
-        how = f"--passphrase-file FILE or {PASSPHRASE}" if about.closed else "--key FILE"
-        raise UsageError(f"{transport.address} is sealed by a {about.sealing}; give it: {how}.")
-    about.opened(given)  # raises where it is another's
-    return about, given
+    if supplied_key is None and about.closed and passphrase is not None:
+        supplied_key = sealing.open_with(passphrase, about.closed)
+    if supplied_key is None and existing_remote is not None and existing_remote.secret:
+        supplied_key = Key.parse(existing_remote.secret)
+    if supplied_key is None:
+        key_options = f"--passphrase-file FILE or {PASSPHRASE}" if about.closed else "--key FILE"
+        raise UsageError(f"{transport.address} is sealed by a {about.sealing}; give it: {key_options}.")
+    about.open_secrets(supplied_key)  # raises where it is another's
+    return about, supplied_key
 
 
 def _age_key(path: Path) -> Key | None:
@@ -258,7 +262,7 @@ def _join(
         own = joining.shared(connection)
     shared: Shared
     if key is not None:
-        shared = about.opened(key)
+        shared = about.open_secrets(key)
     elif request.key is not None and _age_key(request.key) is None:
         shared = joining.read(request.key)
     elif about.palace == own.palace:
@@ -295,7 +299,7 @@ def _introduce(database: Database, shared: Shared, transport: Remote) -> None:
             device_register.trust_unsigned(connection, {uid: name for uid, name in names.items() if uid != device})
 
 
-def _become_another(context: Context, database: Database, transport: Remote, before: RemoteRow | None) -> None:
+def _become_another(context: Context, database: Database, transport: Remote, existing_remote: RemoteRow | None) -> None:
     from palazzo.exchange import joining
     from palazzo.exchange.sealing import Key
     from palazzo.exchange.tracing import links_told
@@ -304,36 +308,39 @@ def _become_another(context: Context, database: Database, transport: Remote, bef
     with database.snapshot() as connection:
         palace, device = joining.palace_id(connection), joining.device_id(connection)
         palace_key = joining.shared(connection).key
-    sealing = Key.parse(before.secret) if before is not None and before.secret else None
-    theirs = links_told(transport, palace, device, sealing, palace_key)
+    remote_key = Key.parse(existing_remote.secret) if existing_remote is not None and existing_remote.secret else None
+    theirs = links_told(transport, palace, device, remote_key, palace_key)
     joining.become_another_device(database, context.writing().clock(), theirs)
-    if before is not None:
+    if existing_remote is not None:
         with database.transaction() as connection:
-            syncing.forget_device(connection, before.row, device)
+            syncing.forget_device(connection, existing_remote.row, device)
 
 
 def _keep(
     database: Database,
-    before: RemoteRow | None,
+    existing_remote: RemoteRow | None,
     uid: bytes,
-    where: Where,
+    location: RemoteLocation,
     about: AboutRemote,
     key: Key | None,
     request: SyncInitRequest,
 ) -> str:
     """Remember the remote; return its name. What a known one is limited to stays, unless it is said anew."""
-    from palazzo.operations.syncing import ONLY
+    from palazzo.operations.syncing import DEFAULT_NAME
     from palazzo.store import syncing
 
-    secret, name = "" if key is None else key.text, request.name or (ONLY if before is None else before.name)
-    wings = request.wings or (() if before is None else before.wings)
-    automatic = request.automatic or (before is not None and before.automatic)
-    rest = (where.kind, where.address, wings, about.sealing, secret, automatic)
+    secret, name = (
+        "" if key is None else key.text,
+        request.name or (DEFAULT_NAME if existing_remote is None else existing_remote.name),
+    )
+    wings = request.wings or (() if existing_remote is None else existing_remote.wings)
+    automatic = request.automatic or (existing_remote is not None and existing_remote.automatic)
+    rest = (location.kind, location.address, wings, about.sealing, secret, automatic)
     with database.transaction() as connection:
-        if before is None:
+        if existing_remote is None:
             syncing.add_remote(connection, uid, name, *rest)
         else:
-            syncing.change_remote(connection, before.row, *rest)
+            syncing.change_remote(connection, existing_remote.row, *rest)
     return name
 
 
@@ -365,8 +372,8 @@ def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key |
     heads = transport.look().heads
     with database.snapshot() as connection:
         device = joining.device_id(connection)
-        remote = next(one for one in syncing.remotes(connection) if one.uid == uid)
-        last_own = syncing.seen(connection, remote.row).get(device)
+        remote = next(candidate for candidate in syncing.remotes(connection) if candidate.uid == uid)
+        last_own = syncing.read_last_segments(connection, remote.row).get(device)
     head = heads.get(device.hex())
     if head is not None and own_heads.is_forged(database, transport, device, head, key):
         head = None
@@ -377,7 +384,9 @@ def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key |
         if head is None and last_own is not None and device.hex() in heads:
             syncing.note_seen(connection, remote.row, device, last_own)
         elif head is not None:
-            syncing.note_seen(connection, remote.row, device, syncing.Seen(head.epoch, head.n, head.hash, head.at))
+            syncing.note_seen(
+                connection, remote.row, device, syncing.LastSegment(head.epoch, head.n, head.hash, head.at)
+            )
 
 
 def _result(
@@ -385,10 +394,10 @@ def _result(
     name: str,
     transport: Remote,
     about: AboutRemote,
-    begun: bool,
-    joined: bool,
+    is_new_remote: bool,
+    is_member: bool,
     request: SyncInitRequest,
-    saved: Path | None,
+    key_file: Path | None,
 ) -> SyncInitResult:
     from palazzo.exchange import joining
 
@@ -401,10 +410,10 @@ def _result(
         about.sealing,
         palace,
         device,
-        begun,
-        joined,
+        is_new_remote,
+        is_member,
         request.new_device,
-        None if saved is None else str(saved),
+        None if key_file is None else str(key_file),
         not about.closed,
     )
 

@@ -35,11 +35,11 @@ def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
     """
     from palazzo.errors import UsageError
     from palazzo.exchange import joining, sealing
-    from palazzo.operations.syncing import chosen
+    from palazzo.operations.syncing import select_remotes
 
     target = context.led_to(request.file).absolute()
     if request.remote is not None:
-        (remote,) = chosen(context, request.remote)
+        (remote,) = select_remotes(context, request.remote)
         if not remote.secret:
             raise UsageError(f"The remote '{remote.name}' is not sealed; leave --remote out.")
         sealing.save(sealing.Key.parse(remote.secret), target)

@@ -34,14 +34,14 @@ def sync_now(context: Context, request: SyncNowRequest) -> SyncNowResult:
     """Take in what other devices have brought to a remote, then bring what is new here: 'pull' and 'push' in one."""
     from palazzo.operations.sync_pull import finish, pull_from
     from palazzo.operations.sync_push import push_to
-    from palazzo.operations.syncing import chosen, one_at_a_time
+    from palazzo.operations.syncing import one_at_a_time, select_remotes
 
-    chosen(context, request.remote)
+    select_remotes(context, request.remote)
     with one_at_a_time(context):
-        pulled = tuple(pull_from(context, one) for one in chosen(context, request.remote))
+        pull_views = tuple(pull_from(context, remote) for remote in select_remotes(context, request.remote))
         removed, mend = finish(context)
-        pushed = tuple(push_to(context, one) for one in chosen(context, request.remote))
-    return SyncNowResult(pulled, pushed, removed, mend)
+        push_views = tuple(push_to(context, remote) for remote in select_remotes(context, request.remote))
+    return SyncNowResult(pull_views, push_views, removed, mend)
 
 
 OPERATION = Operation("sync_now", SyncNowRequest, SyncNowResult, sync_now, writes=True, steps=True)

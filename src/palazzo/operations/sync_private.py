@@ -69,7 +69,7 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
                 if request.public:
                     if wing is None:
                         raise NoSuchPlace(f"There is no wing '{name}'; 'palazzo wing list' shows all wings.")
-                    syncing.make_public(connection, _meant(connection, name, wing))
+                    syncing.make_public(connection, _resolve_private_wing(connection, name, wing))
                     continue
                 if wing is None:  # created now, so that its first note is private, whoever files it
                     wing = places.wing_id(connection, place_name("WING", name))
@@ -77,32 +77,36 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
                 syncing.make_private(connection, wing, palace.clock())
                 pushed_names += [name] if syncing.has_left(connection, wing) else []
     with palace.database.snapshot() as connection:
-        private, merged_wings = told(connection)
+        private, merged_wings = list_private_wings(connection)
     return SyncPrivateResult(private, tuple(pushed_names), merged_wings, tuple(created))
 
 
-def told(connection: Connection) -> tuple[tuple[str, ...], tuple[MergedPrivate, ...]]:
+def list_private_wings(connection: Connection) -> tuple[tuple[str, ...], tuple[MergedPrivate, ...]]:
     """Return the private wings by name, and those that are part of another."""
     from palazzo.store import places, syncing
 
     names = places.wings(connection)
-    found = syncing.listed_private(connection)
-    merged = (MergedPrivate(one.name, names[one.part_of]) for one in found if one.part_of is not None)
-    return tuple(one.name for one in found if one.part_of is None), tuple(merged)
+    private_wings = syncing.listed_private(connection)
+    merged = (MergedPrivate(wing.name, names[wing.part_of]) for wing in private_wings if wing.part_of is not None)
+    return tuple(wing.name for wing in private_wings if wing.part_of is None), tuple(merged)
 
 
-def _meant(connection: Connection, name: str, wing: int) -> int:
+def _resolve_private_wing(connection: Connection, name: str, wing: int) -> int:
     """Return which wing is to leave: the one called so if it is private, else a private one that is part of it."""
     from palazzo.store import syncing
 
-    found = syncing.listed_private(connection)
-    if any(one.row == wing for one in found):
+    private_wings = syncing.listed_private(connection)
+    if any(private_wing.row == wing for private_wing in private_wings):
         return wing
-    own = [one for one in found if one.part_of is not None and one.name == name]
-    parts = own or [one for one in found if one.part_of == wing]
+    own = [
+        private_wing for private_wing in private_wings if private_wing.part_of is not None and private_wing.name == name
+    ]
+    parts = own or [private_wing for private_wing in private_wings if private_wing.part_of == wing]
     if len(parts) > 1:
-        listed = ", ".join(f"'{one.name}'" for one in parts)
-        raise UsageError(f"'{name}' has several private wings merged into it: {listed}; name the one that may leave.")
+        quoted_names = ", ".join(f"'{private_wing.name}'" for private_wing in parts)
+        raise UsageError(
+            f"'{name}' has several private wings merged into it: {quoted_names}; name the one that may leave."
+        )
     return parts[0].row if parts else wing
 
 

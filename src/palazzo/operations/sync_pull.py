@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.exchange.pulling import Pulled
+    from palazzo.exchange.pulling import PullOutcome
     from palazzo.operations.context import Context
     from palazzo.store.syncing import RemoteRow
 
@@ -61,12 +61,14 @@ def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
 
     Nothing here is overwritten: of what two devices say differently both is kept, and shown as a conflict.
     """
-    from palazzo.operations.syncing import chosen, one_at_a_time
+    from palazzo.operations.syncing import one_at_a_time, select_remotes
 
-    chosen(context, request.remote)
+    select_remotes(context, request.remote)
     with one_at_a_time(context):
-        remotes = chosen(context, request.remote)  # as they are by now: whoever was waited for may have changed them
-        views = tuple(pull_from(context, one, request.dry_run) for one in remotes)
+        remotes = select_remotes(
+            context, request.remote
+        )  # as they are by now: whoever was waited for may have changed them
+        views = tuple(pull_from(context, remote, request.dry_run) for remote in remotes)
         removed, mend = ((), ()) if request.dry_run else finish(context)
     return SyncPullResult(request.dry_run, views, removed, mend)
 
@@ -75,11 +77,11 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
     """Take in what stands at one remote; the caller holds the right to sync, and calls `finish` at last."""
     from palazzo.exchange import pulling
     from palazzo.graph import conflicting
-    from palazzo.operations.syncing import meeting
+    from palazzo.operations.syncing import connect_remote
 
-    at = meeting(context, remote)
+    at = connect_remote(context, remote)
     palace = context.writing()
-    done: Pulled = pulling.pull(
+    pull_result: PullOutcome = pulling.pull(
         at.database,
         remote,
         at.transport,
@@ -87,33 +89,33 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
         at.device,
         palace.clock,
         palace.machine_clock,
-        cipher=at.sealing,
+        cipher=at.key,
         dry_run=dry_run,
         progress=context.report,
     )
-    if done.conflicts and not dry_run:  # what dismisses one may have come with it
+    if pull_result.conflicts and not dry_run:  # what dismisses one may have come with it
         with at.database.snapshot() as connection:
-            stand = {one.uid for one, stands in conflicting.standing(connection) if stands}
-        done.conflicts = [one for one in done.conflicts if one in stand]
+            stand = {entry.uid for entry, stands in conflicting.list_conflicts(connection) if stands}
+        pull_result.conflicts = [entry for entry in pull_result.conflicts if entry in stand]
     names = pulling.names_of(at.database)
-    skews = [skew.sentence(names.get(device, "")) for device, skew in sorted(done.skews.items())]
+    skews = [skew.sentence(names.get(device, "")) for device, skew in sorted(pull_result.skews.items())]
     forks = [
-        f"Two palaces have written to the chain of device {names.get(one) or one[:8]}: one is a copy of the other; run "
+        f"Two palaces have written to the chain of device {names.get(entry) or entry[:8]}: one is a copy of the other; run "
         f"'palazzo sync init {at.transport.address} --new-device' in one of them."
-        for one in sorted(done.forked)
+        for entry in sorted(pull_result.forks)
     ]
     return PulledView(
         remote.name,
-        tuple(sorted(done.devices)),
-        done.segments,
-        done.bytes,
-        dict(sorted(done.added.items())),
-        dict(sorted(done.changed.items())),
-        tuple(done.conflicts),
-        done.erased,
-        done.missing,
-        (*skews, *forks, *(done.behind[one] for one in sorted(done.behind))),
-        tuple(sorted(done.variants)),
+        tuple(sorted(pull_result.devices)),
+        pull_result.segments,
+        pull_result.bytes,
+        dict(sorted(pull_result.added.items())),
+        dict(sorted(pull_result.changed.items())),
+        tuple(pull_result.conflicts),
+        pull_result.erasure_count,
+        pull_result.missing,
+        (*skews, *forks, *(pull_result.lag_reasons[entry] for entry in sorted(pull_result.lag_reasons))),
+        tuple(sorted(pull_result.variants)),
     )
 
 
@@ -124,14 +126,14 @@ def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     from palazzo.store import tombstones
 
     with context.writing().database.snapshot() as connection:
-        waiting = bool(tombstones.unfinished(connection))
+        has_pending_erasures = bool(tombstones.find_pending_erasures(connection))
     removed: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    if waiting:
-        _, traced, backups = clear(context)
-        removed, left = traced.removed, (*traced.left, *backups.left)
+    files_to_mend: tuple[str, ...] = ()
+    if has_pending_erasures:
+        _, trace_result, backups = clear(context)
+        removed, files_to_mend = trace_result.removed, (*trace_result.remaining, *backups.left)
     start_embedding(context)
-    return removed, left
+    return removed, files_to_mend
 
 
 OPERATION = Operation("sync_pull", SyncPullRequest, SyncPullResult, sync_pull, writes=True, steps=True)

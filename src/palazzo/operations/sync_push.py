@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.exchange.pushing import Pushed
+    from palazzo.exchange.pushing import PushReport
     from palazzo.operations.context import Context
     from palazzo.store.syncing import RemoteRow
 
@@ -52,41 +52,43 @@ def sync_push(context: Context, request: SyncPushRequest) -> SyncPushResult:
 
     Old segments stay as they are, but after an erase: then all is told anew, and what was told before is removed.
     """
-    from palazzo.operations.syncing import chosen, one_at_a_time
+    from palazzo.operations.syncing import one_at_a_time, select_remotes
 
-    chosen(context, request.remote)
+    select_remotes(context, request.remote)
     with one_at_a_time(context):
-        remotes = chosen(context, request.remote)  # as they are by now: whoever was waited for may have changed them
-        return SyncPushResult(request.dry_run, tuple(push_to(context, one, request.dry_run) for one in remotes))
+        remotes = select_remotes(
+            context, request.remote
+        )  # as they are by now: whoever was waited for may have changed them
+        return SyncPushResult(request.dry_run, tuple(push_to(context, remote, request.dry_run) for remote in remotes))
 
 
 def push_to(context: Context, remote: RemoteRow, dry_run: bool = False) -> PushedView:
     """Bring what is new to one remote; the caller holds the right to sync."""
     from palazzo.exchange import pushing
-    from palazzo.operations.syncing import meeting
+    from palazzo.operations.syncing import connect_remote
 
-    at = meeting(context, remote)
-    done: Pushed = pushing.push(
+    at = connect_remote(context, remote)
+    push_result: PushReport = pushing.push(
         at.database,
         remote,
         at.transport,
         at.palace,
         at.device,
         context.writing().clock,
-        cipher=at.sealing,
-        called=at.called,
+        cipher=at.key,
+        device_name=at.device_name,
         dry_run=dry_run,
         progress=context.report,
     )
     return PushedView(
         remote.name,
-        dict(sorted(done.records.items())),
-        dict(sorted(done.withheld.items())),
-        dict(sorted(done.kept.items())),
-        done.segments,
-        done.bytes,
-        done.anew,
-        done.epoch,
+        dict(sorted(push_result.records.items())),
+        dict(sorted(push_result.withheld.items())),
+        dict(sorted(push_result.kept.items())),
+        push_result.segments,
+        push_result.bytes,
+        push_result.anew,
+        push_result.epoch,
     )
 
 

@@ -29,10 +29,10 @@ class SyncRemoveResult:
 def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResult:
     """Forget a remote. What is there stays there, and what came from it stays here."""
     from palazzo.exchange.remotes.git_calls import without_password
-    from palazzo.operations.syncing import chosen, forget_fetched, one_at_a_time
+    from palazzo.operations.syncing import forget_fetched, one_at_a_time, select_remotes
     from palazzo.store import syncing
 
-    (remote,) = chosen(context, request.remote)
+    (remote,) = select_remotes(context, request.remote)
     with one_at_a_time(context):
         with context.writing().database.transaction() as connection:
             syncing.drop_remote(connection, remote.row)

@@ -71,32 +71,32 @@ def sync_sources(context: Context, request: SyncSourcesRequest) -> SyncSourcesRe
     """
     with context.reading().database.snapshot() as connection:
         tops = _tops(context, connection, request)
-        found = looked_after(context, connection, tops, request.wing)
-        if not found:
-            raise NotFound(f"The palace holds no documents of {_named(tops)}. 'palazzo mine' reads them.")
-        sizes = _sizes(connection, [one.document for one in found])
-    leaving = [one for one in found if one.state in ("ignored", "missing")]
-    change = _leave_out(context, leaving) if request.apply and leaving else None
-    counted = Counter(one.state for one in found)
+        checks = check_documents(context, connection, tops, request.wing)
+        if not checks:
+            raise NotFound(f"The palace holds no documents of {_join_paths(tops)}. 'palazzo mine' reads them.")
+        sizes = _sizes(connection, [check.document for check in checks])
+    removals = [check for check in checks if check.state in ("ignored", "missing")]
+    change = _leave_out(context, removals) if request.apply and removals else None
+    state_counts = Counter(check.state for check in checks)
     return SyncSourcesResult(
-        scanned=len(found),
-        kept=counted["kept"],
-        ignored=counted["ignored"],
-        missing=counted["missing"],
-        unreachable=counted["unreachable"],
-        drawers=sum(sizes[one.document.source] for one in leaving),
+        scanned=len(checks),
+        kept=state_counts["kept"],
+        ignored=state_counts["ignored"],
+        missing=state_counts["missing"],
+        unreachable=state_counts["unreachable"],
+        drawers=sum(sizes[check.document.source] for check in removals),
         dry_run=not request.apply,
         documents=tuple(
-            DocumentState(one.document.uri, one.state, one.reason, sizes[one.document.source])
-            for one in found
-            if one.state != "kept"
+            DocumentState(check.document.uri, check.state, check.reason, sizes[check.document.source])
+            for check in checks
+            if check.state != "kept"
         ),
         change=change,
         tops=tuple(map(str, tops)),
     )
 
 
-class _Found(NamedTuple):
+class _DocumentCheck(NamedTuple):
     document: DocumentRow
     state: State
     reason: str
@@ -118,11 +118,13 @@ def _tops(context: Context, connection: Connection, request: SyncSourcesRequest)
     return roots
 
 
-def _named(tops: Sequence[Path]) -> str:
+def _join_paths(tops: Sequence[Path]) -> str:
     return ", ".join(map(str, tops))
 
 
-def looked_after(context: Context, connection: Connection, tops: Sequence[Path], wing: str | None) -> list[_Found]:
+def check_documents(
+    context: Context, connection: Connection, tops: Sequence[Path], wing: str | None
+) -> list[_DocumentCheck]:
     """Every document that is found now, and how it stands; each once, by the first directory that it lies in."""
     from palazzo.mining import leaving_out
     from palazzo.mining.missing import path_of
@@ -132,25 +134,25 @@ def looked_after(context: Context, connection: Connection, tops: Sequence[Path],
     from palazzo.store import overview
 
     own = load(context.settings_file, None, context.variables)
-    excluded = excluded_directories(context, own)
-    within = None if wing is None else check_place(connection, wing, None)[0]
+    exclusions = excluded_directories(context, own)
+    wing_filter = None if wing is None else check_place(connection, wing, None)[0]
     lookers = _Lookers(connection)
-    found: dict[int, _Found] = {}
+    checks: dict[int, _DocumentCheck] = {}
     for top in tops:
-        rules = leaving_out.lasting_rules(top, own.texts("mine.exclude"), excluded)
+        rules = leaving_out.lasting_rules(top, own.texts("mine.exclude"), exclusions)
         ruled_out = dict(leaving_out.compare(connection, top, rules, ()).out)
         documents = leaving_out.not_left_out(connection, overview.documents_at(connection, top.as_uri()))
         wings = overview.wings_of_items(connection, [document.item for document in documents])
         branches = overview.branches_of_items(connection, [document.item for document in documents])
         for n, document in enumerate(documents):
             context.report("looking", n + 1, len(documents))
-            if document.source in found or within not in (None, wings[document.item]):
+            if document.source in checks or wing_filter not in (None, wings[document.item]):
                 continue
             path = path_of(document.uri)
-            seen = lookers.of(path, top).look(path, branches[document.item])
-            state: State = "ignored" if document in ruled_out else seen.absence or "kept"
-            found[document.source] = _Found(document, state, ruled_out.get(document, seen.reason))
-    return list(found.values())
+            presence = lookers.of(path, top).look(path, branches[document.item])
+            state: State = "ignored" if document in ruled_out else presence.absence or "kept"
+            checks[document.source] = _DocumentCheck(document, state, ruled_out.get(document, presence.reason))
+    return list(checks.values())
 
 
 class _Lookers:
@@ -181,7 +183,7 @@ def _sizes(connection: Connection, documents: Sequence[DocumentRow]) -> dict[int
     }
 
 
-def _leave_out(context: Context, found: Sequence[_Found]) -> str:
+def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
     """Retire documents in one change group, some at a time; return its id."""
     from palazzo.archive import deeds, identity
     from palazzo.store import groups
@@ -190,18 +192,18 @@ def _leave_out(context: Context, found: Sequence[_Found]) -> str:
     change = identity.new_id(context.now)
     with database.transaction() as connection:
         group = groups.begin(connection, bytes.fromhex(change), ACTOR, "sync sources", context.now, "")
-    done = 0
-    for reason in dict.fromkeys(one.reason for one in found):
-        rows = [one.document.item for one in found if one.reason == reason]
+    retired_count = 0
+    for reason in dict.fromkeys(check.reason for check in checks):
+        rows = [check.document.item for check in checks if check.reason == reason]
         for start in range(0, len(rows), AT_ONCE):
-            if done:
+            if retired_count:
                 database.step()
             part = rows[start : start + AT_ONCE]
             with database.transaction() as connection:
                 deeds.act_on_items(connection, "leave-out", part, ACTOR, context.now, {"reason": reason}, group)
                 groups.count(connection, group, len(part))
-            done += len(part)
-            context.report("leaving out", done, len(found))
+            retired_count += len(part)
+            context.report("leaving out", retired_count, len(checks))
     return change
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
-from palazzo.operations.sync_private import MergedPrivate, told
+from palazzo.operations.sync_private import MergedPrivate, list_private_wings
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -114,25 +114,25 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
     """
     from palazzo.exchange import joining
     from palazzo.graph import conflicting
-    from palazzo.operations.syncing import chosen, meeting
+    from palazzo.operations.syncing import connect_remote, select_remotes
     from palazzo.security.device_keys import fingerprint
     from palazzo.store import sync_devices, syncing
 
     with context.reading().database.snapshot() as connection:
         any_remotes = bool(syncing.remotes(connection))
-    remotes = chosen(context, request.remote) if any_remotes or request.remote else []
-    new = {one.row: _new(meeting(context, one)) for one in remotes} if request.look else {}
+    remotes = select_remotes(context, request.remote) if any_remotes or request.remote else []
+    new = {remote.row: _new(connect_remote(context, remote)) for remote in remotes} if request.look else {}
     with context.reading().database.snapshot() as connection:
-        private, merged = told(connection)
+        private, merged = list_private_wings(connection)
         own = joining.device_id(connection)
         row = sync_devices.row(connection, own)
         return SyncStatusResult(
             joining.palace_id(connection),
             joining.device_id(connection).hex(),
             joining.device_name(connection),
-            tuple(_status(connection, one, new.get(one.row)) for one in remotes),
+            tuple(_status(connection, remote, new.get(remote.row)) for remote in remotes),
             private,
-            sum(stands for _, stands in conflicting.standing(connection)),
+            sum(stands for _, stands in conflicting.list_conflicts(connection)),
             merged,
             "" if row is None else fingerprint(row.public_key),
             tuple(
@@ -144,50 +144,50 @@ def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResul
 
 def _new(at: object) -> int:
     from palazzo.exchange import pulling
-    from palazzo.operations.syncing import Meeting
+    from palazzo.operations.syncing import RemoteSession
 
-    assert isinstance(at, Meeting)  # noqa: S101 - named late, so that no library is loaded for a status
+    assert isinstance(at, RemoteSession)  # noqa: S101 - named late, so that no library is loaded for a status
     return pulling.count_new(at.database, at.remote, at.transport, at.device)
 
 
-def _status(connection: Connection, one: RemoteRow, new: int | None) -> RemoteStatus:
+def _status(connection: Connection, remote: RemoteRow, new: int | None) -> RemoteStatus:
     from palazzo.exchange import pushing
     from palazzo.exchange.remotes.git_calls import without_password
     from palazzo.security.device_keys import fingerprint
     from palazzo.store import sync_devices, syncing, tombstones
 
     rows = sync_devices.rows(connection)
-    known = syncing.devices(connection)
-    names = {uid: name for _, uid, name in known}
-    own = known[0][1]
-    waiting = pushing.waiting(connection, one, own)
-    seen = syncing.seen(connection, one.row)
-    others = [uid for uid in sorted(seen) if uid not in (own, b"")]
+    device_rows = syncing.devices(connection)
+    names = {uid: name for _, uid, name in device_rows}
+    own = device_rows[0][1]
+    pending_counts = pushing.count_pending(connection, remote, own)
+    heads_by_device = syncing.read_last_segments(connection, remote.row)
+    peer_ids = [uid for uid in sorted(heads_by_device) if uid not in (own, b"")]
     return RemoteStatus(
-        one.name,
-        without_password(one.address),
-        one.sealing,
-        one.wings,
-        one.automatic,
-        one.pushed_at,
-        one.pulled_at,
-        waiting.items,
-        waiting.others,
-        own in seen and tombstones.newest_erasure(connection) > one.erasure,
+        remote.name,
+        without_password(remote.address),
+        remote.sealing,
+        remote.wings,
+        remote.automatic,
+        remote.pushed_at,
+        remote.pulled_at,
+        pending_counts.items,
+        pending_counts.others,
+        own in heads_by_device and tombstones.newest_erasure(connection) > remote.erasure,
         new,
-        one.failure or None,
-        one.failed_at,
+        remote.failure or None,
+        remote.failed_at,
         tuple(
             DeviceStatus(
                 uid.hex(),
                 names.get(uid, ""),
-                seen[uid].at,
+                heads_by_device[uid].at,
                 fingerprint(rows[uid].public_key) if uid in rows else "",
                 rows[uid].may if uid in rows else "",
             )
-            for uid in others
+            for uid in peer_ids
         ),
-        tuple(WithheldItem(item.hex(), why) for item, why in syncing.withheld_items(connection, one.row)),
+        tuple(WithheldItem(item.hex(), why) for item, why in syncing.withheld_items(connection, remote.row)),
     )
 
 

@@ -14,13 +14,13 @@ from palazzo.errors import NotFound, PalazzoError, RemoteUnusable, UsageError
 
 if TYPE_CHECKING:
     from palazzo.exchange.remotes import Remote
-    from palazzo.exchange.remotes.opening import Where
+    from palazzo.exchange.remotes.opening import RemoteLocation
     from palazzo.exchange.sealing import Key
     from palazzo.operations.context import Context
     from palazzo.store.database import Database
     from palazzo.store.syncing import RemoteRow
 
-ONLY = "default"
+DEFAULT_NAME = "default"
 """What a remote is called that nobody gave a name."""
 _PATIENCE, _NAP = 30.0, 0.1
 """Seconds to wait for another sync of this palace, and between two looks."""
@@ -29,16 +29,16 @@ _REMOVALS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class RemoteSession:
     """A remote that is gone to: its row, the way there, its key, and who goes."""
 
     database: Database
     remote: RemoteRow
     transport: Remote
-    sealing: Key | None
+    key: Key | None
     palace: str
     device: bytes
-    called: str
+    device_name: str
 
 
 def lock_file(palace: Path) -> Path:
@@ -59,24 +59,24 @@ def one_at_a_time(context: Context, patience: float = _PATIENCE) -> Iterator[Non
         yield
 
 
-def chosen(context: Context, name: str | None) -> list[RemoteRow]:
+def select_remotes(context: Context, name: str | None) -> list[RemoteRow]:
     """Return the remote of that name, or all; NotFound where there is none."""
     from palazzo.store import syncing
 
     with context.reading().database.snapshot() as connection:
-        found = syncing.remotes(connection)
-    if not found:
+        remotes = syncing.remotes(connection)
+    if not remotes:
         raise NotFound("This palace has no remote yet; 'palazzo sync init ADDRESS' gives it one.")
     if name is None:
-        return found
-    fitting = [one for one in found if name in (one.name, one.address)]
-    if not fitting:
-        known = ", ".join(one.name for one in found)
-        raise NotFound(f"There is no remote '{name}'; there is {known}.", [one.name for one in found])
-    return fitting
+        return remotes
+    matches = [remote for remote in remotes if name in (remote.name, remote.address)]
+    if not matches:
+        remote_names = ", ".join(remote.name for remote in remotes)
+        raise NotFound(f"There is no remote '{name}'; there is {remote_names}.", [remote.name for remote in remotes])
+    return matches
 
 
-def opened(context: Context, where: Where, uid: bytes) -> Remote:
+def open_transport(context: Context, location: RemoteLocation, uid: bytes) -> Remote:
     """Return the way to a remote."""
     import sys
 
@@ -88,28 +88,28 @@ def opened(context: Context, where: Where, uid: bytes) -> Remote:
         if not asks:  # no bar is drawn over git's question
             context.report("waiting for git", 0, 0)
 
-    return open_remote(where, _cache(context) / uid.hex(), context.variables, asks=asks, heed=heed)
+    return open_remote(location, _cache(context) / uid.hex(), context.variables, asks=asks, heed=heed)
 
 
-def meeting(context: Context, remote: RemoteRow) -> Meeting:
+def connect_remote(context: Context, remote: RemoteRow) -> RemoteSession:
     """Go to a remote; RemoteUnusable where it is another palace's by now, or nobody's."""
     from palazzo.exchange import joining
     from palazzo.exchange import meeting as meetings
-    from palazzo.exchange.remotes.opening import Where
+    from palazzo.exchange.remotes.opening import RemoteLocation
     from palazzo.exchange.sealing import Key
 
     database = context.writing().database
     with database.snapshot() as connection:
         palace, device = joining.palace_id(connection), joining.device_id(connection)
-        called = joining.device_name(connection)
-    transport = opened(context, Where(remote.kind, remote.address), remote.uid)
-    said = transport.look().about
-    if said is None:
+        device_name = joining.device_name(connection)
+    transport = open_transport(context, RemoteLocation(remote.kind, remote.address), remote.uid)
+    encoded_about = transport.look().about
+    if encoded_about is None:
         raise RemoteUnusable(
             f"{transport.address} is no remote of Palazzo any more; if it was emptied on purpose, "
             f"'palazzo sync init {transport.address} --again' begins anew."
         )
-    about = meetings.load(said, transport.address)
+    about = meetings.load(encoded_about, transport.address)
     if about.palace != palace:
         raise RemoteUnusable(f"{transport.address} belongs to another palace now; nothing was brought or taken.")
     if bool(about.sealing) != bool(remote.secret):
@@ -117,8 +117,8 @@ def meeting(context: Context, remote: RemoteRow) -> Meeting:
             f"{transport.address} is {'' if about.sealing else 'not '}sealed, unlike before; "
             "'palazzo sync init' takes its key anew."
         )
-    sealing = Key.parse(remote.secret) if remote.secret else None
-    return Meeting(database, remote, transport, sealing, palace, device, called)
+    key = Key.parse(remote.secret) if remote.secret else None
+    return RemoteSession(database, remote, transport, key, palace, device, device_name)
 
 
 def clear_cache(context: Context) -> tuple[str, ...]:
@@ -131,8 +131,8 @@ def clear_cache(context: Context) -> tuple[str, ...]:
 
 def forget_fetched(context: Context, uid: bytes) -> None:
     """Remove what was fetched of one remote, as of one that is no longer known. Raises PalazzoError."""
-    for left in _removed(_cache(context) / uid.hex()):
-        raise PalazzoError(f"{left} holds what was fetched of a remote, and cannot be removed: delete it by hand.")
+    for path in _removed(_cache(context) / uid.hex()):
+        raise PalazzoError(f"{path} holds what was fetched of a remote, and cannot be removed: delete it by hand.")
 
 
 def _removed(cache: Path) -> tuple[str, ...]:
@@ -152,8 +152,8 @@ def tell_of_erase(context: Context) -> None:
     from palazzo.store import syncing
 
     with context.reading().database.snapshot() as connection:
-        known = syncing.remotes(connection)
-    by_hand = [one.name for one in known if not one.automatic]
+        remotes = syncing.remotes(connection)
+    by_hand = [remote.name for remote in remotes if not remote.automatic]
     if by_hand:
         context.notice(
             f"What was brought to {', '.join(by_hand)} before still holds it: run 'palazzo sync push', and on each "

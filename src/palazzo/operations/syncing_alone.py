@@ -19,7 +19,7 @@ def automatic(context: Context) -> list[RemoteRow]:
     if not context.has_palace or not context.settings.flag("sync.background"):
         return []
     with context.reading().database.snapshot() as connection:
-        return [one for one in syncing.remotes(connection) if one.automatic]
+        return [remote for remote in syncing.remotes(connection) if remote.automatic]
 
 
 def failed(context: Context) -> list[RemoteRow]:
@@ -29,7 +29,7 @@ def failed(context: Context) -> list[RemoteRow]:
     if not context.has_palace:
         return []
     with context.reading().database.snapshot() as connection:
-        return [one for one in syncing.remotes(connection) if one.failure]
+        return [remote for remote in syncing.remotes(connection) if remote.failure]
 
 
 def refusals(context: Context) -> list[Refusal]:
@@ -59,19 +59,19 @@ def sync(context: Context, remotes: list[RemoteRow]) -> bool:
 
     well = True
     with one_at_a_time(context, patience=0):
-        for one in remotes:
+        for remote in remotes:
             try:
-                told = list(pull_from(context, one).notes)
-                _, left = finish(context)
-                told += [f"Still holds what was erased; mend it: {path}" for path in left]
+                notes = list(pull_from(context, remote).notes)
+                _, files_to_mend = finish(context)
+                notes += [f"Still holds what was erased; mend it: {path}" for path in files_to_mend]
                 with context.reading().database.snapshot() as connection:
-                    now_known = syncing.remote(connection, one.row)
-                push_to(context, now_known)
-                if told:  # the rest went well, so nothing has to wait for what is wrong with one device
+                    current_remote = syncing.remote(connection, remote.row)
+                push_to(context, current_remote)
+                if notes:  # the rest went well, so nothing has to wait for what is wrong with one device
                     with context.writing().database.transaction() as connection:
-                        syncing.note_failure(connection, one.row, " ".join(told), context.now)
+                        syncing.note_failure(connection, remote.row, " ".join(notes), context.now)
             except PalazzoError as error:
                 well = False
                 with context.writing().database.transaction() as connection:
-                    syncing.note_failure(connection, one.row, str(error), context.now)
+                    syncing.note_failure(connection, remote.row, str(error), context.now)
     return well

@@ -53,7 +53,7 @@ def tag(context: Context, request: TagRequest) -> TagResult:
     from palazzo.operations.tainting import unless_tainted
 
     if request.action == "list":
-        return _listed(context, request)
+        return _list_tags(context, request)
     if request.tag is None or not request.ids:
         raise UsageError(f"Say which tag, and of what: palazzo tag {request.action} TAG ID…")
     name = label("The tag", request.tag)
@@ -65,11 +65,11 @@ def tag(context: Context, request: TagRequest) -> TagResult:
     return TagResult(request.action, tuple(ids), ())
 
 
-def label(what: str, text: str) -> str:
+def label(subject: str, text: str) -> str:
     """Return a kind or a tag as it is kept: a short name on one line, in lower case. UsageError for anything else."""
     plain = text.strip().lower()
     if not plain or len(plain) > LONGEST or not plain.isprintable():
-        raise UsageError(f"{what} must be a name of 1 to {LONGEST} characters on one line.")
+        raise UsageError(f"{subject} must be a name of 1 to {LONGEST} characters on one line.")
     return plain
 
 
@@ -79,15 +79,15 @@ def _to_change(connection: Connection, request: TagRequest, name: str) -> list[s
     from palazzo.derive import tagging
     from palazzo.operations import choosing
 
-    removing = request.action == "remove"
-    if removing and tagging.by_rule(name):
+    is_removal = request.action == "remove"
+    if is_removal and tagging.by_rule(name):
         raise UsageError(f"'{name}' is given by a rule, from what the words are, and cannot be taken off.")
-    ids = choosing.named(connection, request.ids)
-    rows = {one: reading.resolve_drawer(connection, one) for one in ids}
-    chosen = [one for one in ids if (name in tags.tags_of(connection, rows[one])) == removing]
-    if removing and not chosen:
+    ids = choosing.resolve_drawers(connection, request.ids)
+    rows = {drawer_id: reading.resolve_drawer(connection, drawer_id) for drawer_id in ids}
+    target_ids = [drawer_id for drawer_id in ids if (name in tags.tags_of(connection, rows[drawer_id])) == is_removal]
+    if is_removal and not target_ids:
         raise UsageError(f"None of these has the tag '{name}'. 'palazzo show ID' shows a drawer's tags.")
-    return chosen
+    return target_ids
 
 
 def _act(context: Context, action: str, name: str, ids: list[str]) -> None:
@@ -103,7 +103,7 @@ def _act(context: Context, action: str, name: str, ids: list[str]) -> None:
         context.report("tagging", min(start + AT_ONCE, len(ids)), len(ids))
 
 
-def _listed(context: Context, request: TagRequest) -> TagResult:
+def _list_tags(context: Context, request: TagRequest) -> TagResult:
     from palazzo.derive import tagging
     from palazzo.operations.choosing import known_tags
 
@@ -112,9 +112,9 @@ def _listed(context: Context, request: TagRequest) -> TagResult:
     with context.reading().database.snapshot() as connection:
         if request.tag is not None:
             known_tags(connection, (request.tag,))
-        wanted = request.tag and request.tag.strip().lower()
-        found = [pair for pair in tags.live_tags(connection) if wanted in (None, pair[0])]
-    return TagResult("list", (), tuple(TagCount(name, count, tagging.by_rule(name)) for name, count in found))
+        tag_name = request.tag and request.tag.strip().lower()
+        tag_counts = [pair for pair in tags.live_tags(connection) if tag_name in (None, pair[0])]
+    return TagResult("list", (), tuple(TagCount(name, count, tagging.by_rule(name)) for name, count in tag_counts))
 
 
 OPERATION = Operation("tag", TagRequest, TagResult, tag, writes=True)

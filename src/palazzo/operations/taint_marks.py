@@ -28,7 +28,7 @@ def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
             return run(context, request)
         from palazzo.store import groups
 
-        with groups.remark(groups.AFTER_UNTRUSTED):
+        with groups.remark(groups.TAINT_REMARK):
             result = run(context, request)
         context.notice(
             "This session has read untrusted content, so this change is marked: 'palazzo undo --list' shows it to the"

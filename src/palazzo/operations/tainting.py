@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import UsageError
-from palazzo.guard.taint import AGENT, PERSON, Believed, believed, from_outside, is_agents
+from palazzo.guard.taint import AGENT, PERSON, TrustAssessment, assess_trust, from_outside, is_agents
 from palazzo.model import Trust
 from palazzo.operations.caller_sessions import CallerReach, changed_at, sources_in_reach
 from palazzo.security.callers import caller_of
@@ -41,7 +41,7 @@ def speaks(context: Context) -> Trust:
     return "agent" if context.trust == "user" and is_agents(context.variables) else context.trust
 
 
-def whom_to_believe(context: Context, *wings: str | None) -> Believed:
+def whom_to_believe(context: Context, *wings: str | None) -> TrustAssessment:
     """Return the trust of this caller's writing to wings, with the untrusted items that lowered it.
 
     If it is lower, a notice says so and why.
@@ -54,7 +54,7 @@ def whom_to_believe(context: Context, *wings: str | None) -> Believed:
     return verdict.belief
 
 
-def an_agents(context: Context, *wings: str | None) -> Believed:
+def an_agents(context: Context, *wings: str | None) -> TrustAssessment:
     """Return the trust of a diary entry, which is an agent's even if a person types it."""
     belief = whom_to_believe(context, *wings)
     return AGENT if belief == PERSON else belief
@@ -78,7 +78,7 @@ def is_tainted(context: Context) -> bool:
 class _Verdict(NamedTuple):
     """The trust, and the reason if the agent's session is unknown, as the end of a sentence."""
 
-    belief: Believed
+    belief: TrustAssessment
     reason: str = ""
 
 
@@ -92,14 +92,14 @@ def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
     sources = sources_in_reach(reach) if context.has_palace else []
     untrusted_items = _untrusted_items(context, sources)
     if untrusted_items:
-        return _Verdict(believed(trust, untrusted_items))
+        return _Verdict(assess_trust(trust, untrusted_items))
     content = content_of(_unread(context, reach, archived_files), reach.holds_directory)
     if content == "untrusted":
-        return _Verdict(Believed("external"))
+        return _Verdict(TrustAssessment("external"))
     reason = reach.why_unknown()
     if content == "unreadable" and reach.caller.sessions:
         reason = reason or "the transcript of its session cannot be read"
-    return _Verdict(Believed("external"), reason) if reason else _Verdict(Believed(trust))
+    return _Verdict(TrustAssessment("external"), reason) if reason else _Verdict(TrustAssessment(trust))
 
 
 def _untrusted_items(context: Context, sources: Sequence[int]) -> list[str]:
@@ -113,23 +113,23 @@ def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
     """Return the ids of the items from outside that sessions have met: by a tool, or from the memory."""
     from palazzo.store import tainted
 
-    told = tainted.outsiders_called(connection, _told_by_memory(connection, sources))
-    return origins([*tainted.outsiders(connection, sources), *told])
+    recalled_items = tainted.outsiders_called(connection, _told_by_memory(connection, sources))
+    return origins([*tainted.outsiders(connection, sources), *recalled_items])
 
 
-def origins(found: Sequence[Outsider]) -> list[str]:
+def origins(untrusted_items: Sequence[Outsider]) -> list[str]:
     """Return the ids of those items that came from outside themselves, not those that were said after them.
 
     A note counts by itself: it stands for what its writer had met.
     """
-    from palazzo.store.tainted import WRITTEN
+    from palazzo.store.tainted import AUTHORED_KINDS
 
-    return list(dict.fromkeys(one.uid for one in found if one.kind in WRITTEN or _is_origin(one)))
+    return list(dict.fromkeys(item.uid for item in untrusted_items if item.kind in AUTHORED_KINDS or _is_origin(item)))
 
 
-def _is_origin(one: Outsider) -> bool:
+def _is_origin(item: Outsider) -> bool:
     """Whether it says itself that it is from outside, or is known to be."""
-    return one.is_met or bool(from_outside(one.trust, one.parts, one.size))
+    return item.is_met or bool(from_outside(item.trust, item.parts, item.size))
 
 
 def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:
@@ -139,14 +139,14 @@ def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset
     from palazzo.store import tainted
 
     rows = tainted.tool_rows(connection, sources)
-    answered = answers_of_memory(rows)
-    found: set[str] = set()
+    memory_call_ids = answers_of_memory(rows)
+    item_ids: set[str] = set()
     for text, parts in rows:
         for part in parts:
-            asked = is_memory_tool(part.name) and not is_writing_tool(part.name)
-            if part.kind == "tool_result" and (asked or part.call in answered):
-                found.update(_ID.findall(text, part.start, part.end))
-    return frozenset(found)
+            is_memory_read = is_memory_tool(part.name) and not is_writing_tool(part.name)
+            if part.kind == "tool_result" and (is_memory_read or part.call in memory_call_ids):
+                item_ids.update(_ID.findall(text, part.start, part.end))
+    return frozenset(item_ids)
 
 
 # --- what is new in their transcripts ----------------------------------------------------------------------
@@ -157,19 +157,22 @@ def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path
     from dataclasses import replace
 
     from palazzo.mining.mine import mine
-    from palazzo.operations.watched import Watched, what_changed
+    from palazzo.operations.watched import WatchTargets, what_changed
 
     histories = _histories(context, reach)
     sizes = dict(change for history in histories for change in _changed(history, reach))
     with context.reading().database.snapshot() as connection:
-        changed = [path for path, most in sizes.items() if 0 < _left(connection, path).size <= most]
+        changed = [path for path, most in sizes.items() if 0 < _measure_unread(connection, path).size <= most]
     if not changed:
         return frozenset()
     read: set[Path] = set()
-    told, context.on_writing = context.on_writing, None  # what a session said is kept whatever comes of this call
+    write_callback, context.on_writing = (
+        context.on_writing,
+        None,
+    )  # what a session said is kept whatever comes of this call
     try:
         palace = context.writing()
-        newest = sorted(what_changed(context, Watched(histories), changed), key=_last_changed, reverse=True)
+        newest = sorted(what_changed(context, WatchTargets(histories), changed), key=_last_changed, reverse=True)
         began = time.monotonic()
         for n, request in enumerate(newest):  # the caller's own was written to just now: it is read in any case
             if n and time.monotonic() - began > _READING:
@@ -177,7 +180,7 @@ def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path
             mine(palace.database, palace.clock, replace(request, wanted=replace(request.wanted, least_messages=0)))
             read.update(request.paths)
     finally:
-        context.on_writing = told
+        context.on_writing = write_callback
     return frozenset(read)
 
 
@@ -195,7 +198,7 @@ def _unread(context: Context, reach: CallerReach, archived_files: Collection[Pat
     if not context.has_palace:
         return [(path, 0) for path in paths]
     with context.reading().database.snapshot() as connection:
-        unread = {path: _left(connection, path) for path in paths if path not in archived_files}
+        unread = {path: _measure_unread(connection, path) for path in paths if path not in archived_files}
     return [(path, unread_part.start) for path, unread_part in unread.items() if unread_part.size]
 
 
@@ -205,9 +208,11 @@ def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
     from palazzo.store import hook_sessions
 
     with context.reading().database.snapshot() as connection:
-        hooked = hook_sessions.hosts(connection)
-    known = histories_here(context, only_known=True)
-    return known + tuple(history for history in reach.histories if history.host in hooked and history not in known)
+        hook_hosts = hook_sessions.hosts(connection)
+    mined_histories = histories_here(context, mined_hosts_only=True)
+    return mined_histories + tuple(
+        history for history in reach.histories if history.host in hook_hosts and history not in mined_histories
+    )
 
 
 def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]:
@@ -224,23 +229,23 @@ def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]
         yield from ((path, _MOST_OTHERS) for path in reach.recent_in(history) if path not in own)
 
 
-class _Left(NamedTuple):
+class _UnreadRange(NamedTuple):
     """From which byte of a file on it is to be read yet, and how many there are."""
 
     start: int
     size: int
 
 
-def _left(connection: Connection, path: Path) -> _Left:
+def _measure_unread(connection: Connection, path: Path) -> _UnreadRange:
     """What of a file is to be read yet: all of one that has not only grown since."""
     from palazzo.store import sources
 
     state = sources.read_file_state(connection, path.as_uri())
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except OSError:
-        return _Left(0, 0)
-    if state is None or found.st_size < state.consumed:
-        return _Left(0, found.st_size)
-    is_as_it_was = (state.size, state.mtime) == (found.st_size, found.st_mtime_ns)
-    return _Left(state.consumed, 0 if is_as_it_was else max(found.st_size - state.consumed, 1))
+        return _UnreadRange(0, 0)
+    if state is None or file_stat.st_size < state.consumed:
+        return _UnreadRange(0, file_stat.st_size)
+    is_as_it_was = (state.size, state.mtime) == (file_stat.st_size, file_stat.st_mtime_ns)
+    return _UnreadRange(state.consumed, 0 if is_as_it_was else max(file_stat.st_size - state.consumed, 1))

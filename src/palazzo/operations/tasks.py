@@ -12,7 +12,7 @@ from palazzo.model import Micros, Trust
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import Note
-    from palazzo.archive.tasks import Closed
+    from palazzo.archive.tasks import CloseResult
     from palazzo.operations.context import Context
     from palazzo.operations.past import AsOf
     from palazzo.recall.present import Hit
@@ -107,11 +107,11 @@ def file_task(context: Context, note: Note, kind: TaskKind, due_at: Micros | Non
     from palazzo.store.tasks import of_items
 
     palace = context.writing()
-    prepared = notes.prepare(note, context.now, Guard.of(palace.database))
+    new_note = notes.prepare(note, context.now, Guard.of(palace.database))
     with palace.database.transaction() as connection:
         now = context.now
         group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
-        row = tasks.file(connection, prepared, kind, due_at, now)
+        row = tasks.file(connection, new_note, kind, due_at, now)
         groups.add(connection, group, "note", [row])
         groups.count(connection, group, 1)
     start_embedding(context)
@@ -120,14 +120,14 @@ def file_task(context: Context, note: Note, kind: TaskKind, due_at: Micros | Non
     return task
 
 
-def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState, verb: str) -> Closed:
+def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState, verb: str) -> CloseResult:
     """Close tasks in one change group; all or none. What was closed before is returned apart, and stays as it is."""
     from palazzo.archive import identity, tasks
     from palazzo.store import groups
 
     with context.reading().database.snapshot() as connection:  # a slip creates no palace
-        for one in ids:
-            tasks.resolve(connection, kind, one)
+        for task_id in ids:
+            tasks.resolve(connection, kind, task_id)
     with context.writing().database.transaction() as connection:
         now = context.now
 
@@ -137,27 +137,27 @@ def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState
         return tasks.close(connection, kind, ids, state, now, begin)
 
 
-def task_states(context: Context, when: AsOf, hits: Sequence[Hit]) -> dict[str, str]:
+def task_states(context: Context, point_in_time: AsOf, hits: Sequence[Hit]) -> dict[str, str]:
     """Return by drawer how those hits that are to-dos or reminders stood at the moment that was asked about."""
     from palazzo.operations import past
     from palazzo.store import tasks
 
-    wanted = [bytes.fromhex(hit.drawer.id) for hit in hits if hit.drawer.kind in ("todo", "reminder")]
-    if not wanted:
+    drawer_ids = [bytes.fromhex(hit.drawer.id) for hit in hits if hit.drawer.kind in ("todo", "reminder")]
+    if not drawer_ids:
         return {}
-    with past.reading(context, when) as connection:
-        rows = tasks.of_drawers(connection, wanted)
+    with past.reading(context, point_in_time) as connection:
+        rows = tasks.of_drawers(connection, drawer_ids)
         states = {task.row: task.state for task in tasks.read(connection, rows.values())}
     return {uid.hex(): states[row] for uid, row in rows.items() if row in states}
 
 
-def check_text(what: str, text: str) -> None:
+def check_text(subject: str, text: str) -> None:
     """Raise UsageError for a text that is none, or too long for a to-do or a reminder."""
     if not text.strip():
-        raise UsageError(f"The {what} is empty: say in a sentence what is to be done.")
+        raise UsageError(f"The {subject} is empty: say in a sentence what is to be done.")
     if len(text) > LONGEST:
         raise UsageError(
-            f"The {what} has {len(text):,} characters, and may have {LONGEST:,}; keep the rest with 'palazzo remember'."
+            f"The {subject} has {len(text):,} characters, and may have {LONGEST:,}; keep the rest with 'palazzo remember'."
         )
 
 
@@ -172,16 +172,16 @@ def speaker(text: str) -> str:
     return name
 
 
-def file_names(context: Context, said: str) -> tuple[tuple[str, str | None], ...]:
+def file_names(context: Context, typed_path: str) -> tuple[tuple[str, str | None], ...]:
     """Return the names that a reminder may know a file by: from the project's root with its wing, and absolute."""
-    path = absolute(context, said)
+    path = absolute(context, typed_path)
     root = context.project_root
     own = ((path.relative_to(root).as_posix(), context.project_wing),) if path.is_relative_to(root) else ()
     return (*own, (path.as_posix(), None))
 
 
-def absolute(context: Context, said: str) -> Path:
+def absolute(context: Context, typed_path: str) -> Path:
     """Return the path that is meant by one that a person types: without `..`, but no link is followed."""
     import os.path
 
-    return Path(os.path.normpath(context.led_to(Path(said))))
+    return Path(os.path.normpath(context.led_to(Path(typed_path))))

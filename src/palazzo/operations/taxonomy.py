@@ -52,24 +52,24 @@ def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
     from palazzo.operations import structure
     from palazzo.store import halls, places, tunnels
 
-    found: dict[str, dict[str, RoomTaxonomy]] = {}
+    rooms_by_wing: dict[str, dict[str, RoomTaxonomy]] = {}
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else structure.wing(context, connection, request.wing)
-        held, kinds = halls.held(connection), halls.halls(connection)
+        room_contents, kinds = halls.read_contents(connection), halls.halls(connection)
         left_wings, left_rooms = places.left_by_imports(connection)
         names = [name for row, name in places.wings(connection).items() if row not in left_wings]
         for name in names if wing is None else [wing.name]:
-            found[name] = {}
+            rooms_by_wing[name] = {}
         rooms = places.rooms(connection, wing.row if wing else None)
         for room in (room for room in rooms if room.row not in left_rooms):
-            drawers = held[room.row].drawers if room.row in held else 0
-            found[room.place.wing][room.place.room] = RoomTaxonomy(drawers, kinds.get(room.row, {}))
+            drawers = room_contents[room.row].drawers if room.row in room_contents else 0
+            rooms_by_wing[room.place.wing][room.place.room] = RoomTaxonomy(drawers, kinds.get(room.row, {}))
         dug = len(tunnels.live(connection, wing.row if wing else None))
     wings = {
         name: WingTaxonomy(sum(room.drawers for room in held_rooms.values()), held_rooms)
-        for name, held_rooms in found.items()
+        for name, held_rooms in rooms_by_wing.items()
     }
-    return TaxonomyResult(wings, sum(one.drawers for one in wings.values()), dug)
+    return TaxonomyResult(wings, sum(wing_view.drawers for wing_view in wings.values()), dug)
 
 
 OPERATION = Operation("taxonomy", TaxonomyRequest, TaxonomyResult, taxonomy)

@@ -45,9 +45,9 @@ def show(words: str, variables: Mapping[str, str], platform: str = sys.platform)
     if path is None:
         _note(f"no desktop notice: {program} is missing")
         return False
-    apart: dict[str, Any] = {"start_new_session": True}
+    process_options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
-        apart = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+        process_options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
         process = subprocess.Popen(  # noqa: S603 - the system's own program, and its arguments apart
             [path, *arguments],
@@ -56,7 +56,7 @@ def show(words: str, variables: Mapping[str, str], platform: str = sys.platform)
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            **apart,
+            **process_options,
         )
     except (OSError, ValueError) as error:
         _note(f"no desktop notice: {program} cannot be started ({type(error).__name__})")

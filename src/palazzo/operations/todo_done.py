@@ -39,10 +39,11 @@ def todo_done(context: Context, request: TodoDoneRequest) -> TodoDoneResult:
     """
     from palazzo.operations.tasks import close, todo_view
 
-    found = close(context, "todo", request.ids, "done", "todo done")
+    outcome = close(context, "todo", request.ids, "done", "todo done")
     now = context.now
     return TodoDoneResult(
-        tuple(todo_view(task, now) for task in found.closed), tuple(todo_view(task, now) for task in found.before)
+        tuple(todo_view(task, now) for task in outcome.closed),
+        tuple(todo_view(task, now) for task in outcome.closed_earlier),
     )
 
 

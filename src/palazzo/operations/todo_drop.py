@@ -39,10 +39,11 @@ def todo_drop(context: Context, request: TodoDropRequest) -> TodoDropResult:
     """
     from palazzo.operations.tasks import close, todo_view
 
-    found = close(context, "todo", request.ids, "dropped", "todo drop")
+    outcome = close(context, "todo", request.ids, "dropped", "todo drop")
     now = context.now
     return TodoDropResult(
-        tuple(todo_view(task, now) for task in found.closed), tuple(todo_view(task, now) for task in found.before)
+        tuple(todo_view(task, now) for task in outcome.closed),
+        tuple(todo_view(task, now) for task in outcome.closed_earlier),
     )
 
 

@@ -47,17 +47,18 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
 
     if request.everywhere and request.wing is not None:
         raise UsageError("Give --wing for one wing, or --everywhere for all; not both.")
-    when = past.as_of(request.as_of, context.now)
-    with past.reading(context, when) as connection:
-        named, _ = check_place(connection, request.wing, None, context.notice)
-        wing = None if request.everywhere else named or context.home
-        found = tasks.tasks(connection, "todo", wing, closed=request.all)
-        standings = Checkout(context).of_ids(connection, [task.uid for task in found])
+    point_in_time = past.as_of(request.as_of, context.now)
+    with past.reading(context, point_in_time) as connection:
+        wing_name, _ = check_place(connection, request.wing, None, context.notice)
+        wing = None if request.everywhere else wing_name or context.home
+        todos = tasks.tasks(connection, "todo", wing, includes_closed=request.all)
+        standings = Checkout(context).of_ids(connection, [task.uid for task in todos])
     views = tuple(
-        replace(todo_view(task, when.before or context.now), label=standings[task.uid].label) for task in found
+        replace(todo_view(task, point_in_time.end_time or context.now), label=standings[task.uid].label)
+        for task in todos
     )
-    told = None if when.asked is None else to_iso(when.asked)
-    return TodoListResult(wing, views, sum(view.state == "open" for view in views), told)
+    as_of_text = None if point_in_time.requested_time is None else to_iso(point_in_time.requested_time)
+    return TodoListResult(wing, views, sum(view.state == "open" for view in views), as_of_text)
 
 
 OPERATION = Operation("todo_list", TodoListRequest, TodoListResult, todo_list)

@@ -50,14 +50,17 @@ def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
     if not name or not name.isprintable() or len(name) > LONGEST_NAME:
         raise UsageError(f"A token's name is one line of 1 to {LONGEST_NAME} letters; say who will use it.")
     with database.transaction() as connection:
-        if any(one.name.casefold() == name.casefold() and one.revoked_at is None for one in tokens.tokens(connection)):
+        if any(
+            existing_token.name.casefold() == name.casefold() and existing_token.revoked_at is None
+            for existing_token in tokens.tokens(connection)
+        ):
             raise UsageError(
                 f"There is a token '{name}' already; choose another name, or 'palazzo token revoke' that one first."
             )
         uid = identity.new_id(context.now)
         secret = tokens.issue(connection, bytes.fromhex(uid), name, request.scope, context.now)
-        made = next(one for one in tokens.tokens(connection) if one.uid == uid)
-    return TokenAddResult(token_view(made), secret)
+        token = next(existing_token for existing_token in tokens.tokens(connection) if existing_token.uid == uid)
+    return TokenAddResult(token_view(token), secret)
 
 
 # Never keyed: a keyed call keeps its result, and this one is a secret.

@@ -33,9 +33,9 @@ def token_list(context: Context, request: TokenListRequest) -> TokenListResult:
     from palazzo.store import tokens
 
     with context.reading().database.snapshot() as connection:
-        found = tokens.tokens(connection)
-    shown = tuple(token_view(one) for one in found if request.all or one.revoked_at is None)
-    return TokenListResult(shown, sum(one.revoked_at is not None for one in found))
+        token_rows = tokens.tokens(connection)
+    views = tuple(token_view(token) for token in token_rows if request.all or token.revoked_at is None)
+    return TokenListResult(views, sum(token.revoked_at is not None for token in token_rows))
 
 
 OPERATION = Operation("token_list", TokenListRequest, TokenListResult, token_list)

@@ -39,22 +39,26 @@ def token_revoke(context: Context, request: TokenRevokeRequest) -> TokenRevokeRe
 
     context.reading()  # a palace that is missing is not made
     with context.writing().database.transaction() as connection:
-        before = _named(tokens.tokens(connection), request.token.strip())
-        tokens.revoke(connection, before.uid, context.now)
-        now = next(one for one in tokens.tokens(connection) if one.uid == before.uid)
-    return TokenRevokeResult(token_view(now), before.revoked_at is None)
+        token = _find_token(tokens.tokens(connection), request.token.strip())
+        tokens.revoke(connection, token.uid, context.now)
+        revoked_token = next(row for row in tokens.tokens(connection) if row.uid == token.uid)
+    return TokenRevokeResult(token_view(revoked_token), token.revoked_at is None)
 
 
-def _named(known: list[Token], said: str) -> Token:
+def _find_token(token_rows: list[Token], name_or_id: str) -> Token:
     """The token of that name that is good, else one whose id begins so, else the last revoked one of that name."""
-    named = [one for one in known if one.name.casefold() == said.casefold()]
-    good = [one for one in named if one.revoked_at is None]
-    fitting = good or ([one for one in known if one.uid.startswith(said.casefold())] if said else []) or named[-1:]
-    if not fitting:
-        raise NotFound(f"There is no token '{said}'; see 'palazzo token list --all'.")
-    if len(fitting) > 1:
-        raise AmbiguousId(said, [one.uid for one in fitting])
-    return fitting[0]
+    namesakes = [token for token in token_rows if token.name.casefold() == name_or_id.casefold()]
+    good = [token for token in namesakes if token.revoked_at is None]
+    matches = (
+        good
+        or ([token for token in token_rows if token.uid.startswith(name_or_id.casefold())] if name_or_id else [])
+        or namesakes[-1:]
+    )
+    if not matches:
+        raise NotFound(f"There is no token '{name_or_id}'; see 'palazzo token list --all'.")
+    if len(matches) > 1:
+        raise AmbiguousId(name_or_id, [token.uid for token in matches])
+    return matches[0]
 
 
 OPERATION = Operation("token_revoke", TokenRevokeRequest, TokenRevokeResult, token_revoke, writes=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class InjectionRecord:
     """What a session was told, and when."""
 
     host: str
@@ -40,24 +40,26 @@ def enter(context: Context) -> int:
     file = Path(alone.told_file(str(context.palace_path), context.variables))
     aside = file.with_name(f"{file.name}.taken")
     new = 0
-    for one in (aside, file):  # what a process took that died comes first
+    for path in (aside, file):  # what a process took that died comes first
         with contextlib.suppress(OSError):
-            if one == file:
+            if path == file:
                 file.replace(aside)
             lines = aside.read_bytes().splitlines()
             with context.writing().database.transaction() as connection:
-                for told in _read(lines):
-                    session = hook_sessions.heard(connection, told.host, told.session, told.at)
+                for record in _read(lines):
+                    session = hook_sessions.record_hook(connection, record.host, record.session, record.at)
                     row, epoch = session.row, session.epoch
-                    new += ledger.record_unaided(connection, row, epoch, told.parts, told.tokens, told.took, told.at)
+                    new += ledger.record_unaided(
+                        connection, row, epoch, record.parts, record.tokens, record.took, record.at
+                    )
             aside.unlink()
     return new
 
 
-def _read(lines: list[bytes]) -> Iterator[Told]:
+def _read(lines: list[bytes]) -> Iterator[InjectionRecord]:
     for line in lines:
         parts = [unquote(part) for part in line.decode("ascii", "replace").split("\t")]
         with contextlib.suppress(ValueError):  # a line that was cut when a disk was full
             host, session, at, tokens, took, ids = parts
             drawers = tuple(Part("drawer", bytes.fromhex(uid).hex()) for uid in ids.split(","))
-            yield Told(host, session, Micros(int(at)), int(tokens), int(took), drawers)
+            yield InjectionRecord(host, session, Micros(int(at)), int(tokens), int(took), drawers)

@@ -61,23 +61,23 @@ def traverse(context: Context, request: TraverseRequest) -> TraverseResult:
     read_names(context)
     with context.reading().database.snapshot() as connection:
         start = _start(context, connection, request.room)
-        reached = Rooms(connection).reach(start, request.hops)
+        steps = Rooms(connection).reach(start, request.hops)
     rooms = tuple(
-        TraversedView(one.rooms.room, one.rooms.wings, one.rooms.halls, one.rooms.drawers, one.hop, one.via)
-        for one in reached[: request.limit]
+        TraversedView(step.rooms.room, step.rooms.wings, step.rooms.halls, step.rooms.drawers, step.hop, step.via)
+        for step in steps[: request.limit]
     )
-    return TraverseResult(rooms, len(reached))
+    return TraverseResult(rooms, len(steps))
 
 
-def _start(context: Context, connection: Connection, said: str) -> list[int]:
+def _start(context: Context, connection: Connection, room_name: str) -> list[int]:
     """The room, or all of its name: these are one step's end."""
     from palazzo.graph import whereabouts
     from palazzo.operations import structure
 
-    alike = [] if "/" in said else whereabouts.rooms_called(connection, said)
+    alike = [] if "/" in room_name else whereabouts.rooms_called(connection, room_name)
     if len(alike) < 2:
-        return [structure.room(context, connection, said).row]
-    return [one.row for one in alike]
+        return [structure.room(context, connection, room_name).row]
+    return [room.row for room in alike]
 
 
 OPERATION = Operation("traverse", TraverseRequest, TraverseResult, traverse)

@@ -52,7 +52,7 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
     """
     from palazzo.archive.guarding import Guard
     from palazzo.graph import tunnelling, whereabouts
-    from palazzo.operations.structure import changing, drawers_named, room, tunnel_view
+    from palazzo.operations.structure import begin_change, drawers_named, room, tunnel_view
     from palazzo.operations.tainting import unless_tainted
     from palazzo.text.names import tidy
 
@@ -62,13 +62,13 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
         raise UsageError(f"The label must be at most {LONGEST_LABEL} characters on one line.")
     database = context.reading().database
     with database.snapshot() as connection:
-        source, target = (room(context, connection, said) for said in (request.source, request.target))
+        source, target = (room(context, connection, room_name) for room_name in (request.source, request.target))
         drawers = drawers_named(connection, request.source_drawers), drawers_named(connection, request.target_drawers)
     database = context.writing().database
     label = Guard.of(database).words(label)
     with database.transaction() as connection:
-        joined = f"{whereabouts.spoken(source.place)} → {whereabouts.spoken(target.place)}"
-        change = changing(context, connection, "tunnel add", joined)
+        summary = f"{whereabouts.format_place(source.place)} → {whereabouts.format_place(target.place)}"
+        change = begin_change(context, connection, "tunnel add", summary)
         tunnel, new = tunnelling.dig(change, source, target, label, drawers)
         change.count(1)
     return TunnelAddResult(tunnel_view(tunnel), new)

@@ -50,12 +50,12 @@ def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResul
     with context.reading().database.snapshot() as connection:
         wings = [None if name is None else wing(context, connection, name) for name in (request.wing_a, request.wing_b)]
         rooms = Rooms(connection)
-        found, sharing = rooms.found(*wings), rooms.sharing(*wings)
+        name_groups, room_pairs = rooms.find_groups(*wings), rooms.find_overlaps(*wings)
         return TunnelFindResult(
-            tuple(together_view(one) for one in found[: request.limit]),
-            len(found),
-            tuple(sharing_view(connection, one) for one in sharing[: request.limit]),
-            len(sharing),
+            tuple(together_view(match) for match in name_groups[: request.limit]),
+            len(name_groups),
+            tuple(sharing_view(connection, match) for match in room_pairs[: request.limit]),
+            len(room_pairs),
         )
 
 

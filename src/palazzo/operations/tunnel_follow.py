@@ -55,28 +55,31 @@ def tunnel_follow(context: Context, request: TunnelFollowRequest) -> TunnelFollo
     from palazzo.operations.structure import room
     from palazzo.store import tunnels
 
-    followed: list[FollowedView] = []
+    views: list[FollowedView] = []
     with context.reading().database.snapshot() as connection:
-        found = room(context, connection, request.room)
-        for tunnel in tunnels.of_room(connection, found.row):
-            if tunnel.source.room == found.row:
-                followed.append(_seen(connection, "outgoing", tunnel.target, tunnel.label, tunnel.uid))
-            if tunnel.target.room == found.row:
-                followed.append(_seen(connection, "incoming", tunnel.source, tunnel.label, tunnel.uid))
-    return TunnelFollowResult(found.place.wing, found.place.room, tuple(followed))
+        start_room = room(context, connection, request.room)
+        for tunnel in tunnels.of_room(connection, start_room.row):
+            if tunnel.source.room == start_room.row:
+                views.append(_view_tunnel(connection, "outgoing", tunnel.target, tunnel.label, tunnel.uid))
+            if tunnel.target.room == start_room.row:
+                views.append(_view_tunnel(connection, "incoming", tunnel.source, tunnel.label, tunnel.uid))
+    return TunnelFollowResult(start_room.place.wing, start_room.place.room, tuple(views))
 
 
-def _seen(
+def _view_tunnel(
     connection: Connection, direction: Literal["outgoing", "incoming"], end: End, label: str, uid: str
 ) -> FollowedView:
     from palazzo.archive import reading
     from palazzo.operations.structure import BEGINNING
     from palazzo.store import drawers
 
-    known = (drawers.find_drawer(connection, drawer) for drawer in end.drawers)
-    read = [reading.read_drawer(connection, row) for row in known if row is not None]
-    told = tuple(LedTo(one.id, one.text[:BEGINNING], len(one.text) > BEGINNING) for one in read)
-    return FollowedView(direction, end.place.wing, end.place.room, label, uid, told)
+    rows = (drawers.find_drawer(connection, drawer) for drawer in end.drawers)
+    read = [reading.read_drawer(connection, row) for row in rows if row is not None]
+    previews = tuple(
+        LedTo(target_drawer.id, target_drawer.text[:BEGINNING], len(target_drawer.text) > BEGINNING)
+        for target_drawer in read
+    )
+    return FollowedView(direction, end.place.wing, end.place.room, label, uid, previews)
 
 
 OPERATION = Operation("tunnel_follow", TunnelFollowRequest, TunnelFollowResult, tunnel_follow)

@@ -33,7 +33,7 @@ def tunnel_list(context: Context, request: TunnelListRequest) -> TunnelListResul
 
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else structure.wing(context, connection, request.wing).row
-        return TunnelListResult(tuple(structure.tunnel_view(one) for one in tunnels.live(connection, wing)))
+        return TunnelListResult(tuple(structure.tunnel_view(tunnel) for tunnel in tunnels.live(connection, wing)))
 
 
 OPERATION = Operation("tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list)

@@ -36,9 +36,9 @@ def tunnel_remove(context: Context, request: TunnelRemoveRequest) -> TunnelRemov
 
     context.reading()  # a palace that is missing is not made
     with context.writing().database.transaction() as connection:
-        changing = change(context, connection, "tunnel remove")
-        tunnel = tunnelling.fill(changing, request.id)
-        changing.count(1)
+        tunnel_change = change(context, connection, "tunnel remove")
+        tunnel = tunnelling.fill(tunnel_change, request.id)
+        tunnel_change.count(1)
     return TunnelRemoveResult(tunnel_view(tunnel))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.groups import Group
 
-LISTED = 20
+DEFAULT_LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class UndoRequest:
 
     id: Annotated[str | None, About("The change to take back instead of the last.", positional=True)] = None
     list: Annotated[bool, About("Only show the last changes.")] = False
-    limit: Annotated[int, About("How many changes to list.")] = LISTED
+    limit: Annotated[int, About("How many changes to list.")] = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ def undo(context: Context, request: UndoRequest) -> UndoResult:
         context.reading()  # says so: none is made, since nothing can be taken back in it
     unless_tainted(context, "takes changes back")  # an undoing itself cannot be taken back
     palace = context.writing()
-    taken = palace.undo(
+    group = palace.undo(
         "user", request.id, lambda done, size: context.report("undoing", done, size), context.interrupted_at
     )
-    return UndoResult(_change(taken, None))
+    return UndoResult(_change(group, None))
 
 
 def _changes(context: Context, limit: int) -> tuple[Change, ...]:
@@ -76,13 +76,15 @@ def _changes(context: Context, limit: int) -> tuple[Change, ...]:
     if limit < 1:
         raise UsageError(f"The limit is {limit}; it must be at least 1.")
     with context.reading().database.snapshot() as connection:
-        found = groups.recent(connection, limit)
-        undoes = {row: groups.read(connection, row).uid for row in (group.undoes for group in found) if row is not None}
-    return tuple(_change(group, undoes.get(group.undoes or 0)) for group in found)
+        group_rows = groups.recent(connection, limit)
+        undoes = {
+            row: groups.read(connection, row).uid for row in (group.undoes for group in group_rows) if row is not None
+        }
+    return tuple(_change(group, undoes.get(group.undoes or 0)) for group in group_rows)
 
 
 def _change(group: Group, undoes: str | None) -> Change:
-    from palazzo.store.groups import AFTER_UNTRUSTED
+    from palazzo.store.groups import TAINT_REMARK
 
     return Change(
         group.uid,
@@ -93,7 +95,7 @@ def _change(group: Group, undoes: str | None) -> Change:
         group.summary,
         group.undone,
         undoes,
-        group.summary.endswith(AFTER_UNTRUSTED),
+        group.summary.endswith(TAINT_REMARK),
     )
 
 

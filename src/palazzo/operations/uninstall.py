@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
-from palazzo.operations.install import ALSO_CALLED, HOSTS, FileView, edited
+from palazzo.operations.install import ALIASES, HOSTS, FileView, apply_edits
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def uninstall(context: Context, request: UninstallRequest) -> UninstallResult:
 
     A file that was made for them goes. The palace, with all that it holds, stays.
     """
-    host = ALSO_CALLED.get(request.target, request.target)
+    host = ALIASES.get(request.target, request.target)
     if host not in HOSTS:
         raise UsageError(f"'{host}' is no host that is wired; there is: {', '.join(HOSTS)}.")
     removal: Callable[[Context, bool, bool], list[Edit]] = importlib.import_module(HOSTS[host]).removal
-    views = edited(context, removal(context, request.project, request.user), request.dry_run)
+    views = apply_edits(context, removal(context, request.project, request.user), request.dry_run)
     return UninstallResult(host, tuple(views), request.dry_run)
 
 

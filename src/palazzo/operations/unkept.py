@@ -79,7 +79,7 @@ def _begins(path: Path) -> tuple[Feeder | None, str]:
     from palazzo.mining.heads import HEAD, read_whole
 
     head = read_whole(path, HEAD)
-    feeder = next((one for one in TRANSCRIPTS if one.recognises(path, head)), None)
+    feeder = next((candidate for candidate in TRANSCRIPTS if candidate.recognises(path, head)), None)
     if feeder is None:
         return None, ""
     return feeder, feeder.identify(path, head).cwd or _stated_directory(feeder, head)
@@ -89,7 +89,7 @@ def _stated_directory(feeder: Feeder, head: bytes) -> str:
     from palazzo.errors import SourceUnreadable
 
     try:
-        return next((one.cwd for one in _messages(feeder, head, 0) if one.cwd), "")
+        return next((message.cwd for message in _messages(feeder, head, 0) if message.cwd), "")
     except SourceUnreadable:  # of a format that is read whole, its beginning is nothing
         return ""
 

@@ -47,13 +47,13 @@ def read_nothing(
         Palace.open(path).close()
         with Palace.open(path, "read") as empty:
 
-            def opened(context: Context, mode: Mode) -> Palace:
+            def open_palace(context: Context, mode: Mode) -> Palace:
                 if mode == "write":
                     raise error
                 return empty
 
             around = {**variables, "PALAZZO_SERVICE": "off"}
-            with Context(palace, cwd, around, trust=trust, opened=opened) as context:
+            with Context(palace, cwd, around, trust=trust, palace_opener=open_palace) as context:
                 if context.has_palace or operation in _ASKS_WHETHER_SOUND:
                     raise error
                 result = registry.operation(operation).run(context, request)

@@ -12,12 +12,12 @@ from palazzo.operations.tasks import ACTOR
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import Note, PreparedNote
-    from palazzo.guard.taint import Believed
+    from palazzo.guard.taint import TrustAssessment
     from palazzo.model import Drawer, Micros, Place
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-_OTHERWISE = {
+_ALTERNATIVES = {
     "todo": "close the to-do with 'palazzo todo drop' and add another",
     "reminder": "drop it with 'palazzo reminders drop' and set another",
     "diary": "write another entry with 'palazzo diary write'",
@@ -67,28 +67,28 @@ def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawe
     if request.text is None and request.wing is None and request.room is None and not request.still_holds:
         raise UsageError("Say what to change: --text, --wing, --room or --still-holds.")
     with context.reading().database.snapshot() as connection:
-        drawers = _named(connection, request.id)
+        drawers = _read_drawers(connection, request.id)
     place = _place(context, request, drawers[0])
-    said = reading.join_spans([one.text for one in drawers])
+    current_text = reading.join_spans([drawer.text for drawer in drawers])
     if request.still_holds:
-        request = replace(request, text=said if request.text is None else request.text)
+        request = replace(request, text=current_text if request.text is None else request.text)
         _check_cites(context, drawers[0])
-    if request.still_holds or (request.text is not None and request.text != said):
-        return _replaced(context, request, drawers, place)
-    return _moved(context, drawers, place)
+    if request.still_holds or (request.text is not None and request.text != current_text):
+        return _replace_drawers(context, request, drawers, place)
+    return _move_drawers(context, drawers, place)
 
 
-def _named(connection: Connection, prefix: str) -> list[Drawer]:
+def _read_drawers(connection: Connection, prefix: str) -> list[Drawer]:
     from palazzo.archive import reading
     from palazzo.operations import choosing
 
-    found = []
-    for one in choosing.named(connection, [prefix]):
-        drawer = reading.read_drawer(connection, reading.resolve_drawer(connection, one))
-        if drawer.kind in _OTHERWISE:
-            raise UsageError(f"{drawer.id} is not changed like that: {_OTHERWISE[drawer.kind]}.")
-        found.append(drawer)
-    return found
+    drawers = []
+    for drawer_id in choosing.resolve_drawers(connection, [prefix]):
+        drawer = reading.read_drawer(connection, reading.resolve_drawer(connection, drawer_id))
+        if drawer.kind in _ALTERNATIVES:
+            raise UsageError(f"{drawer.id} is not changed like that: {_ALTERNATIVES[drawer.kind]}.")
+        drawers.append(drawer)
+    return drawers
 
 
 def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Place:
@@ -104,7 +104,7 @@ def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Pl
 # --- filed elsewhere ---------------------------------------------------------------------------------------
 
 
-def _moved(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateDrawerResult:
+def _move_drawers(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateDrawerResult:
     from palazzo.archive import deeds, identity, reading
     from palazzo.store import groups, places
 
@@ -115,7 +115,7 @@ def _moved(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateD
             now = context.now
             change = identity.new_id(now)
             group = groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
-            rows = [reading.resolve_drawer(connection, one) for one in to_move]
+            rows = [reading.resolve_drawer(connection, drawer_id) for drawer_id in to_move]
             detail = {"wing": place.wing, "room": place.room, "row": str(places.room_id(connection, place))}
             deeds.act_on_drawers(connection, "move", rows, ACTOR, now, detail, group)
             groups.count(connection, group, len(rows))
@@ -127,7 +127,7 @@ def _moved(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateD
 # --- said better -------------------------------------------------------------------------------------------
 
 
-def _replaced(
+def _replace_drawers(
     context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place
 ) -> UpdateDrawerResult:
     from palazzo.archive import deeds, identity, notes, reading
@@ -149,12 +149,12 @@ def _replaced(
     start_embedding(context)
     with database.snapshot() as connection:
         new = tuple(reading.drawers_of_item(connection, row))
-    replaced = tuple(str(drawer.id) for drawer in drawers)
-    return UpdateDrawerResult(new[0], new_note.id, new, replaced, place.wing, place.room, change)
+    old_ids = tuple(str(drawer.id) for drawer in drawers)
+    return UpdateDrawerResult(new[0], new_note.id, new, old_ids, place.wing, place.room, change)
 
 
 def _note(
-    context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place, whom: Believed
+    context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place, belief: TrustAssessment
 ) -> Note:
     """The new words, with what was said beside the old."""
     from palazzo.archive.notes import Note
@@ -163,17 +163,17 @@ def _note(
     from palazzo.store import anchors
 
     meta = _meta(context, drawers[0])
-    kept = ("importance", "metadata", "anchors", "cited")
-    about: dict[str, object] = {name: meta[name] for name in kept if name in meta}
+    field_names = ("importance", "metadata", "anchors", "cited")
+    about: dict[str, object] = {name: meta[name] for name in field_names if name in meta}
     if request.still_holds:
         about = {name: value for name, value in about.items() if name not in ("anchors", "cited")}
-        about |= anchors.to_meta(citing.anew(context, anchors.from_meta(meta)))
+        about |= anchors.to_meta(citing.refresh_anchors(context, anchors.from_meta(meta)))
     about["replaces"] = [drawer.id for drawer in drawers]
     return Note(
         request.text or "",
         place,
         speaker(request.by),
-        whom,
+        belief,
         str(meta.get("label", "")),
         context.project.branch,
         context.project.commit,
@@ -200,9 +200,9 @@ def _check_cites(context: Context, drawer: Drawer) -> None:
         raise UsageError(f"{drawer.id} is about files of '{drawer.place.wing}': run this in that project.")
 
 
-def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None) -> Believed:
+def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None) -> TrustAssessment:
     """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
-    from palazzo.guard.taint import believed
+    from palazzo.guard.taint import assess_trust
     from palazzo.operations.tainting import whom_to_believe
     from palazzo.settings.keys import TRUSTS
     from palazzo.store import tainted
@@ -212,15 +212,15 @@ def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None
         return belief
     read = [span.item for drawer in drawers if drawer.trust == "external" for span in drawer.spans]
     with context.reading().database.snapshot() as connection:
-        met = [uid for item in dict.fromkeys(read) for uid in tainted.taint_of(connection, item) or (item,)]
+        untrusted_ids = [uid for item in dict.fromkeys(read) for uid in tainted.taint_of(connection, item) or (item,)]
     trust = max((belief.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
-    return believed(trust, [*belief.tainted_by, *met])
+    return assess_trust(trust, [*belief.tainted_by, *untrusted_ids])
 
 
 def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:
     from palazzo.derive import tagging
 
-    return [tag for tag in dict.fromkeys(tag for one in drawers for tag in one.tags) if not tagging.by_rule(tag)]
+    return [tag for tag in dict.fromkeys(tag for drawer in drawers for tag in drawer.tags) if not tagging.by_rule(tag)]
 
 
 def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group: int, now: Micros) -> int:

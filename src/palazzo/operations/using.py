@@ -14,13 +14,13 @@ from palazzo.errors import PalazzoError
 from palazzo.security.callers import SESSION
 
 if TYPE_CHECKING:
-    from palazzo.attention.uses import Given
+    from palazzo.attention.uses import DeliveredItem
     from palazzo.model import Micros
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.hook_sessions import HookSession
     from palazzo.store.ledger import Injection, Use
-    from palazzo.store.transcripts import Captured
+    from palazzo.store.transcripts import TranscriptMessage
 
 _NAMED_BY = (SESSION, "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID")
 _AT_ONCE = 5_000
@@ -29,11 +29,11 @@ _PROMPTS = 3
 """Messages of the person before those that are looked through: what they said, the agent has from them."""
 
 
-class _Seen(NamedTuple):
+class _UseRecord(NamedTuple):
     """A use: of what, how, and when."""
 
     uid: str
-    how: Use
+    kind: Use
     at: Micros
 
 
@@ -50,29 +50,31 @@ def note_cited(context: Context, session: HookSession, text: str) -> None:
     if not uses.names_ids(text):
         return
     with context.reading().database.snapshot() as connection:
-        found = uses.cited(text, ledger.given(connection, session.row))
-    if found:
-        _note(context, session, [_Seen(uid, "cited", context.now) for uid in sorted(found)])
+        cited_ids = uses.find_cited_ids(text, ledger.read_session_uids(connection, session.row))
+    if cited_ids:
+        _note(context, session, [_UseRecord(uid, "cited", context.now) for uid in sorted(cited_ids)])
 
 
 def note_fetched(context: Context, uids: Iterable[str]) -> None:
     """Note that the caller's session, where it is known, read these whole; what it was not given is not noted."""
     from palazzo.store import hook_sessions, ledger
 
-    said = session_named(context)
-    if not said or not os.access(context.palace_path, os.W_OK):
+    session_id = session_named(context)
+    if not session_id or not os.access(context.palace_path, os.W_OK):
         return
     with context.reading().database.snapshot() as connection:
-        named = hook_sessions.of_id(connection, said)
+        sessions = hook_sessions.of_id(connection, session_id)
         # A sub-agent's calls name the session as well: whoever was given the thing has fetched it.
-        for session in [hearer for one in named for hearer in hook_sessions.with_agents(connection, one)]:
-            found = ledger.given(connection, session.row).intersection(uids)
-            if found:
+        for session in [
+            hearer for root_session in sessions for hearer in hook_sessions.with_agents(connection, root_session)
+        ]:
+            fetched_ids = ledger.read_session_uids(connection, session.row).intersection(uids)
+            if fetched_ids:
                 break
         else:
             return
     try:
-        _note(context, session, [_Seen(uid, "fetched", context.now) for uid in sorted(found)])
+        _note(context, session, [_UseRecord(uid, "fetched", context.now) for uid in sorted(fetched_ids)])
     except PalazzoError:  # somebody else writes, or nobody may: reading goes before
         return
 
@@ -88,73 +90,90 @@ def note_captured(context: Context, uri: str, session: HookSession | None) -> No
         source = transcripts.session_source(connection, uri, session.session if session is not None else "")
         if source is None:
             return
-        named = hook_sessions.of_id(connection, transcripts.session_of(connection, source))
-        known = [session] if session is not None else named
-        told = {one.row: ledger.injections(connection, one.row) for one in known}
-        for one in known:
-            after = ledger.looked_through(connection, one.row, source)
-            new = transcripts.captured_since(connection, source, after, _AT_ONCE) if told[one.row] else []
+        sessions = hook_sessions.of_id(connection, transcripts.session_of(connection, source))
+        candidates = [session] if session is not None else sessions
+        injections_by_row = {
+            hook_session.row: ledger.injections(connection, hook_session.row) for hook_session in candidates
+        }
+        for hook_session in candidates:
+            start_row = ledger.looked_through(connection, hook_session.row, source)
+            new = (
+                transcripts.captured_since(connection, source, start_row, _AT_ONCE)
+                if injections_by_row[hook_session.row]
+                else []
+            )
             if new:
-                before = transcripts.said_before(connection, source, after, _PROMPTS)
-                found = list(_uses(connection, told[one.row], new, before))
+                prompts = transcripts.read_user_messages(connection, source, start_row, _PROMPTS)
+                use_records = list(_uses(connection, injections_by_row[hook_session.row], new, prompts))
                 break
         else:
             return
-    _note(context, one, found, (source, new[-1].row))
+    _note(context, hook_session, use_records, (source, new[-1].row))
 
 
-def _note(context: Context, session: HookSession, seen: Sequence[_Seen], looked: tuple[int, int] | None = None) -> None:
+def _note(
+    context: Context, session: HookSession, use_records: Sequence[_UseRecord], position: tuple[int, int] | None = None
+) -> None:
     """Enter uses, and up to where of which source they were looked for."""
     from palazzo.store import ledger
 
     with context.writing().database.transaction() as connection:
-        for use in seen:
-            ledger.note_use(connection, session.row, use.uid, use.how, use.at)
-        if looked is not None:
-            ledger.look_on_from(connection, session.row, *looked)
+        for use in use_records:
+            ledger.note_use(connection, session.row, use.uid, use.kind, use.at)
+        if position is not None:
+            ledger.look_on_from(connection, session.row, *position)
 
 
 # --- what was captured -------------------------------------------------------------------------------------
 
 
 def _uses(
-    connection: Connection, told: Sequence[Injection], new: Sequence[Captured], before: Sequence[Captured]
-) -> Iterator[_Seen]:
+    connection: Connection,
+    injections: Sequence[Injection],
+    new: Sequence[TranscriptMessage],
+    prompts: Sequence[TranscriptMessage],
+) -> Iterator[_UseRecord]:
     """Yield what messages show that was used, of what had been told by then, in their order."""
     from palazzo.attention import uses
 
-    given, since = _given(connection, told)
-    runs = {uid: uses.runs(one.words) for uid, one in given.items()}
-    said = frozenset(run for message in before for run in uses.runs(message.text))
+    injected_items, since = _collect_injected_items(connection, injections)
+    runs = {uid: uses.runs(item.words) for uid, item in injected_items.items()}
+    prompt_runs = frozenset(run for message in prompts for run in uses.runs(message.text))
     for message in new:
         if message.role == "user":
-            said |= uses.runs(message.text)
+            prompt_runs |= uses.runs(message.text)
         elif message.role == "assistant":
-            known = {uid: one for uid, one in given.items() if since[uid] <= message.at}
-            yield from (_Seen(uid, how, message.at) for uid, how in _used_in(message, known, runs, said))
+            available_items = {uid: item for uid, item in injected_items.items() if since[uid] <= message.at}
+            yield from (
+                _UseRecord(uid, kind, message.at) for uid, kind in _used_in(message, available_items, runs, prompt_runs)
+            )
 
 
-def _given(connection: Connection, told: Sequence[Injection]) -> tuple[dict[str, Given], dict[str, Micros]]:
+def _collect_injected_items(
+    connection: Connection, injections: Sequence[Injection]
+) -> tuple[dict[str, DeliveredItem], dict[str, Micros]]:
     """What a session was given, by id, and since when; of what an erase took, its id alone."""
-    from palazzo.attention.uses import Given, words_given
+    from palazzo.attention.uses import DeliveredItem, words_given
     from palazzo.store import anchors
 
-    files = anchors.files_of(connection, (part.uid for one in told for part in one.parts))
-    given: dict[str, Given] = {}
+    files = anchors.files_of(connection, (part.uid for injection in injections for part in injection.parts))
+    injected_items: dict[str, DeliveredItem] = {}
     since: dict[str, Micros] = {}
-    for one in told:
-        words = words_given(one.text or "", (part.uid for part in one.parts))
-        for part in one.parts:
-            given.setdefault(part.uid, Given(part.uid, words.get(part.uid, ""), files.get(part.uid, ())))
-            since.setdefault(part.uid, one.at)
-    return given, since
+    for injection in injections:
+        words = words_given(injection.text or "", (part.uid for part in injection.parts))
+        for part in injection.parts:
+            injected_items.setdefault(
+                part.uid, DeliveredItem(part.uid, words.get(part.uid, ""), files.get(part.uid, ()))
+            )
+            since.setdefault(part.uid, injection.at)
+    return injected_items, since
 
 
 def _used_in(
-    message: Captured,
-    known: Mapping[str, Given],
+    message: TranscriptMessage,
+    injected_items: Mapping[str, DeliveredItem],
     runs: Mapping[str, frozenset[tuple[str, ...]]],
-    said: frozenset[tuple[str, ...]],
+    prompt_runs: frozenset[tuple[str, ...]],
 ) -> Iterator[tuple[str, Use]]:
     from palazzo.attention import uses
 
@@ -162,11 +181,15 @@ def _used_in(
     for part in sorted(message.parts, key=lambda part: -part.start):
         if part.kind != "tool_call":
             continue
-        call = uses.Called(part.name, message.text[part.start : part.end])
+        call = uses.ToolCall(part.name, message.text[part.start : part.end])
         prose = prose[: part.start] + prose[part.end :]
         if uses.reads_by_id(call):
-            yield from ((uid, "fetched") for uid in sorted(uses.cited(call.text, known)))
-        files = uses.opened(call)
-        yield from ((uid, "touched") for uid, one in known.items() if files and uses.touched(files, one))
-    cited = uses.cited(prose, known) | uses.quoted(prose, {uid: runs[uid] for uid in known}, said)
-    yield from ((uid, "cited") for uid in sorted(cited))
+            yield from ((uid, "fetched") for uid in sorted(uses.find_cited_ids(call.text, injected_items)))
+        files = uses.find_opened_files(call)
+        yield from (
+            (uid, "touched") for uid, item in injected_items.items() if files and uses.is_about_files(files, item)
+        )
+    matching_ids = uses.find_cited_ids(prose, injected_items) | uses.find_quoted_ids(
+        prose, {uid: runs[uid] for uid in injected_items}, prompt_runs
+    )
+    yield from ((uid, "cited") for uid in sorted(matching_ids))

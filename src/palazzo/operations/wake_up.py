@@ -16,7 +16,7 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.security.display_names import quoted_name, shown_name
 
 if TYPE_CHECKING:
-    from palazzo.attention.waking import Known, Woken
+    from palazzo.attention.waking import WakeUpEntry, WakeUpText
     from palazzo.operations.context import Context
     from palazzo.operations.past import AsOf
     from palazzo.palace import Palace
@@ -89,19 +89,19 @@ def wake_up(context: Context, request: WakeUpRequest) -> WakeUpResult:
     from palazzo.store import tombstones
 
     _check(request)
-    when = past.as_of(request.as_of, context.now)
+    point_in_time = past.as_of(request.as_of, context.now)
     palace = context.reading()
     if request.session is None:
-        return _woken(context, request, when)
-    asked = _asked(request)
-    kept = _kept(palace, request, asked)
-    while kept is None:
+        return _compose_wake_up(context, request, point_in_time)
+    request_key = _encode_request(request)
+    result = _load_result(palace, request, request_key)
+    while result is None:
         with palace.database.snapshot() as connection:
             erasures = tombstones.count_erasures(connection)
-        fresh = replace(_woken(context, request, when), frozen_at=context.now)
-        kept = _freeze(context, request, asked, fresh, erasures)
+        fresh = replace(_compose_wake_up(context, request, point_in_time), frozen_at=context.now)
+        result = _freeze(context, request, request_key, fresh, erasures)
         palace = context.reading()
-    return replace(kept, as_of=when.asked, note=when.note)
+    return replace(result, as_of=point_in_time.requested_time, note=point_in_time.note)
 
 
 def _check(request: WakeUpRequest) -> None:
@@ -115,11 +115,11 @@ def _check(request: WakeUpRequest) -> None:
 # --- making it ---------------------------------------------------------------------------------------------
 
 
-def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult:
+def _compose_wake_up(context: Context, request: WakeUpRequest, point_in_time: AsOf) -> WakeUpResult:
     from palazzo.archive import diaries
     from palazzo.archive.reading import short_id
     from palazzo.attention import waking
-    from palazzo.attention.gathering import Asked, gather
+    from palazzo.attention.gathering import WakeUpContext, gather
     from palazzo.attention.unasked_facts import no_commits
     from palazzo.operations.branches import Checkout
     from palazzo.operations.clock import day, zone
@@ -128,86 +128,104 @@ def _woken(context: Context, request: WakeUpRequest, when: AsOf) -> WakeUpResult
     from palazzo.text.tokens import estimate_tokens
 
     agent = diaries.agent_name(request.agent) if request.agent is not None else None
-    there = zone(context)
-    moment = context.now if when.before is None else when.before
+    time_zone = zone(context)
+    moment = context.now if point_in_time.end_time is None else point_in_time.end_time
     trust_levels = trusted_down_to(context.settings.text("auto_inject_trust"))
     depth = request.depth or _depth(context)
     _catch_up(context, request.hurry)
-    with past.reading(context, when) as connection:
-        named, _ = check_place(connection, request.wing, None, context.notice)
-        wing = named or context.home
+    with past.reading(context, point_in_time) as connection:
+        wing_name, _ = check_place(connection, request.wing, None, context.notice)
+        wing = wing_name or context.home
         if agent is not None:
-            agent = diaries.spelled(connection, agent)
+            agent = diaries.find_spelling(connection, agent)
         commits_here = Checkout(context).commits_here if wing == context.home else no_commits
         trusts = frozenset(trust_levels)
-        situation = Asked(
+        situation = WakeUpContext(
             wing,
             agent,
             moment,
-            when.before,
+            point_in_time.end_time,
             trusts,
-            lambda at: day(at, there),
+            lambda at: day(at, time_zone),
             commits_here,
             request.host_session or request.session or "",
             request.epoch > 0,
         )
         candidates = gather(connection, situation)
-        if when.before is None:
-            candidates = _labelled(context, connection, candidates)
-            candidates = _cited(context, connection, candidates, wing or "")
+        if point_in_time.end_time is None:
+            candidates = _add_branch_labels(context, connection, candidates)
+            candidates = _add_citations(context, connection, candidates, wing or "")
         own = request.wing is None or wing == context.home
-        branch = context.project.branch if own and when.before is None else ""
-        head = list(_heads(wing, agent, branch, day(moment, there)))
+        branch = context.project.branch if own and point_in_time.end_time is None else ""
+        head = list(_heads(wing, agent, branch, day(moment, time_zone)))
         budget = request.budget or waking.BUDGETS[depth]
         short = partial(short_id, connection)
         wake_up_text = waking.wake(head, candidates, depth, budget, moment, situation.day, short)
     tokens = estimate_tokens(wake_up_text.text)
     return WakeUpResult(
-        wing, agent, branch, depth, wake_up_text.text, tokens, _lines(wake_up_text), Micros(0), when.asked, when.note
+        wing,
+        agent,
+        branch,
+        depth,
+        wake_up_text.text,
+        tokens,
+        _lines(wake_up_text),
+        Micros(0),
+        point_in_time.requested_time,
+        point_in_time.note,
     )
 
 
-def _labelled(context: Context, connection: Connection, known: list[Known]) -> list[Known]:
+def _add_branch_labels(context: Context, connection: Connection, candidates: list[WakeUpEntry]) -> list[WakeUpEntry]:
     """The same with what is said of their branches, without what the setting `branch_policy` hides."""
     from palazzo.operations.branches import MERGED, Checkout
 
-    sessions = [one.id for one in known if one.section == "session"]
-    facts = [one.id for one in known if one.section == "fact"]
-    others = [one.id for one in known if one.section not in ("session", "fact")]
+    sessions = [candidate.id for candidate in candidates if candidate.section == "session"]
+    facts = [candidate.id for candidate in candidates if candidate.section == "fact"]
+    item_ids = [candidate.id for candidate in candidates if candidate.section not in ("session", "fact")]
     checkout = Checkout(context)
-    standings = checkout.of_ids(connection, others, facts, sessions)
-    told = []
-    for one in known:
-        seen = standings.get(one.id, MERGED)
-        if not checkout.hides(seen):
-            told.append(replace(one, remark=", ".join(filter(None, (one.remark, seen.label)))))
-    return told
+    standings = checkout.of_ids(connection, item_ids, facts, sessions)
+    visible_candidates = []
+    for candidate in candidates:
+        branch_status = standings.get(candidate.id, MERGED)
+        if not checkout.hides(branch_status):
+            visible_candidates.append(
+                replace(candidate, remark=", ".join(filter(None, (candidate.remark, branch_status.label))))
+            )
+    return visible_candidates
 
 
-def _cited(context: Context, connection: Connection, known: list[Known], wing: str) -> list[Known]:
+def _add_citations(
+    context: Context, connection: Connection, candidates: list[WakeUpEntry], wing: str
+) -> list[WakeUpEntry]:
     """The same with what has become of the files that notes and decisions were given, or name."""
     from palazzo.operations.freshening import Files, first
 
-    drawers = [uid for one in known if one.section in ("decision", "note") for uid in one.drawers]
-    found = Files(context).of_drawers(connection, dict.fromkeys(drawers, wing), ("stated", "mentioned"))
-    told = [(one, first(found, one.drawers).remark) for one in known]
-    return [replace(one, remark=", ".join(filter(None, (one.remark, remark)))) for one, remark in told]
+    drawers = [
+        uid for candidate in candidates if candidate.section in ("decision", "note") for uid in candidate.drawers
+    ]
+    citations_by_id = Files(context).of_drawers(connection, dict.fromkeys(drawers, wing), ("stated", "mentioned"))
+    remark_pairs = [(candidate, first(citations_by_id, candidate.drawers).remark) for candidate in candidates]
+    return [
+        replace(candidate, remark=", ".join(filter(None, (candidate.remark, remark))))
+        for candidate, remark in remark_pairs
+    ]
 
 
 def _depth(context: Context) -> Depth:
-    told = context.settings.text("context_depth")
-    return "shallow" if told == "shallow" else "deep" if told == "deep" else "medium"
+    setting = context.settings.text("context_depth")
+    return "shallow" if setting == "shallow" else "deep" if setting == "deep" else "medium"
 
 
 def _catch_up(context: Context, hurry: bool) -> None:
     """Take in what sessions came to; in a hurry only where that is quickly done."""
     from palazzo.derive import lagging
-    from palazzo.derive.summing import SUMMING
+    from palazzo.derive.summing import DIGEST_CONSUMER
 
     palace = context.reading()
     if hurry:
         with palace.database.snapshot() as connection:
-            if lagging.behind(connection, SUMMING) > _A_LITTLE:
+            if lagging.count_pending(connection, DIGEST_CONSUMER) > _A_LITTLE:
                 return
     palace.follow_digests(lambda done, size: context.report("digesting sessions", done, size))
 
@@ -226,54 +244,54 @@ def _heads(wing: str | None, agent: str | None, branch: str, today: str) -> Iter
     yield f"Memory of {shown_name(wing or '') or 'no project'}."
 
 
-def _lines(woken: Woken) -> tuple[WakeUpLine, ...]:
+def _lines(wake_up_text: WakeUpText) -> tuple[WakeUpLine, ...]:
     return tuple(
         WakeUpLine(
-            section=line.known.section,
-            id=line.known.id,
-            at=line.known.at,
-            origin=line.known.origin,
-            trust=line.known.trust,
+            section=line.entry.section,
+            id=line.entry.id,
+            at=line.entry.at,
+            origin=line.entry.origin,
+            trust=line.entry.trust,
             text=line.text,
-            remark=line.known.remark,
+            remark=line.entry.remark,
             truncated=line.truncated,
             importance=round(line.importance, 3),
         )
-        for line in woken.lines
+        for line in wake_up_text.lines
     )
 
 
 # --- keeping it --------------------------------------------------------------------------------------------
 
 
-def _asked(request: WakeUpRequest) -> str:
+def _encode_request(request: WakeUpRequest) -> str:
     """What a session asks for, as asked: what the settings or the project say since is not told to it midway."""
     return json.dumps([request.wing, request.budget, request.depth, request.agent, request.as_of])
 
 
-def _kept(palace: Palace, request: WakeUpRequest, asked: str) -> WakeUpResult | None:
+def _load_result(palace: Palace, request: WakeUpRequest, request_key: str) -> WakeUpResult | None:
     from palazzo.store import wake_blocks
 
     with palace.database.snapshot() as connection:
-        told = wake_blocks.find(connection, request.session or "", request.epoch, asked)
-    return None if told is None else _read(told)
+        payload = wake_blocks.find(connection, request.session or "", request.epoch, request_key)
+    return None if payload is None else _read(payload)
 
 
 def _freeze(
-    context: Context, request: WakeUpRequest, asked: str, fresh: WakeUpResult, erasures: int
+    context: Context, request: WakeUpRequest, request_key: str, fresh: WakeUpResult, erasures: int
 ) -> WakeUpResult | None:
     """Keep what was made, and return what the session is told; None where words were erased while it was made."""
     from palazzo.store import tombstones, wake_blocks
 
-    session, told = request.session or "", json.dumps(dataclasses.asdict(fresh))
+    session, payload = request.session or "", json.dumps(dataclasses.asdict(fresh))
     with context.writing().database.transaction() as connection:
         if tombstones.count_erasures(connection) != erasures:
             return None
-        return _read(wake_blocks.keep(connection, session, request.epoch, asked, told, fresh.frozen_at))
+        return _read(wake_blocks.keep(connection, session, request.epoch, request_key, payload, fresh.frozen_at))
 
 
-def _read(told: str) -> WakeUpResult:
-    fields = json.loads(told)
+def _read(payload: str) -> WakeUpResult:
+    fields = json.loads(payload)
     return WakeUpResult(**{**fields, "lines": tuple(WakeUpLine(**line) for line in fields["lines"])})
 
 

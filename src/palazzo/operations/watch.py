@@ -49,7 +49,7 @@ def watch(context: Context, request: WatchRequest, stop: threading.Event | None 
     for a palace; another says so and ends. The background service leaves watching to it while it runs.
     """
     from palazzo.mining.discover import existing
-    from palazzo.operations.watching import Watching
+    from palazzo.operations.watching import SourceWatcher
 
     if context.settings.flag("off"):
         raise PalazzoError("PALAZZO_OFF is set, so nothing is captured. Take it out of the environment, then watch.")
@@ -65,7 +65,7 @@ def watch(context: Context, request: WatchRequest, stop: threading.Event | None 
         context.tell(event)
 
     with _the_only_watcher(context.palace_path), _ended_by_sigterm():
-        Watching(context, tell, paths).run(stop or threading.Event())
+        SourceWatcher(context, tell, paths).run(stop or threading.Event())
     return WatchResult(items, drawers)
 
 
@@ -109,11 +109,11 @@ def _ended_by_sigterm() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    previous_handler = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

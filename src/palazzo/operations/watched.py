@@ -23,7 +23,7 @@ _LOG_SUFFIX = "-wal"
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchTargets:
     """The places: hosts' histories, roots of documents, and single files that were named.
 
     `trees` are to be listened to with all below them, `directories` each for itself: below a project's root lies much
@@ -56,59 +56,63 @@ class Watched:
         return max(above, key=lambda root: len(root.parts), default=None)
 
 
-def places(context: Context, paths: Sequence[Path] = (), only_known: bool = False) -> Watched:
+def places(context: Context, paths: Sequence[Path] = (), mined_hosts_only: bool = False) -> WatchTargets:
     """Return where sources lie: what `paths` name, every history there is, and projects that documents came from.
 
     With `only_known` they are the histories of hosts of which the palace holds something, and no documents: below a
     project's root lies more than was named, and nobody asked for it.
     """
-    histories = histories_here(context, only_known)
+    histories = histories_here(context, mined_hosts_only)
     trees = frozenset(history.path for history in histories if history.path.is_dir())
-    beside = frozenset(history.path.parent for history in histories if not history.path.is_dir())
-    named = [path.resolve() for path in paths]
-    documents = [] if only_known else _roots_of_documents(context)
-    roots = tuple(dict.fromkeys([*(path for path in named if path.is_dir()), *documents]))
-    files = tuple(path for path in named if not path.is_dir())
-    directories = beside | {path.parent for path in files} | _directories(context, roots)
-    return Watched(histories, roots, files, trees, directories)
+    parent_directories = frozenset(history.path.parent for history in histories if not history.path.is_dir())
+    resolved_paths = [path.resolve() for path in paths]
+    documents = [] if mined_hosts_only else _roots_of_documents(context)
+    roots = tuple(dict.fromkeys([*(path for path in resolved_paths if path.is_dir()), *documents]))
+    files = tuple(path for path in resolved_paths if not path.is_dir())
+    directories = parent_directories | {path.parent for path in files} | _directories(context, roots)
+    return WatchTargets(histories, roots, files, trees, directories)
 
 
-def histories_here(context: Context, only_known: bool = False) -> tuple[History, ...]:
+def histories_here(context: Context, mined_hosts_only: bool = False) -> tuple[History, ...]:
     """Return the hosts' histories that there are now; with `only_known`, of hosts that were read before."""
     from palazzo.mining.histories import histories
     from palazzo.store import sources
 
-    found = histories(context.variables, (), context.project_root)
-    if not only_known:
-        return found
+    host_histories = histories(context.variables, (), context.project_root)
+    if not mined_hosts_only:
+        return host_histories
     with context.reading().database.snapshot() as connection:
         used = sources.feeders_used(connection)
-    return tuple(one for one in found if any(one.host == kind or one.host == f"{kind}-cli" for kind in used))
+    return tuple(
+        history
+        for history in host_histories
+        if any(history.host == kind or history.host == f"{kind}-cli" for kind in used)
+    )
 
 
-def everything(context: Context, watched: Watched) -> Iterator[MineRequest]:
+def everything(context: Context, targets: WatchTargets) -> Iterator[MineRequest]:
     """Yield what reads all places."""
-    for history in watched.histories:
+    for history in targets.histories:
         yield of_history(context, history.path)
-    for path in (*watched.roots, *watched.files):
+    for path in (*targets.roots, *targets.files):
         yield _of_documents(context, path)
 
 
-def what_changed(context: Context, watched: Watched, changed: Iterable[Path]) -> Iterator[MineRequest]:
+def what_changed(context: Context, targets: WatchTargets, changed: Iterable[Path]) -> Iterator[MineRequest]:
     """Yield what reads the files that changed and no more, so far as that can be told."""
-    asked: set[Path] = set()
+    requested_sources: set[Path] = set()
     for path in changed:
-        history = watched.history_of(path)
+        history = targets.history_of(path)
         if history is not None:
             source = history.path if _is_one_source(history.path) else path
             request = of_history(context, source)
         else:
-            found = _document(context, watched, path)
-            if found is None:
+            document = _document(context, targets, path)
+            if document is None:
                 continue
-            source, request = found, _of_documents(context, found)
-        if source not in asked:
-            asked.add(source)
+            source, request = document, _of_documents(context, document)
+        if source not in requested_sources:
+            requested_sources.add(source)
             yield request
 
 
@@ -120,7 +124,7 @@ def is_known(context: Context, path: Path) -> bool:
         return sources.read_file_state(connection, path.as_uri()) is not None
 
 
-def _document(context: Context, watched: Watched, path: Path) -> Path | None:
+def _document(context: Context, targets: WatchTargets, path: Path) -> Path | None:
     """What to read for a path among documents: a known file of a repository by itself, else the root.
 
     The root's rules decide what is taken of it, and a file that is no repository's belongs to what was mined then.
@@ -128,9 +132,9 @@ def _document(context: Context, watched: Watched, path: Path) -> Path | None:
     from palazzo.feeders.document_kinds import refusal_by_name
     from palazzo.scope.identity import project_root
 
-    if path in watched.files:
+    if path in targets.files:
         return path
-    root = watched.root_of(path)
+    root = targets.root_of(path)
     if root is None:
         return None
     if is_known(context, path):
@@ -143,7 +147,7 @@ def _is_one_source(path: Path) -> bool:
     from palazzo.mining.discover import Readers
 
     try:
-        return not path.is_dir() or bool(Readers().kind_of_directory(path, {one.name for one in path.iterdir()}))
+        return not path.is_dir() or bool(Readers().kind_of_directory(path, {entry.name for entry in path.iterdir()}))
     except OSError:
         return False
 
@@ -155,22 +159,22 @@ def _log_of(path: Path) -> Path:
 def of_history(context: Context, path: Path) -> MineRequest:
     """Return what reads a history, or one file of it."""
     from palazzo.mining.report import MineRequest
-    from palazzo.mining.wanted import Wanted
+    from palazzo.mining.wanted import SessionFilter
     from palazzo.operations.pausing import pauses
 
     own = load(context.settings_file, None, context.variables)
-    least, excluded = own.number("min_messages"), excluded_directories(context, own)
-    wanted = Wanted(least_messages=least, excluded=excluded, pauses=pauses(context))
-    return MineRequest((path,), mode="convos", exclude=own.texts("mine.exclude"), gitignore=False, wanted=wanted)
+    least, exclusions = own.number("min_messages"), excluded_directories(context, own)
+    selection = SessionFilter(least_messages=least, skip_directories=exclusions, pauses=pauses(context))
+    return MineRequest((path,), mode="convos", exclude=own.texts("mine.exclude"), gitignore=False, wanted=selection)
 
 
 def _of_documents(context: Context, path: Path) -> MineRequest:
     from palazzo.mining.report import MineRequest
-    from palazzo.mining.wanted import Wanted
+    from palazzo.mining.wanted import SessionFilter
 
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
-    wanted = Wanted(excluded=excluded_directories(context, own))
-    return MineRequest((path,), exclude=own.texts("mine.exclude"), policy=_policy(context), wanted=wanted)
+    selection = SessionFilter(skip_directories=excluded_directories(context, own))
+    return MineRequest((path,), exclude=own.texts("mine.exclude"), policy=_policy(context), wanted=selection)
 
 
 def _policy(context: Context) -> Policy:
@@ -187,10 +191,12 @@ def _roots_of_documents(context: Context) -> list[Path]:
     if not context.has_palace:
         return []
     with context.reading().database.snapshot() as connection:
-        known = {Path(root) for root in places_store.all_roots(connection)}
+        project_roots = {Path(root) for root in places_store.all_roots(connection)}
         states = sources.read_file_states(connection)
     folders = {_path_of(uri).parent for uri, state in states.items() if state.feeder == KIND}
-    roots = {next((above for above in (folder, *folder.parents) if above in known), folder) for folder in folders}
+    roots = {
+        next((above for above in (folder, *folder.parents) if above in project_roots), folder) for folder in folders
+    }
     return sorted(root for root in roots if root.is_dir())
 
 
@@ -202,13 +208,15 @@ def _directories(context: Context, roots: Sequence[Path]) -> frozenset[Path]:
     from palazzo.scope.project_file import read_project_config
 
     own = load(context.settings_file, None, context.variables)
-    excluded = frozenset(map(str, excluded_directories(context, own)))
-    entered: set[Path] = set()
+    exclusions = frozenset(map(str, excluded_directories(context, own)))
+    directories: set[Path] = set()
     for root in roots:
         exclude = (*own.texts("mine.exclude"), *read_project_config(project_root(root)).exclude)
-        for _ in walk(root, Globs(exclude), True, excluded, lambda directory, above, names: entered.add(directory)):
+        for _ in walk(
+            root, Globs(exclude), True, exclusions, lambda directory, above, names: directories.add(directory)
+        ):
             pass  # it is the directories that are wanted
-    return frozenset(entered)
+    return frozenset(directories)
 
 
 def _path_of(uri: str) -> Path:

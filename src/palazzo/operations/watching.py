@@ -21,7 +21,7 @@ from palazzo.errors import NotFound, PalazzoError
 from palazzo.model import Micros
 from palazzo.operations.background import start_embedding
 from palazzo.operations.listening import Listener
-from palazzo.operations.watched import Watched, everything, histories_here, is_known, places, what_changed
+from palazzo.operations.watched import WatchTargets, everything, histories_here, is_known, places, what_changed
 
 if TYPE_CHECKING:
     from palazzo.mining.report import MineReport, MineRequest
@@ -51,7 +51,7 @@ class WatchEvent:
 
 
 @dataclass(slots=True)
-class _Said:
+class _ErrorLog:
     """Which troubles were told of, by source: none is told twice while it lasts."""
 
     errors: dict[str, str] = field(default_factory=dict)
@@ -63,13 +63,13 @@ class _Said:
         self.errors[uri] = error
         return True
 
-    def forget(self, place: str, failing: Collection[str]) -> None:
+    def forget(self, place: str, error_uris: Collection[str]) -> None:
         """Note that a place was read, in which only these sources still fail."""
-        for uri in [uri for uri in self.errors if uri.startswith(place) and uri not in failing]:
+        for uri in [uri for uri in self.errors if uri.startswith(place) and uri not in error_uris]:
             del self.errors[uri]
 
 
-class Watching:
+class SourceWatcher:
     """Watches, reads and tells. One palace has one watcher; its caller holds the lock.
 
     One that nobody asked for keeps to what is known (`only_known`): it takes in no host's history of its own accord.
@@ -81,15 +81,15 @@ class Watching:
         context: Context,
         tell: Callable[[WatchEvent], None],
         paths: Sequence[Path] = (),
-        only_known: bool = False,
+        mined_hosts_only: bool = False,
         heed: Callable[[], None] = lambda: None,
     ) -> None:
         self._context, self._tell, self._paths = context, tell, tuple(paths)
-        self._only_known, self._heed = only_known, heed
+        self._only_known, self._heed = mined_hosts_only, heed
         self._heard: SimpleQueue[Path] = SimpleQueue()
-        self._said = _Said()
+        self._said = _ErrorLog()
         self._listeners: list[Listener] = []
-        self._watched = Watched()
+        self._watched = WatchTargets()
         self._strangers: set[Path] = set()  # files that changed and that the rules leave out: not looked at again soon
 
     def run(self, stop: threading.Event) -> None:
@@ -104,7 +104,7 @@ class Watching:
                 listener.close()
 
     def _go_on(self, stop: threading.Event) -> None:
-        looked = caught_up = time.monotonic()
+        last_look = caught_up = time.monotonic()
         while not stop.is_set():
             self._heed()
             changed = self._changed(_HEED_STOP)
@@ -113,11 +113,11 @@ class Watching:
                 self._read(changed)
                 stop.wait(_BETWEEN_READINGS)
             now = time.monotonic()
-            if now - looked >= _LOOK_ROUND:
+            if now - last_look >= _LOOK_ROUND:
                 self._look_round()
-                looked = now
+                last_look = now
             if now - caught_up >= _CATCH_UP:
-                self._listen(anew=True)
+                self._listen(rescan=True)
                 self._catch_up()
                 caught_up = now
 
@@ -133,30 +133,34 @@ class Watching:
 
     # --- what is listened to -------------------------------------------------------------------------------
 
-    def _listen(self, anew: bool = False) -> None:
+    def _listen(self, rescan: bool = False) -> None:
         """Listen to where sources lie now. What is listened to already goes on; `anew` if directories were replaced."""
         self._watched = places(self._context, self._paths, self._only_known)
-        before = {(listener.places, listener.recursive): listener for listener in self._listeners}
-        replaced = [before.pop(key) for key in list(before) if anew and not key[1]]
-        looking = self._context.settings.flag("watch.polling")
+        old_listeners = {(listener.places, listener.recursive): listener for listener in self._listeners}
+        stale_listeners = [old_listeners.pop(key) for key in list(old_listeners) if rescan and not key[1]]
+        uses_polling = self._context.settings.flag("watch.polling")
         self._listeners = []
-        for where, recursive in ((self._watched.trees, True), (self._watched.directories, False)):
-            listener = before.pop((where, recursive)) if (where, recursive) in before else None
+        for directories, recursive in ((self._watched.trees, True), (self._watched.directories, False)):
+            listener = (
+                old_listeners.pop((directories, recursive)) if (directories, recursive) in old_listeners else None
+            )
             if listener is None:
-                listener = Listener(where, self._heard, self._say_looking, recursive=recursive, looking=looking)
+                listener = Listener(
+                    directories, self._heard, self._say_looking, recursive=recursive, is_polling=uses_polling
+                )
             self._listeners.append(listener)
-        for listener in (*before.values(), *replaced):
+        for listener in (*old_listeners.values(), *stale_listeners):
             listener.close()
 
     def _look_round(self) -> None:
         """Notice a history that is new on this machine, and take it in."""
-        before = {history.path for history in self._watched.histories}
-        now = {history.path for history in histories_here(self._context, self._only_known)}
-        if now != before:
+        old_paths = {history.path for history in self._watched.histories}
+        current_paths = {history.path for history in histories_here(self._context, self._only_known)}
+        if current_paths != old_paths:
             self._listen()
-        if now - before:
-            self._say("found", (path.as_uri() for path in sorted(now - before)))
-            self._read(now - before)
+        if current_paths - old_paths:
+            self._say("found", (path.as_uri() for path in sorted(current_paths - old_paths)))
+            self._read(current_paths - old_paths)
 
     def _say_looking(self, detail: str) -> None:
         self._say("looking", detail=detail)
@@ -177,7 +181,7 @@ class Watching:
         news = [path for path in sorted(changed - self._strangers) if not path.name.startswith(own)]
         among_documents = [path for path in news if self._watched.history_of(path) is None]
         if any(path.is_dir() for path in among_documents):
-            self._listen(anew=True)  # a directory that is new may hold documents, now or later
+            self._listen(rescan=True)  # a directory that is new may hold documents, now or later
         requests = list(what_changed(self._context, self._watched, news))
         report = self._take(requests)
         self._strangers.update(path for path in among_documents if not is_known(self._context, path))
@@ -191,7 +195,7 @@ class Watching:
 
         began = time.monotonic()
         reports = [] if self._context.is_off else [self._mine(request) for request in requests]
-        report = merged([one for one in reports if one is not None], time.monotonic() - began)
+        report = merged([mine_report for mine_report in reports if mine_report is not None], time.monotonic() - began)
         for failed in report.failed:
             self._fail(failed.uri, failed.error)
         if report.items:
@@ -214,8 +218,8 @@ class Watching:
         except Exception as error:  # noqa: BLE001 - a bug that one source brings out must not end the watching
             self._fail(path.as_uri(), f"This is a bug in Palazzo ({type(error).__name__}); 'palazzo mine' reports it.")
             return None
-        failing = {failed.uri for failed in report.failed}
-        self._said.forget(path.as_uri(), failing)
+        error_uris = {failed.uri for failed in report.failed}
+        self._said.forget(path.as_uri(), error_uris)
         return report
 
     # --- telling -------------------------------------------------------------------------------------------

@@ -90,42 +90,46 @@ def why(context: Context, request: WhyRequest) -> WhyResult:
             "The session's id is empty. 'palazzo why ID' takes the one that the host shows, or its beginning."
         )
     with context.reading().database.snapshot() as connection:
-        session = _named(connection, request)
+        session = _find_session(connection, request)
         return WhyResult(
             session.host,
             session.session,
             session.epoch,
             session.began_at,
             session.heard_at,
-            _given(connection, session),
+            _list_injections(connection, session),
         )
 
 
-def _named(connection: Connection, request: WhyRequest) -> HookSession:
+def _find_session(connection: Connection, request: WhyRequest) -> HookSession:
     """The session of that id, else the one whose id begins so."""
     from palazzo.store import hook_sessions
 
-    said = request.session.strip()
-    fitting = [
-        one
-        for one in hook_sessions.by_prefix(connection, said, _MOST_CANDIDATES)
-        if request.host is None or one.host == request.host
+    prefix = request.session.strip()
+    matches = [
+        hook_session
+        for hook_session in hook_sessions.by_prefix(connection, prefix, _MOST_CANDIDATES)
+        if request.host is None or hook_session.host == request.host
     ]
-    ids = {(one.host, one.session) for one in fitting}
-    whole = [one for one in fitting if (one.host, one.session.rpartition("/")[0]) not in ids]  # no sub-agents
-    found = [one for one in fitting if one.session == said] or whole
-    if not found:
-        where = "" if request.host is None else f" of {request.host}"
+    ids = {(hook_session.host, hook_session.session) for hook_session in matches}
+    whole = [
+        hook_session
+        for hook_session in matches
+        if (hook_session.host, hook_session.session.rpartition("/")[0]) not in ids
+    ]  # no sub-agents
+    candidates = [hook_session for hook_session in matches if hook_session.session == prefix] or whole
+    if not candidates:
+        host_suffix = "" if request.host is None else f" of {request.host}"
         raise NotFound(
-            f"No hook of a session{where} whose id begins with '{said}' was heard."
+            f"No hook of a session{host_suffix} whose id begins with '{prefix}' was heard."
             " A session is known from its first hook; the host shows its id."
         )
-    if len(found) > 1:
-        raise AmbiguousId(said, [f"{one.session} ({one.host})" for one in found])
-    return found[0]
+    if len(candidates) > 1:
+        raise AmbiguousId(prefix, [f"{hook_session.session} ({hook_session.host})" for hook_session in candidates])
+    return candidates[0]
 
 
-def _given(connection: Connection, session: HookSession) -> tuple[InjectionView, ...]:
+def _list_injections(connection: Connection, session: HookSession) -> tuple[InjectionView, ...]:
     """What it was given, and what its sub-agents were, in order."""
     from palazzo.store import hook_sessions, ledger
 
@@ -133,26 +137,28 @@ def _given(connection: Connection, session: HookSession) -> tuple[InjectionView,
     for hearer in hook_sessions.with_agents(connection, session):
         agent = hearer.session.removeprefix(session.session).removeprefix("/")
         used: dict[tuple[int, int], list[UseView]] = {}
-        for injection, n, how, at in ledger.uses(connection, hearer.row):
-            used.setdefault((injection, n), []).append(UseView(how, at))
-        views += [(one.row, _view(one, used, agent)) for one in ledger.injections(connection, hearer.row)]
+        for injection, n, kind, at in ledger.uses(connection, hearer.row):
+            used.setdefault((injection, n), []).append(UseView(kind, at))
+        views += [(entry.row, _view(entry, used, agent)) for entry in ledger.injections(connection, hearer.row)]
     return tuple(view for _, view in sorted(views, key=lambda pair: pair[0]))
 
 
-def _view(one: Injection, used: dict[tuple[int, int], list[UseView]], agent: str) -> InjectionView:
+def _view(injection: Injection, used: dict[tuple[int, int], list[UseView]], agent: str) -> InjectionView:
     from palazzo.store import ledger
 
-    parts = (PartView(part.uid, part.kind, tuple(used.get((one.row, n), ()))) for n, part in enumerate(one.parts))
+    parts = (
+        PartView(part.uid, part.kind, tuple(used.get((injection.row, n), ()))) for n, part in enumerate(injection.parts)
+    )
     return InjectionView(
-        one.at,
-        one.event,
-        one.reason,
-        one.epoch,
-        one.tokens,
-        one.took / 1_000,
-        one.text,
-        one.hash,
-        one.text is None and one.reason != ledger.UNAIDED,
+        injection.at,
+        injection.event,
+        injection.reason,
+        injection.epoch,
+        injection.tokens,
+        injection.took / 1_000,
+        injection.text,
+        injection.hash,
+        injection.text is None and injection.reason != ledger.FALLBACK_REASON,
         tuple(parts),
         agent,
     )

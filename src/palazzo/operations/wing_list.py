@@ -38,12 +38,14 @@ def wing_list(context: Context, request: WingListRequest) -> WingListResult:
     from palazzo.store import halls, places
 
     with context.reading().database.snapshot() as connection:
-        held, former = halls.held(connection), places.former_wing_names(connection)
+        room_contents, former = halls.read_contents(connection), places.former_wing_names(connection)
         rooms: dict[int, int] = {}
         drawers: dict[int, int] = {}
         for room in places.rooms(connection):
             rooms[room.wing] = rooms.get(room.wing, 0) + 1
-            drawers[room.wing] = drawers.get(room.wing, 0) + (held[room.row].drawers if room.row in held else 0)
+            drawers[room.wing] = drawers.get(room.wing, 0) + (
+                room_contents[room.row].drawers if room.row in room_contents else 0
+            )
         wings = places.wings(connection)
         hidden_wings, _ = places.left_by_imports(connection)
     return WingListResult(

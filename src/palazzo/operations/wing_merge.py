@@ -41,16 +41,20 @@ def wing_merge(context: Context, request: WingMergeRequest) -> WingMergeResult:
     synced as long as they are one.
     """
     from palazzo.graph import arranging, whereabouts
-    from palazzo.operations.structure import changing
+    from palazzo.operations.structure import begin_change
     from palazzo.store import syncing
 
     context.reading()  # a palace that is missing is not made
     with context.writing().database.transaction() as connection:
         wing, into = (whereabouts.wing(connection, name) for name in (request.wing, request.into))
-        change = changing(context, connection, "wing merge", f"{wing.name} into {into.name}")
+        change = begin_change(context, connection, "wing merge", f"{wing.name} into {into.name}")
         rooms = arranging.merge_wings(change, wing, into)
         change.count(1)
-        private = [one.name for one in syncing.listed_private(connection) if into.row in (one.row, one.part_of)]
+        private = [
+            private_wing.name
+            for private_wing in syncing.listed_private(connection)
+            if into.row in (private_wing.row, private_wing.part_of)
+        ]
     return WingMergeResult(into.name, wing.name, rooms, tuple(private))
 
 

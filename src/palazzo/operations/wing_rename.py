@@ -36,13 +36,13 @@ def wing_rename(context: Context, request: WingRenameRequest) -> WingRenameResul
     it. A name that was given by hand wins over palazzo.toml. 'palazzo undo' takes it back.
     """
     from palazzo.graph import arranging, whereabouts
-    from palazzo.operations.structure import changing, new_name
+    from palazzo.operations.structure import begin_change, new_name
 
     context.reading()  # a palace that is missing is not made
     name = new_name(context, request.name)
     with context.writing().database.transaction() as connection:
         wing = whereabouts.wing(connection, request.wing)
-        change = changing(context, connection, "wing rename", f"{wing.name} → {name}")
+        change = begin_change(context, connection, "wing rename", f"{wing.name} → {name}")
         arranging.rename_wing(change, wing, name)
         change.count(1)
     return WingRenameResult(name, wing.name)

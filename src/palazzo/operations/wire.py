@@ -116,28 +116,28 @@ def _bare(hint: Any) -> Any:
 def _read_dataclass(kind: type, plain: Any, at: str) -> Any:
     if not isinstance(plain, dict):
         raise _misfit("an object", plain, at)
-    kind = _named(kind, plain.get(_CLASS), at)
+    kind = _resolve_class(kind, plain.get(_CLASS), at)
     hints, fields = _fields(kind)
     for name in plain:
         if name not in fields and name != _CLASS:
             raise UsageError(f"'{_inside(at, name)}' is no field of this; there are: {', '.join(fields) or 'none'}.")
     for name, field in fields.items():
-        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if needed and name not in plain:
+        is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if is_required and name not in plain:
             raise UsageError(f"'{_inside(at, name)}' is missing.")
     return kind(**{name: _read(hints[name], plain[name], _inside(at, name)) for name in fields if name in plain})
 
 
-def _named(kind: type, name: Any, at: str) -> type:
+def _resolve_class(kind: type, name: Any, at: str) -> type:
     """Return the class of that name that derives from `kind`, or `kind` where none is named."""
     if name is None or name == kind.__name__:
         return kind
-    waiting: list[type] = kind.__subclasses__()
-    while waiting:
-        derived = waiting.pop()  # the newest first: what a class was before it got its slots has the same name
-        if derived.__name__ == name and dataclasses.is_dataclass(derived):
-            return derived
-        waiting += derived.__subclasses__()
+    queue: list[type] = kind.__subclasses__()
+    while queue:
+        subclass = queue.pop()  # the newest first: what a class was before it got its slots has the same name
+        if subclass.__name__ == name and dataclasses.is_dataclass(subclass):
+            return subclass
+        queue += subclass.__subclasses__()
     raise _misfit(kind.__name__, name, at)
 
 
@@ -149,14 +149,14 @@ def _read_union(hint: Any, plain: Any, at: str) -> Any:
         except _Misfit:
             if len(members) == 2 and types.NoneType in members and member is not types.NoneType:
                 raise  # it says more closely what does not fit
-    raise _misfit(_told(hint), plain, at)
+    raise _misfit(_describe_type(hint), plain, at)
 
 
 def _read_literal(hint: Any, plain: Any, at: str) -> Any:
-    for allowed in get_args(hint):
-        if type(plain) is type(allowed) and plain == allowed:
-            return allowed
-    raise _misfit(_told(hint), plain, at)
+    for option in get_args(hint):
+        if type(plain) is type(option) and plain == option:
+            return option
+    raise _misfit(_describe_type(hint), plain, at)
 
 
 def _read_collection(hint: Any, plain: Any, at: str) -> Any:
@@ -167,10 +167,13 @@ def _read_collection(hint: Any, plain: Any, at: str) -> Any:
     if kind is tuple and members and members[-1] is not ...:
         if get_origin(hint) is tuple and len(members) != len(plain):
             raise _misfit(f"a list of {len(members)}", plain, at)
-        each = members if get_origin(hint) is tuple else members * len(plain)
+        member_hints = members if get_origin(hint) is tuple else members * len(plain)
     else:
-        each = (members[0] if members else Any,) * len(plain)
-    return kind(_read(member, one, f"{at}[{n}]") for n, (member, one) in enumerate(zip(each, plain, strict=True)))
+        member_hints = (members[0] if members else Any,) * len(plain)
+    return kind(
+        _read(member, element, f"{at}[{n}]")
+        for n, (member, element) in enumerate(zip(member_hints, plain, strict=True))
+    )
 
 
 def _read_mapping(hint: Any, plain: Any, at: str) -> Any:
@@ -190,7 +193,7 @@ def _pairs(plain: dict[str, Any]) -> Iterable[Sequence[Any]] | None:
 
 def _read_untyped(plain: Any, at: str) -> Any:
     if isinstance(plain, list):
-        return [_read_untyped(one, f"{at}[{n}]") for n, one in enumerate(plain)]
+        return [_read_untyped(element, f"{at}[{n}]") for n, element in enumerate(plain)]
     if not isinstance(plain, dict):
         return plain
     kind = {"utf8": str, "float": float}.get(_form(plain) or "", dict[Any, Any])
@@ -209,7 +212,7 @@ def _read_scalar(hint: Any, plain: Any, at: str) -> Any:
             return number
         case builtin if builtin in (bool, int) and type(plain) is builtin:
             return plain
-    raise _misfit(_told(hint), plain, at)
+    raise _misfit(_describe_type(hint), plain, at)
 
 
 def _text(plain: Any) -> str | None:
@@ -240,19 +243,19 @@ def _form(plain: Any) -> str | None:
     return name if name in _FORMS else None
 
 
-def _misfit(wanted: str, plain: Any, at: str) -> _Misfit:
-    what = f"'{at}'" if at else "This"
-    return _Misfit(f"{what} must be {wanted}, not {_SHORT.repr(plain)}.")
+def _misfit(requirement: str, plain: Any, at: str) -> _Misfit:
+    subject = f"'{at}'" if at else "This"
+    return _Misfit(f"{subject} must be {requirement}, not {_SHORT.repr(plain)}.")
 
 
-def _told(hint: Any) -> str:
+def _describe_type(hint: Any) -> str:
     """Say of a type what it takes, in words."""
     hint = _bare(hint)
     origin = get_origin(hint)
     if origin is Literal:
-        return "one of " + ", ".join(str(one) for one in get_args(hint))
+        return "one of " + ", ".join(str(option) for option in get_args(hint))
     if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(map(_told, get_args(hint))))
+        return " or ".join(dict.fromkeys(map(_describe_type, get_args(hint))))
     if (origin or hint) in _COLLECTIONS:
         return "a list"
     return _WORDS.get(hint, "an object")

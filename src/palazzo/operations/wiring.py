@@ -49,7 +49,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Wiring:
+class HostHooks:
     """A host's hooks. `has_arguments` says that it starts a program with a list of arguments, without a shell."""
 
     host: str
@@ -58,7 +58,7 @@ class Wiring:
     hooks: tuple[Hook, ...]
 
 
-CLAUDE_CODE = Wiring(
+CLAUDE_CODE = HostHooks(
     "claude-code",
     "Claude Code",
     True,
@@ -75,7 +75,7 @@ CLAUDE_CODE = Wiring(
         Hook("SessionEnd", "session-end"),  # without a time-out that is said, it is ended after 1.5 seconds
     ),
 )
-CODEX = Wiring(
+CODEX = HostHooks(
     "codex",
     "Codex",
     False,
@@ -89,15 +89,15 @@ CODEX = Wiring(
         Hook("SessionEnd", "session-end", seconds=3),  # it complains about more
     ),
 )
-OPENCODE = Wiring("opencode", "opencode", True, (Hook("plugin", "session-start"),))
+OPENCODE = HostHooks("opencode", "opencode", True, (Hook("plugin", "session-start"),))
 """Its plugin is ours, and hears every event."""
-PI = Wiring("pi", "pi", True, (Hook("extension", "session-start"),))
+PI = HostHooks("pi", "pi", True, (Hook("extension", "session-start"),))
 """Its extension is ours as well, and starts the MCP server besides."""
-WIRINGS = {wiring.host: wiring for wiring in (CLAUDE_CODE, CODEX)}
+WIRINGS = {entry.host: entry for entry in (CLAUDE_CODE, CODEX)}
 
 
 def entries(
-    wiring: Wiring,
+    host_hooks: HostHooks,
     program: str = PROGRAM,
     more: Sequence[str] = (),
     optional: Collection[Event] = (),
@@ -110,12 +110,12 @@ def entries(
     `program` is how Palazzo is started there, `more` what is added to each command line (`--palace PATH`), `optional`
     the optional events that are wanted.
     """
-    found = {}
-    for hook in wiring.hooks:
+    groups_by_event = {}
+    for hook in host_hooks.hooks:
         if not hook.optional or hook.event in optional:
             group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
-            found[hook.name] = group | {"hooks": [_handler(wiring, hook, program, more, platform)]}
-    return found
+            groups_by_event[hook.name] = group | {"hooks": [_handler(host_hooks, hook, program, more, platform)]}
+    return groups_by_event
 
 
 def server(host: str, program: str = PROGRAM, more: Sequence[str] = ()) -> dict[str, Any]:
@@ -131,10 +131,12 @@ def status_line(program: str = PROGRAM, more: Sequence[str] = (), platform: Plat
     return {"type": "command", "command": line([program, "statusline", *more])}
 
 
-def _handler(wiring: Wiring, hook: Hook, program: str, more: Sequence[str], platform: Platform) -> dict[str, Any]:
-    words = ["hook", wiring.host, hook.event, *more]
-    started: dict[str, Any] = {"command": program, "args": words}
-    if not wiring.has_arguments:
+def _handler(
+    host_hooks: HostHooks, hook: Hook, program: str, more: Sequence[str], platform: Platform
+) -> dict[str, Any]:
+    words = ["hook", host_hooks.host, hook.event, *more]
+    command_fields: dict[str, Any] = {"command": program, "args": words}
+    if not host_hooks.has_arguments:
         line = subprocess.list2cmdline if platform == "nt" else shlex.join
-        started = {"command": line([program, *words])}
-    return {"type": "command"} | started | {"timeout": hook.seconds}
+        command_fields = {"command": line([program, *words])}
+    return {"type": "command"} | command_fields | {"timeout": hook.seconds}

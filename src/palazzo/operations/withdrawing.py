@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from palazzo.graph.changing import Change
     from palazzo.operations.context import Context
-    from palazzo.operations.quarantine import Judged
+    from palazzo.operations.quarantine import QuarantineSelection
     from palazzo.store.database import Connection
     from palazzo.store.facts import Provenance, Version
 
@@ -26,7 +26,7 @@ class Withdrawn(NamedTuple):
 
 
 def withdraw(
-    context: Context, chosen: Judged, verb: str, reason: str, tainted_by: Collection[str] | None = None
+    context: Context, selection: QuarantineSelection, verb: str, reason: str, tainted_by: Collection[str] | None = None
 ) -> Withdrawn:
     """Take out what was chosen; of facts, whom these items tainted (None: all that came from outside)."""
     from palazzo.operations.choosing import AT_ONCE
@@ -35,58 +35,69 @@ def withdraw(
 
     palace = context.writing()
     group = palace.begin_group(ACTOR, verb)
-    for start in range(0, len(chosen.drawers), AT_ONCE):
-        palace.forget(chosen.drawers[start : start + AT_ONCE], reason=reason, group=group)
-        context.report("forgetting", min(start + AT_ONCE, len(chosen.drawers)), len(chosen.drawers))
-    gone: list[str] = []
-    restored: list[str] = []
+    for start in range(0, len(selection.drawers), AT_ONCE):
+        palace.forget(selection.drawers[start : start + AT_ONCE], reason=reason, group=group)
+        context.report("forgetting", min(start + AT_ONCE, len(selection.drawers)), len(selection.drawers))
+    revoked_ids: list[str] = []
+    reinstated_ids: list[str] = []
     with palace.database.transaction() as connection:
-        changing = change(context, connection, verb, group)
-        for one in chosen.facts:
-            if _withdraw(changing, one, tainted_by):
-                gone.append(one.uid)
-                restored += _restored(changing, one)
-        changing.count(len(chosen.facts))
+        fact_change = change(context, connection, verb, group)
+        for version in selection.facts:
+            if _withdraw(fact_change, version, tainted_by):
+                revoked_ids.append(version.uid)
+                reinstated_ids += _reinstate_facts(fact_change, version)
+        fact_change.count(len(selection.facts))
         uid = groups.read(connection, group).uid
-    return Withdrawn(tuple(gone), tuple(restored), uid)
+    return Withdrawn(tuple(revoked_ids), tuple(reinstated_ids), uid)
 
 
 def withdrawn(connection: Connection, facts: Iterable[Version], tainted_by: Collection[str] | None) -> tuple[str, ...]:
     """Return the ids of those facts that nobody would state any more."""
-    return tuple(one.uid for one in facts if not _left(connection, one, tainted_by))
+    return tuple(version.uid for version in facts if not _list_remaining_sources(connection, version, tainted_by))
 
 
-def _left(connection: Connection, version: Version, tainted_by: Collection[str] | None) -> list[Provenance]:
+def _list_remaining_sources(
+    connection: Connection, version: Version, tainted_by: Collection[str] | None
+) -> list[Provenance]:
     """Who states a fact besides those that it must lose."""
     from palazzo.store import facts
 
     sources = facts.sources_of(connection, [version.row])[version.row]
     if tainted_by is None:
-        return [one for one in sources if one.trust != "external"]
-    return [one for one in sources if not set(one.tainted_by) & set(tainted_by)]
+        return [source for source in sources if source.trust != "external"]
+    return [source for source in sources if not set(source.tainted_by) & set(tainted_by)]
 
 
-def _withdraw(changing: Change, version: Version, tainted_by: Collection[str] | None) -> bool:
+def _withdraw(fact_change: Change, version: Version, tainted_by: Collection[str] | None) -> bool:
     """Let a fact lose whom it must; whether nobody states it then."""
-    left = _left(changing.connection, version, tainted_by)
-    changing.retire(version)
-    if left:
-        changing.record(
-            version.fact, version.valid_from, version.valid_to, version.confidence, left, version.superseded_by
+    remaining_sources = _list_remaining_sources(fact_change.connection, version, tainted_by)
+    fact_change.retire(version)
+    if remaining_sources:
+        fact_change.record(
+            version.fact,
+            version.valid_from,
+            version.valid_to,
+            version.confidence,
+            remaining_sources,
+            version.superseded_by,
         )
-    return not left
+    return not remaining_sources
 
 
-def _restored(changing: Change, version: Version) -> list[str]:
+def _reinstate_facts(fact_change: Change, version: Version) -> list[str]:
     """Let hold again what a fact had superseded, to the end that it had before."""
     from palazzo.store import facts
 
-    found = []
-    for one in facts.superseded_by(changing.connection, version.fact):
-        before = [each for each in facts.versions_of(changing.connection, one.fact) if each.superseded_by is None]
-        end = before[-1].valid_to if before else None
-        sources = facts.sources_of(changing.connection, [one.row])[one.row]
-        changing.retire(one)
-        changing.record(one.fact, one.valid_from, end, one.confidence, sources)
-        found.append(one.uid)
-    return found
+    reinstated_ids = []
+    for old_version in facts.superseded_by(fact_change.connection, version.fact):
+        open_versions = [
+            candidate
+            for candidate in facts.versions_of(fact_change.connection, old_version.fact)
+            if candidate.superseded_by is None
+        ]
+        end = open_versions[-1].valid_to if open_versions else None
+        sources = facts.sources_of(fact_change.connection, [old_version.row])[old_version.row]
+        fact_change.retire(old_version)
+        fact_change.record(old_version.fact, old_version.valid_from, end, old_version.confidence, sources)
+        reinstated_ids.append(old_version.uid)
+    return reinstated_ids

@@ -13,7 +13,7 @@ from palazzo.recall.keywords import KeywordCandidates
 from palazzo.recall.vectors import VectorIndex
 from palazzo.store import drawers, keywords, used
 from palazzo.store.database import Connection
-from palazzo.store.drawers import Placed
+from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.words import is_identifier, match_expression
 
 _SOURCES_OF = 120
@@ -29,15 +29,15 @@ class Around:
     """`rows` are the candidates looked at and their next neighbours; the rest is known of them by row or by source."""
 
     rows: tuple[int, ...]
-    placed: Mapping[int, Placed]
+    placements: Mapping[int, DrawerPlacement]
     neighbours: Mapping[int, Sides]
     cosines: Mapping[int, float]
     windows: Mapping[int, float]
     stretches: Mapping[int, float]
-    covered: Mapping[int, float]
+    coverage: Mapping[int, float]
     worth: Mapping[str, float] = field(default_factory=dict)
     """Of each word asked for that is not everywhere: its share of what all are worth (IDF)."""
-    held: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    words_by_row: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """By row, which of those words it has; rows without any are absent."""
     latest: frozenset[int] = frozenset()
     """Those of `rows` that hold the rarest identifier asked for and are of the source that spoke of it last."""
@@ -48,17 +48,19 @@ class Around:
 
     def share(self, row: int) -> float:
         """Return the share of what the words asked for are worth that a drawer has."""
-        held = self.held.get(row)
-        if not held:
+        row_words = self.words_by_row.get(row)
+        if not row_words:
             return 0.0
-        return sum(value for word, value in self.worth.items() if word in held)  # a set's order is another each time
+        return sum(
+            value for word, value in self.worth.items() if word in row_words
+        )  # a set's order is another each time
 
 
 def look_around(
     connection: Connection,
     best: Sequence[int],
-    others: Sequence[int],
-    found: KeywordCandidates,
+    remaining_rows: Sequence[int],
+    keyword_candidates: KeywordCandidates,
     index: VectorIndex | None,
     vector: NDArray[np.float32] | None,
     uses: frozenset[int] | None = frozenset(),
@@ -67,100 +69,116 @@ def look_around(
 
     `uses` are the drawers that the session that asks has used; None where nothing that was used counts.
     """
-    neighbours = _neighbours(drawers.beside(connection, best))
-    beside = set(neighbours) - set(best)
-    placed = drawers.placed(connection, [*best, *beside, *others[:_SOURCES_OF]])
-    rows = tuple(row for row in (*best, *sorted(beside)) if row in placed)
-    sources = sorted({placed[row].source for row in rows})
+    neighbours = _neighbours(drawers.read_neighbours(connection, best))
+    neighbour_rows = set(neighbours) - set(best)
+    placements = drawers.read_placements(connection, [*best, *neighbour_rows, *remaining_rows[:_SOURCES_OF]])
+    rows = tuple(row for row in (*best, *sorted(neighbour_rows)) if row in placements)
+    sources = sorted({placements[row].source for row in rows})
     cosines: dict[int, float] = {}
     windows: dict[int, float] = {}
     stretches: dict[int, float] = {}
     if index is not None and vector is not None:
         cosines = index.cosines_of(rows, vector)
         sides = {row: neighbours.get(row, ((), ())) for row in rows}
-        near = {row: (row, *before[:1], *after[:1]) for row, (before, after) in sides.items()}
-        far = {row: (row, *before[:2], *after[:2]) for row, (before, after) in sides.items()}
+        near = {
+            row: (row, *preceding_rows[:1], *following_rows[:1])
+            for row, (preceding_rows, following_rows) in sides.items()
+        }
+        far = {
+            row: (row, *preceding_rows[:2], *following_rows[:2])
+            for row, (preceding_rows, following_rows) in sides.items()
+        }
         windows, stretches = index.window_cosines((near, far), vector)
-    worth, held, covered = _held(connection, found, sources)
-    latest = _latest(found, held, rows, placed)
-    ids = {placed[row].uid: row for row in rows}
+    worth, words_by_row, coverage = _weigh_words(connection, keyword_candidates, sources)
+    latest = _latest(keyword_candidates, words_by_row, rows, placements)
+    ids = {placements[row].uid: row for row in rows}
     partners = {} if uses is None else used.partners(connection, ids, uses)
     return Around(
         rows,
-        placed,
+        placements,
         neighbours,
         cosines,
         windows,
         stretches,
-        covered,
+        coverage,
         worth,
-        held,
+        words_by_row,
         latest,
         partners,
         uses or frozenset(),
     )
 
 
-def _neighbours(beside: Mapping[int, Sides]) -> dict[int, Sides]:
+def _neighbours(direct_neighbours: Mapping[int, Sides]) -> dict[int, Sides]:
     """Return the neighbours of the best, and from these those of their next neighbours, which are not asked for."""
-    found: dict[int, Sides] = {row: (before[:2], after[:2]) for row, (before, after) in beside.items()}
-    for row, (before, after) in beside.items():
-        if before:
-            found.setdefault(before[0], (before[1:3], (row, *after[:1])))
-        if after:
-            found.setdefault(after[0], ((row, *before[:1]), after[1:3]))
-    return found
+    neighbours: dict[int, Sides] = {
+        row: (preceding_rows[:2], following_rows[:2])
+        for row, (preceding_rows, following_rows) in direct_neighbours.items()
+    }
+    for row, (preceding_rows, following_rows) in direct_neighbours.items():
+        if preceding_rows:
+            neighbours.setdefault(preceding_rows[0], (preceding_rows[1:3], (row, *following_rows[:1])))
+        if following_rows:
+            neighbours.setdefault(following_rows[0], ((row, *preceding_rows[:1]), following_rows[1:3]))
+    return neighbours
 
 
-def _held(
-    connection: Connection, found: KeywordCandidates, sources: Sequence[int]
+def _weigh_words(
+    connection: Connection, keyword_candidates: KeywordCandidates, sources: Sequence[int]
 ) -> tuple[dict[str, float], dict[int, frozenset[str]], dict[int, float]]:
     """Return each word's share of the worth of all, by row which words it has, and by source the share that it has.
 
     Words that are everywhere are worth nothing; a word that nobody said counts in the whole.
     """
-    whole = sum(_idf(frequency, found.total) for frequency in found.frequencies.values())
+    whole = sum(_idf(frequency, keyword_candidates.total) for frequency in keyword_candidates.frequencies.values())
     worth: dict[str, float] = {}
-    held: dict[int, set[str]] = {}
-    covered = dict.fromkeys(sources, 0.0)
-    for term, frequency in found.frequencies.items():
-        value = _idf(frequency, found.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
+    words_by_row: dict[int, set[str]] = {}
+    coverage = dict.fromkeys(sources, 0.0)
+    for term, frequency in keyword_candidates.frequencies.items():
+        value = _idf(frequency, keyword_candidates.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
         if value > 0:
             worth[term] = value
-            rows, owners = _holders(connection, found, term, sources)
+            rows, owners = _holders(connection, keyword_candidates, term, sources)
             for row in rows:
-                held.setdefault(row, set()).add(term)
+                words_by_row.setdefault(row, set()).add(term)
             for source in owners:
-                covered[source] += value
-    return worth, {row: frozenset(terms) for row, terms in held.items()}, covered
+                coverage[source] += value
+    return worth, {row: frozenset(terms) for row, terms in words_by_row.items()}, coverage
 
 
 def _holders(
-    connection: Connection, found: KeywordCandidates, term: str, sources: Sequence[int]
+    connection: Connection, keyword_candidates: KeywordCandidates, term: str, sources: Sequence[int]
 ) -> tuple[list[int], set[int]]:
     """Return the drawers of these sources that hold a word, and the sources of those."""
     match = match_expression([term])
-    rows = found.scored.rows.get(match) if found.scored else None
-    if rows is None or not found.scored or not sources:
+    rows = keyword_candidates.score_table.rows.get(match) if keyword_candidates.score_table else None
+    if rows is None or not keyword_candidates.score_table or not sources:
         holders = keywords.holders(connection, match, sources)
         return [row for row, _ in holders], {source for _, source in holders}
-    owners = found.scored.sources[rows]
-    wanted = np.zeros(max(int(owners.max(initial=0)), *sources) + 1, dtype=bool)
-    wanted[list(sources)] = True
-    inside = wanted[owners]
+    owners = keyword_candidates.score_table.sources[rows]
+    source_mask = np.zeros(max(int(owners.max(initial=0)), *sources) + 1, dtype=bool)
+    source_mask[list(sources)] = True
+    inside = source_mask[owners]
     return rows[inside].tolist(), set(owners[inside].tolist())
 
 
 def _latest(
-    found: KeywordCandidates, held: Mapping[int, frozenset[str]], rows: Sequence[int], placed: Mapping[int, Placed]
+    keyword_candidates: KeywordCandidates,
+    words_by_row: Mapping[int, frozenset[str]],
+    rows: Sequence[int],
+    placements: Mapping[int, DrawerPlacement],
 ) -> frozenset[int]:
-    known = {term: frequency for term, frequency in found.frequencies.items() if frequency and is_identifier(term)}
-    rarest = min(known, key=lambda term: known[term], default=None)
-    holding = [row for row in rows if rarest in held.get(row, ())]
-    if not holding:
+    identifier_frequencies = {
+        term: frequency
+        for term, frequency in keyword_candidates.frequencies.items()
+        if frequency and is_identifier(term)
+    }
+    rarest = min(identifier_frequencies, key=lambda term: identifier_frequencies[term], default=None)
+    holder_rows = [row for row in rows if rarest in words_by_row.get(row, ())]
+    if not holder_rows:
         return frozenset()
-    last = placed[max(holding, key=lambda row: (placed[row].created_at, row))].source
-    return frozenset(row for row in holding if placed[row].source == last)
+    last = placements[max(holder_rows, key=lambda row: (placements[row].created_at, row))].source
+    return frozenset(row for row in holder_rows if placements[row].source == last)
 
 
 def _idf(frequency: int, total: int) -> float:

@@ -27,7 +27,7 @@ from palazzo.text.words import match_expression, terms
 
 _POSTINGS = 20_000
 """Summed document frequency of the words that candidates are found by, the rarest first: 10 ms of reading."""
-_JUDGED = 2_000
+_SAMPLE_LENGTH = 2_000
 """Characters of a text that its words are taken from."""
 _CANDIDATES = 50
 _WORDS = re.compile(r"[\w.:/'-]*\w")
@@ -50,12 +50,12 @@ def same(
     `kind` is that of its drawers: a diary entry is no double of a plain note. Nor is one that is not believed of one
     that would be, by its `trust`.
     """
-    called = None if wing is None else _called(connection, wing)
+    wing_name = None if wing is None else _resolve_wing_name(connection, wing)
     for row in drawers.live_drawers_with(connection, text_hash(_first_passage(text))):
         drawer = reading.read_drawer(connection, row)
         if trust != "external" and drawer.trust == "external":
             continue
-        if drawer.kind == kind and called in (None, drawer.place.wing) and _whole(connection, row, drawer) == text:
+        if drawer.kind == kind and wing_name in (None, drawer.place.wing) and _whole(connection, row, drawer) == text:
             return drawer
     return None
 
@@ -66,14 +66,14 @@ def near(connection: Connection, text: str, wing: str | None = None, threshold: 
     if filters is None:
         return []
     own = signature(text)
-    found: dict[str, Duplicate] = {}
+    duplicates_by_item: dict[str, Duplicate] = {}
     for row in _candidates(connection, text, filters):
         drawer = reading.read_drawer(connection, row)
         whole = _whole(connection, row, drawer)
         similarity = 1.0 if whole == text else containment(own, signature(whole))
         if similarity >= threshold:
-            found.setdefault(drawer.spans[0].item, Duplicate(drawer, similarity))
-    return sorted(found.values(), key=lambda one: (-one.similarity, one.drawer.created_at))
+            duplicates_by_item.setdefault(drawer.spans[0].item, Duplicate(drawer, similarity))
+    return sorted(duplicates_by_item.values(), key=lambda one: (-one.similarity, one.drawer.created_at))
 
 
 # --- all that say the same ---------------------------------------------------------------------------------
@@ -102,16 +102,16 @@ def clusters(connection: Connection, wing: str, threshold: float) -> list[Cluste
     notes = _notes(connection, wing)
     notes.sort(key=lambda note: (TRUSTS.index(note.drawers[0].trust), note.drawers[0].created_at))
     for n, note in enumerate(notes):
-        alike.setdefault(_turning(note.text), {})[n] = signature(note.text)
-    told = [
+        alike.setdefault(_make_statement_key(note.text), {})[n] = signature(note.text)
+    groups = [
         Cluster(notes[n], tuple(notes[m] for m in sorted(own)), min(own.values()))
         for signatures in alike.values()
         for n, own in copies(signatures, threshold).items()
     ]
-    return sorted(told, key=lambda cluster: cluster.survivor.drawers[0].created_at)
+    return sorted(groups, key=lambda cluster: cluster.survivor.drawers[0].created_at)
 
 
-def _turning(text: str) -> Hashable:
+def _make_statement_key(text: str) -> Hashable:
     """What makes another statement of the same words: its figures, and whether it denies something."""
     words = _WORDS.findall(text.casefold().replace("n\u2019t", "n't"))
     figures = Counter(word for word in words if any(letter.isdigit() for letter in word))
@@ -126,12 +126,12 @@ def _notes(connection: Connection, wing: str) -> list[WholeNote]:
     by_item: dict[str, list[Drawer]] = {}
     for row in reversed(rows):
         by_item.setdefault(read[row].spans[0].item, []).append(read[row])
-    known = items.known_items(connection, [bytes.fromhex(item) for item in by_item])
-    texts = items.read_texts(connection, known.values())
+    rows_by_id = items.known_items(connection, [bytes.fromhex(item) for item in by_item])
+    texts = items.read_texts(connection, rows_by_id.values())
     notes = []
     for item, own in by_item.items():
         own.sort(key=lambda drawer: drawer.spans[0].start)
-        text = texts[known[bytes.fromhex(item)]]
+        text = texts[rows_by_id[bytes.fromhex(item)]]
         if "".join("".join(drawer.text.split()) for drawer in own) == "".join(text.split()):
             notes.append(WholeNote(text, tuple(own)))
     return notes
@@ -154,7 +154,7 @@ def _whole(connection: Connection, row: int, drawer: Drawer) -> str:
     return items.read_texts(connection, [item])[item]
 
 
-def _called(connection: Connection, wing: str) -> str:
+def _resolve_wing_name(connection: Connection, wing: str) -> str:
     row = places.wing_led_to(connection, wing)
     return wing if row is None else places.wing_name(connection, row)
 
@@ -168,16 +168,18 @@ def _filters(connection: Connection, wing: str | None) -> list[str] | None:
 
 
 def _candidates(connection: Connection, text: str, filters: Sequence[str]) -> list[int]:
-    stems = keywords.stems(connection, terms(text[:_JUDGED]))
-    held = keywords.document_frequencies(connection, {stem for own in stems.values() for stem in own})
-    known = {term: min(held.get(stem, 0) for stem in own) for term, own in stems.items() if own}
-    chosen: list[str] = []
-    spent = 0
-    for count, term in sorted((count, term) for term, count in known.items() if count):
-        if chosen and spent + count > _POSTINGS:
+    stems = keywords.stems(connection, terms(text[:_SAMPLE_LENGTH]))
+    frequencies_by_stem = keywords.document_frequencies(connection, {stem for own in stems.values() for stem in own})
+    term_frequencies = {
+        term: min(frequencies_by_stem.get(stem, 0) for stem in own) for term, own in stems.items() if own
+    }
+    query_terms: list[str] = []
+    posting_count = 0
+    for count, term in sorted((count, term) for term, count in term_frequencies.items() if count):
+        if query_terms and posting_count + count > _POSTINGS:
             break
-        chosen.append(term)
-        spent += count
-    if not chosen:
+        query_terms.append(term)
+        posting_count += count
+    if not query_terms:
         return []
-    return [row for row, _ in keywords.matches(connection, match_expression(chosen), filters, _CANDIDATES)]
+    return [row for row, _ in keywords.matches(connection, match_expression(query_terms), filters, _CANDIDATES)]

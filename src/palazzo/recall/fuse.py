@@ -22,17 +22,17 @@ class Candidate(NamedTuple):
 
 def fuse(cosines: Mapping[int, float], bm25: Mapping[int, float]) -> list[Candidate]:
     """Return the union of both lists, best first; ties are broken by row id, newest first."""
-    dense, words = _scaled(cosines), _scaled_from_zero(bm25)
+    dense, words = _scale_to_range(cosines), _scaled_from_zero(bm25)
     weight = KEYWORD_WEIGHT if cosines else 1.0
     scores = {row: DENSE_WEIGHT * score for row, score in dense.items()}
     for row, score in words.items():
         scores[row] = scores.get(row, 0.0) + weight * score
-    ranked = sorted(zip(scores.values(), scores, strict=True), reverse=True)
+    pairs = sorted(zip(scores.values(), scores, strict=True), reverse=True)
     cosine, bm = cosines.get, bm25.get
-    return [Candidate(row, cosine(row), bm(row), score) for score, row in ranked]
+    return [Candidate(row, cosine(row), bm(row), score) for score, row in pairs]
 
 
-def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+def _scale_to_range(scores: Mapping[int, float]) -> dict[int, float]:
     """Scale to 0..1 between the list's least and greatest."""
     if not scores:
         return {}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from palazzo.recall import postings
 from palazzo.recall.lexicon import Lexicon
-from palazzo.recall.postings import Scored
-from palazzo.recall.query import Understood
+from palazzo.recall.postings import ScoreTable
+from palazzo.recall.query import ParsedQuery
 from palazzo.store import keywords
 from palazzo.store.database import Connection
 from palazzo.text.words import any_of, literals
@@ -18,7 +18,7 @@ POSTINGS_BUDGET = 100_000
 """Summed document frequency, in the scope, of the words that may bring drawers forward. Scoring a drawer takes
 half a microsecond, so this bounds a query's time whatever the palace's size. At a million drawers it halves the time
 and keeps 97 % of the ten best, 60,000 keeps 92 % (benchmarks/search_latency.py, `pruning`)."""
-_FOLLOWING = 8
+_SECONDARY_BUDGETS = 8
 """Budgets that the words which only add to a score may take: such a posting is passed over, at a tenth of the cost."""
 _PASSED_OVER = 0.1
 """What a posting outside the scope costs of one inside: it is read, but no drawer is scored for it."""
@@ -33,24 +33,24 @@ class KeywordCandidates:
     `frequencies` says in how many of the `total` drawers each word occurs.
     """
 
-    ranked: list[tuple[int, float]]
-    ceiling: float
+    row_scores: list[tuple[int, float]]
+    max_bm25: float
     frequencies: Mapping[str, int] = field(default_factory=dict)
     total: int = 0
     near: frozenset[int] = frozenset()
     """Those of a narrower scope that were asked for besides."""
-    scored: Scored | None = None
+    score_table: ScoreTable | None = None
     """Where the words stand, if that is held in memory."""
 
 
 def find(
     connection: Connection,
-    asked: Understood,
+    parsed_query: ParsedQuery,
     filters: Sequence[str],
     limit: int,
     budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
-    also: tuple[Sequence[str], int] = ((), 0),
+    narrow_scope: tuple[Sequence[str], int] = ((), 0),
 ) -> KeywordCandidates:
     """Return the best drawers by BM25 for the words and phrases asked for.
 
@@ -59,83 +59,88 @@ def find(
     of the rarer words. A `lexicon` that is kept spares counting words anew for each question; `also` are narrower
     filters and how many drawers they bring besides.
     """
-    if not asked.terms and not asked.phrases:
+    if not parsed_query.terms and not parsed_query.phrases:
         return KeywordCandidates([], 0.0)
     lexicon = lexicon or Lexicon()
     total = lexicon.drawers(connection)
-    frequencies = _frequencies(connection, lexicon, (*asked.terms, *asked.phrases))
-    each = 1.0
+    frequencies = _frequencies(connection, lexicon, (*parsed_query.terms, *parsed_query.phrases))
+    posting_cost = 1.0
     if sum(frequencies.values()) > budget:
         share = lexicon.drawers(connection, filters) / total if total else 1.0
-        each = _PASSED_OVER + (1 - _PASSED_OVER) * share
-    leading, following = (_strings(asked, chosen) for chosen in _within_budget(frequencies, each, budget))
-    narrower, more = also
-    scored = lexicon.postings.score(connection, leading, following, filters, narrower)
-    if scored is None:
-        ranked, near = _by_index(connection, leading, following, filters, limit, also)
+        posting_cost = _PASSED_OVER + (1 - _PASSED_OVER) * share
+    leading, secondary_terms = (
+        _strings(parsed_query, term_set) for term_set in _within_budget(frequencies, posting_cost, budget)
+    )
+    narrower, more = narrow_scope
+    score_table = lexicon.postings.score(connection, leading, secondary_terms, filters, narrower)
+    if score_table is None:
+        scores_by_row, near = _by_index(connection, leading, secondary_terms, filters, limit, narrow_scope)
     else:
-        ranked = postings.best(scored.leading, limit)
-        if scored.both is not None:
-            ranked |= postings.best(scored.both, limit)
-        near = {} if scored.narrower is None else postings.best(scored.leading, more, scored.narrower)
-    best = dict(sorted(ranked.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+        scores_by_row = postings.best(score_table.leading, limit)
+        if score_table.both is not None:
+            scores_by_row |= postings.best(score_table.both, limit)
+        near = {} if score_table.narrower is None else postings.best(score_table.leading, more, score_table.narrower)
+    best = dict(sorted(scores_by_row.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
     best |= near
-    words = {term: frequencies[term] for term in asked.terms}
-    ordered = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
-    ceiling = _ceiling(list(words.values()), total)
-    return KeywordCandidates(ordered, ceiling, words, total, frozenset(near), scored)
+    words = {term: frequencies[term] for term in parsed_query.terms}
+    row_scores = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
+    max_bm25 = _compute_max_bm25(list(words.values()), total)
+    return KeywordCandidates(row_scores, max_bm25, words, total, frozenset(near), score_table)
 
 
 def _by_index(
     connection: Connection,
     leading: Sequence[str],
-    following: Sequence[str],
+    secondary_terms: Sequence[str],
     filters: Sequence[str],
     limit: int,
-    also: tuple[Sequence[str], int],
+    narrow_scope: tuple[Sequence[str], int],
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the best, and those in narrower filters, as FTS5 scores them."""
     expression = any_of(leading)
-    ranked = dict(keywords.matches(connection, expression, filters, limit))
-    if following:
-        both = f"({expression}) AND ({any_of(following)})"
-        ranked.update(keywords.matches(connection, both, filters, limit))
-    narrower, more = also
-    return ranked, dict(keywords.matches(connection, expression, narrower, more)) if narrower else {}
+    scores_by_row = dict(keywords.matches(connection, expression, filters, limit))
+    if secondary_terms:
+        both = f"({expression}) AND ({any_of(secondary_terms)})"
+        scores_by_row.update(keywords.matches(connection, both, filters, limit))
+    narrower, more = narrow_scope
+    return scores_by_row, dict(keywords.matches(connection, expression, narrower, more)) if narrower else {}
 
 
-def _within_budget(frequencies: Mapping[str, int], each: float, budget: float) -> tuple[frozenset[str], frozenset[str]]:
+def _within_budget(
+    frequencies: Mapping[str, int], posting_cost: float, budget: float
+) -> tuple[frozenset[str], frozenset[str]]:
     """Split words and phrases into those that bring drawers forward and those that follow; the rest is left out.
 
     `each` is what a posting costs, 1 for one in the scope. The rarest that occurs always leads.
     """
     leading: set[str] = set()
-    following: set[str] = set()
-    spent = 0.0
-    for asked, frequency in sorted(frequencies.items(), key=lambda pair: pair[1]):
-        leads = spent == 0 or spent + frequency * each <= budget
-        spent += frequency * each
+    secondary_terms: set[str] = set()
+    total_cost = 0.0
+    for term, frequency in sorted(frequencies.items(), key=lambda pair: pair[1]):
+        leads = total_cost == 0 or total_cost + frequency * posting_cost <= budget
+        total_cost += frequency * posting_cost
         if leads:
-            leading.add(asked)
-        elif spent <= budget * _FOLLOWING:
-            following.add(asked)
-    return frozenset(leading), frozenset(following)
+            leading.add(term)
+        elif total_cost <= budget * _SECONDARY_BUDGETS:
+            secondary_terms.add(term)
+    return frozenset(leading), frozenset(secondary_terms)
 
 
-def _strings(asked: Understood, chosen: Collection[str]) -> list[str]:
+def _strings(parsed_query: ParsedQuery, term_set: Collection[str]) -> list[str]:
     return literals(
-        [term for term in asked.terms if term in chosen], [phrase for phrase in asked.phrases if phrase in chosen]
+        [term for term in parsed_query.terms if term in term_set],
+        [phrase for phrase in parsed_query.phrases if phrase in term_set],
     )
 
 
-def _frequencies(connection: Connection, lexicon: Lexicon, asked: Sequence[str]) -> dict[str, int]:
+def _frequencies(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> dict[str, int]:
     """Return in how many drawers each word occurs; of a phrase, the least of its words: it is in no more."""
-    stems = keywords.stems(connection, asked)
-    counted = lexicon.frequencies(connection, {stem for own in stems.values() for stem in own})
-    return {text: min((counted[stem] for stem in own), default=0) for text, own in stems.items()}
+    stems = keywords.stems(connection, terms)
+    stem_counts = lexicon.frequencies(connection, {stem for own in stems.values() for stem in own})
+    return {text: min((stem_counts[stem] for stem in own), default=0) for text, own in stems.items()}
 
 
-def _ceiling(frequencies: Sequence[int], total: int) -> float:
+def _compute_max_bm25(frequencies: Sequence[int], total: int) -> float:
     """Return the BM25 that no drawer passes: every word's IDF, saturated. Words that most drawers hold add nothing."""
-    odds = ((total - held + 0.5) / (held + 0.5) for held in frequencies)
+    odds = ((total - frequency + 0.5) / (frequency + 0.5) for frequency in frequencies)
     return _BM25_SATURATION * sum(math.log(max(value, 1.0)) for value in odds)

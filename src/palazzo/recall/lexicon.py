@@ -14,7 +14,7 @@ from palazzo.recall.postings import Postings
 from palazzo.store import changes, keywords
 from palazzo.store.database import Connection
 
-TOLERATED = 0.01
+COUNT_TOLERANCE = 0.01
 """Share of a count that it may be off by. It moves a word's worth (IDF) by 0.01 at most."""
 _MOST_HELD = 50_000
 """Words whose counts are held: some 8 MB."""
@@ -40,15 +40,15 @@ class Lexicon:
         at = self._follow(connection)
         return self._count(expression, at, partial(keywords.count_in_scope, connection, expression))
 
-    def _count(self, what: str, at: int, count: Callable[[], int]) -> int:
-        held, since = self._counts.get(what, (0, -1))
-        if since >= self._reset and abs(at - since) <= held * TOLERATED:
-            return held
+    def _count(self, key: str, at: int, count: Callable[[], int]) -> int:
+        cached_count, since = self._counts.get(key, (0, -1))
+        if since >= self._reset and abs(at - since) <= cached_count * COUNT_TOLERANCE:
+            return cached_count
         if len(self._counts) >= _MOST_HELD:
             self._counts.clear()
-        counted = count()
-        self._counts[what] = (counted, at)
-        return counted
+        new_count = count()
+        self._counts[key] = (new_count, at)
+        return new_count
 
     def _follow(self, connection: Connection) -> int:
         """Return the newest change; what was counted before a rebuild counts no more."""

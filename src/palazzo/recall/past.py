@@ -35,7 +35,7 @@ class PastIndexes:
 
 def search_past(
     database: Database,
-    asked: Query,
+    request: Query,
     at: Micros,
     live: VectorIndex | None,
     embedder: QueryEmbedder | None,
@@ -45,11 +45,11 @@ def search_past(
     """Answer `asked` as the palace stood at `at`. Hits that were longer later say that they are cut."""
     with past.as_of(database, at) as connection:
         index = indexes.of(connection, at, live) if live is not None else None
-        answer = search(connection, asked, index, embedder, note, AS_OF_POSTINGS)
-        hits, below = (_marked(connection, found) for found in (answer.hits, list(answer.below)))
+        answer = search(connection, request, index, embedder, note, AS_OF_POSTINGS)
+        hits, below = (_mark_truncated(connection, hit_list) for hit_list in (answer.hits, list(answer.below)))
         return replace(answer, hits=hits, below=tuple(below))
 
 
-def _marked(connection: Connection, hits: list[Hit]) -> list[Hit]:
+def _mark_truncated(connection: Connection, hits: list[Hit]) -> list[Hit]:
     later = past.left_out(connection, [hit.row for hit in hits])
     return [replace(hit, truncated=True, later=later[hit.row]) if hit.row in later else hit for hit in hits]

@@ -26,7 +26,7 @@ from palazzo.store import postings as table
 from palazzo.store.changes import ChangeKind
 from palazzo.store.database import Connection
 
-FOLLOWED: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset", "erased")
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset", "erased")
 _FORGET_FROM = 20_000
 """Changes from which on nothing that was held is kept."""
 _MOST_HELD = 3_000_000
@@ -51,7 +51,7 @@ class Word(NamedTuple):
     at: int
 
 
-class Scored(NamedTuple):
+class ScoreTable(NamedTuple):
     """What became of a question's words: the scores of what leads, and of that with what follows.
 
     `narrower` says by row id which drawers are in a narrower scope, `rows` where each word is, and `sources` has the
@@ -77,10 +77,10 @@ class Postings:
         self,
         connection: Connection,
         leading: Sequence[str],
-        following: Sequence[str],
+        secondary_terms: Sequence[str],
         filters: Sequence[str],
         narrower: Sequence[str],
-    ) -> Scored | None:
+    ) -> ScoreTable | None:
         """Return the BM25 of every drawer in the scope that holds one of the strings that lead.
 
         `leading` and `following` are strings of FTS5's query language (`text.words.literals`); those that follow only
@@ -92,15 +92,19 @@ class Postings:
             if not self._follow(connection):
                 return None
             mask = self._mask(connection, filters)
-            asked = _Asked(connection, filters, mask, self._word, self._lengths, self._drawers)
-            lead = list(filter(None, map(asked.part, leading)))
+            scorer = _QueryScorer(connection, filters, mask, self._word, self._lengths, self._drawers)
+            lead = list(filter(None, map(scorer.part, leading)))
             if not lead:
                 return None
             scores = np.zeros(len(self._lengths))
             for rows, values in lead:
                 scores[rows] += values
-            both = _followed(scores, list(filter(None, map(asked.part, following)))) if following else None
-            return Scored(scores, both, self._mask(connection, narrower), asked.rows, self._sources)
+            both = (
+                _add_secondary_scores(scores, list(filter(None, map(scorer.part, secondary_terms))))
+                if secondary_terms
+                else None
+            )
+            return ScoreTable(scores, both, self._mask(connection, narrower), scorer.rows, self._sources)
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -116,28 +120,28 @@ class Postings:
     def _word(self, connection: Connection, stem: str, literal: str) -> Word:
         return self._read(f"word {stem}", partial(_places, connection, stem, literal))
 
-    def _read(self, what: str, read: Callable[[int], str]) -> Word:
+    def _read(self, key: str, read: Callable[[int], str]) -> Word:
         """Return what is held, brought up to date: from the least drawer on that has changed it is read anew."""
-        held = self._held.pop(what, None)
-        if held is None:
-            held = _word(_numbers(read(0)), self._seq)
+        word = self._held.pop(key, None)
+        if word is None:
+            word = _word(_numbers(read(0)), self._seq)
         else:
-            self._drawers_held -= len(held.rows)
-            least = self._changed_since(held.at)
+            self._drawers_held -= len(word.rows)
+            least = self._changed_since(word.at)
             if least is not None:
-                kept = int(np.searchsorted(held.rows, least))
+                prefix_length = int(np.searchsorted(word.rows, least))
                 new = _word(_numbers(read(least)), self._seq)
-                held = Word(
-                    np.concatenate((held.rows[:kept], new.rows)),
-                    np.concatenate((held.counts[:kept], new.counts)),
+                word = Word(
+                    np.concatenate((word.rows[:prefix_length], new.rows)),
+                    np.concatenate((word.counts[:prefix_length], new.counts)),
                     self._seq,
                 )
-        self._held[what] = held
-        self._drawers_held += len(held.rows)
+        self._held[key] = word
+        self._drawers_held += len(word.rows)
         while self._drawers_held > _MOST_HELD and len(self._held) > 1:
             oldest = next(iter(self._held))
             self._drawers_held -= len(self._held.pop(oldest).rows)
-        return held
+        return word
 
     # --- following the log ---------------------------------------------------------------------------------
 
@@ -146,8 +150,8 @@ class Postings:
         head = changes.head(connection)
         if head <= self._seq:
             return head == self._seq
-        log = [] if self._seq < 0 else changes.since(connection, self._seq, FOLLOWED, _FORGET_FROM)
-        whole = self._seq < 0 or len(log) == _FORGET_FROM or any(one.kind in ("reset", "erased") for one in log)
+        log = [] if self._seq < 0 else changes.since(connection, self._seq, CHANGE_KINDS, _FORGET_FROM)
+        whole = self._seq < 0 or len(log) == _FORGET_FROM or any(entry.kind in ("reset", "erased") for entry in log)
         if whole or len(self._stretches) > _MOST_STRETCHES:
             self._forget()
             self._load(connection, None)
@@ -191,7 +195,7 @@ class Postings:
         self._lengths = _K1 * ((1.0 - _B) + share / usual)
 
 
-class _Asked:
+class _QueryScorer:
     """What one question asks for, string by string."""
 
     def __init__(
@@ -216,11 +220,11 @@ class _Asked:
         if not stems:
             return None
         if len(stems) > 1 or literal.endswith("*") or keywords.is_of_scope(stems[0]):
-            found = keywords.matches(self._connection, literal, self._filters, -1)
-            scored = np.array([row for row, _ in found], dtype=np.int32)
+            matches = keywords.matches(self._connection, literal, self._filters, -1)
+            match_rows = np.array([row for row, _ in matches], dtype=np.int32)
             if not self._filters:
-                self.rows[literal] = scored
-            return scored, np.array([score for _, score in found])
+                self.rows[literal] = match_rows
+            return match_rows, np.array([score for _, score in matches])
         rows, counts, _ = self._word(self._connection, stems[0], literal)
         self.rows[literal] = rows
         worth = _idf(self._drawers, len(rows))
@@ -243,21 +247,21 @@ def best(scores: Scores, limit: int, mask: NDArray[np.bool_] | None = None) -> d
     return dict(zip(rows.tolist(), values.tolist(), strict=True))
 
 
-def _followed(scores: Scores, parts: Sequence[_Part]) -> Scores:
+def _add_secondary_scores(scores: Scores, parts: Sequence[_Part]) -> Scores:
     """Return the scores with what these parts add, of the drawers alone that have one and hold one of these."""
-    holding = np.zeros(len(scores), dtype=bool)
+    holder_mask = np.zeros(len(scores), dtype=bool)
     for rows, _ in parts:
-        holding[rows] = True
-    found = np.where(holding, scores, 0.0)
-    begun = found > 0
+        holder_mask[rows] = True
+    totals = np.where(holder_mask, scores, 0.0)
+    positive_mask = totals > 0
     for rows, values in parts:
-        kept = begun[rows]
-        found[rows[kept]] += values[kept]
-    return found
+        row_mask = positive_mask[rows]
+        totals[rows[row_mask]] += values[row_mask]
+    return totals
 
 
-def _idf(drawers: int, holding: int) -> float:
-    return max(math.log((drawers - holding + 0.5) / (holding + 0.5)), _LEAST_IDF)
+def _idf(drawers: int, holder_count: int) -> float:
+    return max(math.log((drawers - holder_count + 0.5) / (holder_count + 0.5)), _LEAST_IDF)
 
 
 def _places(connection: Connection, stem: str, literal: str, least: int) -> str:
@@ -277,8 +281,8 @@ def _word(places: _Numbers, at: int) -> Word:
 
 
 def _numbers(text: str) -> _Numbers:
-    found: _Numbers = np.fromstring(text, dtype=np.int64, sep=",") if text else np.zeros(0, dtype=np.int64)
-    return found
+    numbers: _Numbers = np.fromstring(text, dtype=np.int64, sep=",") if text else np.zeros(0, dtype=np.int64)
+    return numbers
 
 
 def _tokens(records: str) -> _Numbers:
@@ -290,18 +294,18 @@ def _tokens(records: str) -> _Numbers:
     for back in range(1, int((ends - begins).max(initial=0)) + 1):
         longer = np.flatnonzero(ends - begins >= back)
         values[longer] += (octets[ends[longer] - back] & 0x7F).astype(np.int64) << (7 * back)
-    found: _Numbers = values.reshape(-1, _COLUMNS).sum(axis=1)
-    return found
+    token_counts: _Numbers = values.reshape(-1, _COLUMNS).sum(axis=1)
+    return token_counts
 
 
-def _with(held: _Rows, drawers: list[int] | None, rows: _Numbers, values: _Numbers) -> _Rows:
+def _with(column: _Rows, drawers: list[int] | None, rows: _Numbers, values: _Numbers) -> _Rows:
     """Return a copy of what was held with these rows' values; nothing (0) of those of the `drawers` that have none."""
     changed = drawers or []
-    new = _longer(held.copy(), max([int(rows.max(initial=0)), *changed[-1:]]) + 1)
+    new = _longer(column.copy(), max([int(rows.max(initial=0)), *changed[-1:]]) + 1)
     new[changed] = 0
     new[rows] = values
     return new
 
 
-def _longer(held: _Rows, size: int) -> _Rows:
-    return np.concatenate((held, np.zeros(size - len(held), dtype=np.int32))) if len(held) < size else held
+def _longer(column: _Rows, size: int) -> _Rows:
+    return np.concatenate((column, np.zeros(size - len(column), dtype=np.int32))) if len(column) < size else column

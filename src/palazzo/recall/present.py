@@ -38,9 +38,9 @@ class Reason:
     weight: float | None = None
 
     def __str__(self) -> str:
-        told = f"{self.name} {self.value:.1f} of {self.most:.1f}" if self.most is not None else None
-        told = told or f"{self.name} {self.value:.2f}"
-        return told if self.weight is None else f"{told} × {self.weight:.2f}"
+        text = f"{self.name} {self.value:.1f} of {self.most:.1f}" if self.most is not None else None
+        text = text or f"{self.name} {self.value:.2f}"
+        return text if self.weight is None else f"{text} × {self.weight:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +86,24 @@ class Hit:
 
 def fold(hits: Iterable[Hit], limit: int) -> list[Hit]:
     """Keep the first `limit` hits that are not near-copies of one before them; name the copies in it."""
-    kept: list[Hit] = []
+    unique_hits: list[Hit] = []
     signatures: list[Signature] = []
     for hit in hits:
         own = signature(hit.drawer.text)
-        original = next((n for n, other in enumerate(signatures) if containment(own, other) >= NEAR_COPY), None)
+        original = next(
+            (n for n, earlier_signature in enumerate(signatures) if containment(own, earlier_signature) >= NEAR_COPY),
+            None,
+        )
         if original is not None:
-            kept[original] = replace(kept[original], copies=(*kept[original].copies, hit.drawer.id))
-        elif len(kept) < limit:
-            kept.append(hit)
+            unique_hits[original] = replace(
+                unique_hits[original], copies=(*unique_hits[original].copies, hit.drawer.id)
+            )
+        elif len(unique_hits) < limit:
+            unique_hits.append(hit)
             signatures.append(own)
         else:
             break
-    return kept
+    return unique_hits
 
 
 def within_budget(hits: Sequence[Hit], budget: int) -> list[Hit]:
@@ -106,18 +111,18 @@ def within_budget(hits: Sequence[Hit], budget: int) -> list[Hit]:
 
     The first hit always shows something. Exact words are cut at a line or word, never rewritten.
     """
-    shown: list[Hit] = []
-    left = budget
+    visible_hits: list[Hit] = []
+    remaining_tokens = budget
     for hit in hits:
         cost = estimate_tokens(hit.drawer.text)
-        if cost <= left:
-            shown.append(hit)
-            left -= cost
+        if cost <= remaining_tokens:
+            visible_hits.append(hit)
+            remaining_tokens -= cost
             continue
-        if left < LEAST_SHOWN and shown:
-            shown.append(replace(hit, text="", truncated=True))
+        if remaining_tokens < LEAST_SHOWN and visible_hits:
+            visible_hits.append(replace(hit, text="", truncated=True))
             continue
-        text = cut(hit.drawer.text, left, cost)
-        shown.append(replace(hit, text=text, truncated=True))
-        left -= estimate_tokens(text)
-    return shown
+        text = cut(hit.drawer.text, remaining_tokens, cost)
+        visible_hits.append(replace(hit, text=text, truncated=True))
+        remaining_tokens -= estimate_tokens(text)
+    return visible_hits

@@ -50,12 +50,12 @@ class Query:
     """Told of the drawers that `but` is about to be asked of, many at a time."""
     used: frozenset[int] = frozenset()
     """The row ids of the drawers that the session that asks has used: they lift those that were used with them."""
-    without: frozenset[str] = frozenset()
+    disabled_stages: frozenset[str] = frozenset()
     """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out: how a benchmark tells what each does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ParsedQuery:
     """What a query asks for: words and phrases for the keyword index, a sentence for the embedder.
 
     `named` are the authors whom it names. Their names are not in the sentence: they stand for who speaks, and would
@@ -65,7 +65,7 @@ class Understood:
     terms: tuple[str, ...]
     phrases: tuple[str, ...]
     sentence: str
-    named: frozenset[str] = frozenset()
+    author_names: frozenset[str] = frozenset()
     asks_when: bool = False
     asks_how: bool = False
     words: frozenset[str] = frozenset()
@@ -92,19 +92,19 @@ def check(query: Query) -> None:
         raise UsageError("The time range is inverted: --since must lie before --until.")
 
 
-def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
+def understand(query: Query, authors: Iterable[str] = ()) -> ParsedQuery:
     """Read a query: a pasted wall of text is reduced to its question. `authors` are the people it may name."""
     question = words.question(query.text)
-    spelled = {author: _spelling(author) for author in authors}
-    named = {author: pattern for author, pattern in spelled.items() if pattern.search(question)}
+    patterns = {author: _compile_name_pattern(author) for author in authors}
+    matching_patterns = {author: pattern for author, pattern in patterns.items() if pattern.search(question)}
     sentence = question
-    for pattern in named.values():
+    for pattern in matching_patterns.values():
         sentence = pattern.sub("", sentence)
-    return Understood(
+    return ParsedQuery(
         terms=tuple(words.terms(query.text)),
         phrases=tuple(words.phrases(query.text)),
         sentence=" ".join(sentence.split()) or question,
-        named=frozenset(named),
+        author_names=frozenset(matching_patterns),
         asks_when=asks_when(question),
         asks_how=asks_how(question),
         words=frozenset(_WORD.findall(question.lower())),
@@ -113,7 +113,7 @@ def understand(query: Query, authors: Iterable[str] = ()) -> Understood:
     )
 
 
-def _spelling(author: str) -> re.Pattern[str]:
+def _compile_name_pattern(author: str) -> re.Pattern[str]:
     """How a question may name somebody: by the whole name or by its first word, with or without a possessive."""
     names = dict.fromkeys(name for name in (author, author.split(maxsplit=1)[0]) if len(name) > 1)
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b(?:['’]s\b)?", re.IGNORECASE)

@@ -18,16 +18,16 @@ from palazzo.guard.trust import is_shell
 from palazzo.model import MAIN_LINES
 from palazzo.recall.around import Around
 from palazzo.recall.fuse import Candidate
-from palazzo.recall.query import Understood
-from palazzo.store.drawers import Placed
+from palazzo.recall.query import ParsedQuery
+from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.questions import Marks
 
-RERANKED = 30
+RERANK_LIMIT = 30
 """Candidates that are looked at closely, their neighbours besides. As many do as well as all on LoCoMo."""
 _NEAREST = 4
 """Those of them that are the nearest by vector, whatever their words: an answer in other words has none of the
 question's, and the fused score puts whatever has some before it."""
-_UNTOLD = 0.5
+_DEFAULT_COSINE = 0.5
 """What a cosine counts that has no other to be held against."""
 _LONG_ENOUGH = 200
 """Characters from which a text's length says no more about it."""
@@ -89,7 +89,7 @@ class Signals(NamedTuple):
     everything is, does not lift a project above others."""
 
 
-class Ranked(NamedTuple):
+class CandidateRank(NamedTuple):
     """A candidate, what speaks for it, the number that came of it, by which weights, and whether people talk in it."""
 
     candidate: Candidate
@@ -107,7 +107,7 @@ class Ranked(NamedTuple):
 
 
 _NOTHING = Signals()
-TOGETHER = 0.2
+CO_USE_WEIGHT = 0.2
 """The weight of `together`, set by hand on made-up logs of use (`benchmarks/used_together.py`): half as much gains next
 to nothing where what was used is asked for again, more costs more where agents named what did not answer."""
 BRANCH = 0.1
@@ -130,7 +130,7 @@ TALK = Signals(
     timed=0.26,
     asks=-0.30,
     length=1.08,
-    together=TOGETHER,
+    together=CO_USE_WEIGHT,
     branch=BRANCH,
 )
 """For messages between people."""
@@ -156,7 +156,7 @@ WORK = Signals(
     follows=0.40,
     command=0.45,
     latest=0.27,
-    together=TOGETHER,
+    together=CO_USE_WEIGHT,
     branch=BRANCH,
 )
 """For what is said to agents and what these do, for documents and notes. `words` was fitted as 0.17 and `follows`,
@@ -166,74 +166,92 @@ by hand, since the suite that fits the rest is asked from nowhere. All else was 
 
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
     """Return the candidates to look at closely: the best, the nearest by vector, and of both those of wings `near`."""
-    by_vector = sorted((one for one in candidates if one.cosine is not None), key=lambda one: -(one.cosine or 0.0))
-    chosen = by_vector[:_NEAREST]
+    by_vector = sorted(
+        (candidate for candidate in candidates if candidate.cosine is not None), key=lambda one: -(one.cosine or 0.0)
+    )
+    picks = by_vector[:_NEAREST]
     if near:
-        chosen += [one for one in by_vector if one.row in near][:_NEAREST]
-        chosen += [one for one in candidates if one.row in near][:_NEAREST]
-    rows = dict.fromkeys(one.row for one in (*chosen, *candidates[:RERANKED]))
-    looked_at = frozenset(list(rows)[:RERANKED])
-    return [one for one in candidates if one.row in looked_at]
+        picks += [candidate for candidate in by_vector if candidate.row in near][:_NEAREST]
+        picks += [candidate for candidate in candidates if candidate.row in near][:_NEAREST]
+    rows = dict.fromkeys(candidate.row for candidate in (*picks, *candidates[:RERANK_LIMIT]))
+    looked_at = frozenset(list(rows)[:RERANK_LIMIT])
+    return [candidate for candidate in candidates if candidate.row in looked_at]
 
 
 def rank(
-    understood: Understood, candidates: Sequence[Candidate], around: Around, without: Collection[str] = ()
-) -> list[Ranked]:
+    parsed_query: ParsedQuery, candidates: Sequence[Candidate], around: Around, disabled_stages: Collection[str] = ()
+) -> list[CandidateRank]:
     """Return candidates and their neighbours, best first; candidates that were not looked at follow in their order.
 
     Signals that `without` names count nothing.
     """
-    talk, work = weights_without(TALK, without), weights_without(WORK, without)
+    talk, work = weights_without(TALK, disabled_stages), weights_without(WORK, disabled_stages)
     scale = _Scale(candidates, around)
     by_row = {candidate.row: candidate for candidate in candidates}
-    wings = {wing: float(understood.names_wing(wing)) for wing in {around.placed[row].wing for row in around.rows}}
+    wings = {
+        wing: float(parsed_query.names_wing(wing)) for wing in {around.placements[row].wing for row in around.rows}
+    }
     agents = _of_agents(around)
     looked_at = []
     for row in around.rows:
         candidate = by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0)
-        signals = _signals(candidate, understood, around, scale, wings)
-        placed = around.placed[row]
-        is_talk = placed.source not in agents and _is_talk(placed)
+        signals = _signals(candidate, parsed_query, around, scale, wings)
+        placement = around.placements[row]
+        is_talk = placement.source not in agents and _is_talk(placement)
         weights = talk if is_talk else work
-        looked_at.append(Ranked(candidate, signals, total(signals, weights), weights, is_talk))
+        looked_at.append(CandidateRank(candidate, signals, total(signals, weights), weights, is_talk))
     if around.partners:
-        looked_at = _lifted(looked_at, around)
-    looked_at.sort(key=lambda one: (-one.rank, *_newest(around.placed[one.candidate.row])))
-    seen = set(around.rows)
+        looked_at = _lift_partners(looked_at, around)
+    looked_at.sort(key=lambda one: (-one.rank, *_newest(around.placements[one.candidate.row])))
+    ranked_rows = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
-    rest = [Ranked(one, _NOTHING, least - 1 + one.rank_score / 2, work) for one in candidates if one.row not in seen]
+    rest = [
+        CandidateRank(leftover, _NOTHING, least - 1 + leftover.rank_score / 2, work)
+        for leftover in candidates
+        if leftover.row not in ranked_rows
+    ]
     return looked_at + rest
 
 
-def _newest(placed: Placed) -> tuple[int, bytes, int]:
+def _newest(placement: DrawerPlacement) -> tuple[int, bytes, int]:
     """What decides between equals: when it was said, and its id. Row ids alone would be another on each machine."""
-    return -placed.created_at, placed.uid, -placed.row
+    return -placement.created_at, placement.uid, -placement.row
 
 
-def _lifted(ranked: Sequence[Ranked], around: Around) -> list[Ranked]:
+def _lift_partners(candidate_ranks: Sequence[CandidateRank], around: Around) -> list[CandidateRank]:
     """What was used with something good is a little better: by how near that is to the best, all of it if it is used.
 
     Every lift is by the ranks without any, so that two do not lift each other to the top.
     """
-    best = max(one.rank for one in ranked)
-    good = {one.candidate.row: math.exp(one.rank - best) for one in ranked} | dict.fromkeys(around.used, 1.0)
-    lifted = []
-    for one in ranked:
-        partners = around.partners.get(one.candidate.row, {})
-        together = max((strength * good.get(row, 0.0) for row, strength in partners.items()), default=0.0)
-        signals = one.signals._replace(together=together)
-        lifted.append(one._replace(signals=signals, rank=one.rank + together * one.weights.together))
-    return lifted
+    best = max(candidate_rank.rank for candidate_rank in candidate_ranks)
+    good = {
+        candidate_rank.candidate.row: math.exp(candidate_rank.rank - best) for candidate_rank in candidate_ranks
+    } | dict.fromkeys(around.used, 1.0)
+    results = []
+    for candidate_rank in candidate_ranks:
+        partners = around.partners.get(candidate_rank.candidate.row, {})
+        co_use = max((strength * good.get(row, 0.0) for row, strength in partners.items()), default=0.0)
+        signals = candidate_rank.signals._replace(together=co_use)
+        results.append(
+            candidate_rank._replace(
+                signals=signals, rank=candidate_rank.rank + co_use * candidate_rank.weights.together
+            )
+        )
+    return results
 
 
-def _is_talk(placed: Placed) -> bool:
+def _is_talk(placement: DrawerPlacement) -> bool:
     """Whether somebody who is known by name said it, and no agent answered."""
-    return placed.kind == "exchange" and bool(placed.author) and "assistant" not in placed.role
+    return placement.kind == "exchange" and bool(placement.author) and "assistant" not in placement.role
 
 
 def _of_agents(around: Around) -> set[int]:
     """Return the sources in which, as far as is known, an agent answers or uses tools."""
-    return {placed.source for placed in around.placed.values() if placed.kind == "tool" or "assistant" in placed.role}
+    return {
+        placement.source
+        for placement in around.placements.values()
+        if placement.kind == "tool" or "assistant" in placement.role
+    }
 
 
 def weights_without(weights: Signals, names: Collection[str]) -> Signals:
@@ -250,27 +268,29 @@ class _Scale:
     """The greatest and least of the answer, against which each candidate is held."""
 
     def __init__(self, candidates: Sequence[Candidate], around: Around) -> None:
-        cosines = [one.cosine for one in candidates if one.cosine is not None]
+        cosines = [candidate.cosine for candidate in candidates if candidate.cosine is not None]
         self.has_cosines = bool(cosines)
         self._least = min(cosines, default=0.0)
         self._width = max(cosines, default=0.0) - self._least
-        self._words = max((one.bm25 for one in candidates if one.bm25 is not None), default=0.0)
+        self._words = max((candidate.bm25 for candidate in candidates if candidate.bm25 is not None), default=0.0)
         by_source: dict[int, list[float]] = {}
-        for one in candidates:
-            placed = around.placed.get(one.row)
-            if placed is not None:
-                by_source.setdefault(placed.source, []).append(one.rank_score)
+        for candidate in candidates:
+            placement = around.placements.get(candidate.row)
+            if placement is not None:
+                by_source.setdefault(placement.source, []).append(candidate.rank_score)
         for scores in by_source.values():
             scores.sort(reverse=True)
         top = max((scores[0] for scores in by_source.values()), default=0.0)
         self._by_source = {source: _of_source(scores, top) for source, scores in by_source.items()}
-        self.words = {one.row: self._share(one.bm25) for one in candidates if one.bm25 is not None}
+        self.words = {
+            candidate.row: self._share(candidate.bm25) for candidate in candidates if candidate.bm25 is not None
+        }
         """The signal `words` by row."""
 
     def cosine(self, value: float | None) -> float:
         if value is None:
             return 0.0
-        return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else _UNTOLD
+        return max(0.0, (value - self._least) / self._width) if self._width > 1e-9 else _DEFAULT_COSINE
 
     def source(self, source: int) -> tuple[float, float]:
         """Return the signals `source` and `others`."""
@@ -287,42 +307,42 @@ def _of_source(scores: Sequence[float], top: float) -> tuple[float, float]:
 
 
 def _signals(
-    candidate: Candidate, understood: Understood, around: Around, scale: _Scale, wings: Mapping[str, float]
+    candidate: Candidate, parsed_query: ParsedQuery, around: Around, scale: _Scale, wings: Mapping[str, float]
 ) -> Signals:
     row = candidate.row
-    placed = around.placed[row]
-    before, after = around.neighbours.get(row, ((), ()))
+    placement = around.placements[row]
+    preceding_rows, following_rows = around.neighbours.get(row, ((), ()))
     own = candidate.cosine if candidate.cosine is not None else around.cosines.get(row)
-    said = scale.words
-    words = said.get(row, 0.0)
+    word_scores = scale.words
+    words = word_scores.get(row, 0.0)
     vector = scale.cosine(own)
     window, stretch = scale.cosine(around.windows.get(row)), scale.cosine(around.stretches.get(row))
     if own is None and scale.has_cosines:  # its vector is still to be made: what is not known must not count against it
         vector, window, stretch = max(vector, words), max(window, words), max(stretch, words)
-    source, others = scale.source(placed.source)
+    source, sibling_score = scale.source(placement.source)
     return Signals(
         words=words,
         vector=vector,
-        beside=_at(said, before, 0) + _at(said, after, 0),
-        near=_at(said, before, 1) + _at(said, after, 1),
+        beside=_at(word_scores, preceding_rows, 0) + _at(word_scores, following_rows, 0),
+        near=_at(word_scores, preceding_rows, 1) + _at(word_scores, following_rows, 1),
         window=window,
         stretch=stretch,
         source=source,
-        others=others,
-        covered=around.covered.get(placed.source, 0.0),
-        place=wings[placed.wing],
-        home=1.0 if placed.wing == understood.home else 0.0,
-        tool=1.0 if placed.kind == "tool" else 0.0,
-        named=1.0 if placed.author and placed.author in understood.named else 0.0,
-        timed=1.0 if understood.asks_when and placed.marks & _SPEAKS_OF_TIME else 0.0,
-        asks=1.0 if placed.marks & _ASKS else 0.0,
-        length=_LENGTHS[min(placed.size, _LONG_ENOUGH)],
-        document=1.0 if placed.kind == "section" else 0.0,
+        others=sibling_score,
+        covered=around.coverage.get(placement.source, 0.0),
+        place=wings[placement.wing],
+        home=1.0 if placement.wing == parsed_query.home else 0.0,
+        tool=1.0 if placement.kind == "tool" else 0.0,
+        named=1.0 if placement.author and placement.author in parsed_query.author_names else 0.0,
+        timed=1.0 if parsed_query.asks_when and placement.marks & _SPEAKS_OF_TIME else 0.0,
+        asks=1.0 if placement.marks & _ASKS else 0.0,
+        length=_LENGTHS[min(placement.size, _LONG_ENOUGH)],
+        document=1.0 if placement.kind == "section" else 0.0,
         held=around.share(row),
-        follows=around.share(before[0]) if before and placed.kind == "exchange" else 0.0,
-        command=1.0 if understood.asks_how and placed.kind == "tool" and is_shell(placed.title) else 0.0,
+        follows=around.share(preceding_rows[0]) if preceding_rows and placement.kind == "exchange" else 0.0,
+        command=1.0 if parsed_query.asks_how and placement.kind == "tool" and is_shell(placement.title) else 0.0,
         latest=1.0 if row in around.latest else 0.0,
-        branch=_of_branch(placed.branch, understood.checked_out) if placed.wing == understood.home else 0.0,
+        branch=_of_branch(placement.branch, parsed_query.checked_out) if placement.wing == parsed_query.home else 0.0,
     )
 
 
@@ -342,5 +362,5 @@ def belongs(branch: str, checked_out: str | None) -> bool:
     return branch == checked_out or (branch in MAIN_LINES and checked_out in MAIN_LINES)
 
 
-def _at(said: Mapping[int, float], side: Sequence[int], n: int) -> float:
-    return said.get(side[n], 0.0) if len(side) > n else 0.0
+def _at(word_scores: Mapping[int, float], side: Sequence[int], n: int) -> float:
+    return word_scores.get(side[n], 0.0) if len(side) > n else 0.0

@@ -20,9 +20,9 @@ class Evidence(NamedTuple):
 
     cosine: float
     share: float
-    covered: float
+    coverage: float
     rank: float
-    behind: float
+    rank_gap: float
 
 
 class Scale(NamedTuple):
@@ -32,11 +32,11 @@ class Scale(NamedTuple):
     weights: Evidence
 
 
-WORK = Scale(-8.64, Evidence(cosine=3.34, share=0.0, covered=1.39, rank=1.37, behind=-2.95))
+WORK = Scale(-8.64, Evidence(cosine=3.34, share=0.0, coverage=1.39, rank=1.37, rank_gap=-2.95))
 """For what is ranked by the weights of work (`rank.py`)."""
-TALK = Scale(-7.66, Evidence(cosine=0.0, share=0.0, covered=0.0, rank=1.79, behind=-2.91))
+TALK = Scale(-7.66, Evidence(cosine=0.0, share=0.0, coverage=0.0, rank=1.79, rank_gap=-2.91))
 """For talk between people, whose ranks are other sums; fitted on LoCoMo, where the rank says all that is to be said."""
-BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, covered=0.22, rank=0.97, behind=-7.20))
+BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, coverage=0.22, rank=0.97, rank_gap=-7.20))
 """For what has no cosine."""
 ASK_FLOOR = 0.15
 """An answer whose best hit is below is none. On the dev half, of questions that the scale had not seen, it refuses 33 %
@@ -47,13 +47,13 @@ LENIENT_FLOOR = 0.003
 would refuse 3 %), for what has no vector yet, in a small palace, and for a drawer that has the words asked for."""
 _SMALL = 1_000
 """Drawers below which the rarity of words, and what is near by vector, tells little."""
-_HELD = 0.5
+_WORD_SHARE_FLOOR = 0.5
 """The share of what the words asked for are worth from which a drawer that has them is not refused."""
 
 
-def floor_of(scale: Scale, held: float, drawers: int) -> float:
+def floor_of(scale: Scale, word_share: float, drawers: int) -> float:
     """Return the floor under an answer whose best hit is on this scale and has this share of the words' worth."""
-    return ASK_FLOOR if scale is WORK and held < _HELD and drawers >= _SMALL else LENIENT_FLOOR
+    return ASK_FLOOR if scale is WORK and word_share < _WORD_SHARE_FLOOR and drawers >= _SMALL else LENIENT_FLOOR
 
 
 def relevance(evidence: Evidence, scale: Scale) -> float:
@@ -62,6 +62,6 @@ def relevance(evidence: Evidence, scale: Scale) -> float:
     return 1.0 / (1.0 + math.exp(-(scale.intercept + sum(own))))
 
 
-def share_of(bm25: float | None, ceiling: float) -> float:
+def share_of(bm25: float | None, max_bm25: float) -> float:
     """Return the part of the greatest possible BM25 that a drawer reached."""
-    return min((bm25 or 0.0) / ceiling, 1.0) if ceiling > 0 else (1.0 if bm25 else 0.0)
+    return min((bm25 or 0.0) / max_bm25, 1.0) if max_bm25 > 0 else (1.0 if bm25 else 0.0)

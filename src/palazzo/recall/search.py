@@ -19,8 +19,8 @@ from palazzo.recall.fuse import Candidate
 from palazzo.recall.keywords import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.recall.lexicon import Lexicon
 from palazzo.recall.present import Hit
-from palazzo.recall.query import Query, Understood
-from palazzo.recall.rank import Ranked, Signals
+from palazzo.recall.query import ParsedQuery, Query
+from palazzo.recall.rank import CandidateRank, Signals
 from palazzo.recall.vectors import Filter, VectorIndex
 from palazzo.store import drawers, places, tags, vectors
 from palazzo.store import keywords as keyword_table
@@ -34,7 +34,7 @@ _WIDER = 2000
 """The same where a filter that the index does not hold will drop some."""
 _READ_TOGETHER = 64
 """Hits that are read at once where many are wanted: their words are in memory together."""
-_BESIDE = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
+_VECTOR_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
 """Starts a thread when one is first needed."""
 _BELOW = 3
 """How many of those under the floor are told of."""
@@ -66,7 +66,7 @@ class QueryEmbedder(Protocol):
 
 def search(
     connection: Connection,
-    asked: Query,
+    request: Query,
     index: VectorIndex | None,
     embedder: QueryEmbedder | None,
     note: str = "",
@@ -79,78 +79,94 @@ def search(
     `lexicon` that is kept spares counting words anew for each question.
     """
     began = time.perf_counter()
-    query.check(asked)
-    understood = query.understand(asked, drawers.authors(connection))
-    scope = _Scope(connection, asked, understood)
+    query.check(request)
+    parsed_query = query.understand(request, drawers.authors(connection))
+    scope = _Scope(connection, request, parsed_query)
     if scope.empty:
         return Answer([], 0, _state(connection, index, embedder), _since(began), note)
-    limit = _WIDER if scope.filtered_later or asked.limit > CANDIDATES else CANDIDATES
-    wanted = "vectors" not in asked.without
-    dense = _Dense(connection, understood, index, embedder, scope, max(CANDIDATES, asked.limit), wanted)
-    if "keywords" in asked.without:
-        found = KeywordCandidates([], 0.0)
+    limit = _WIDER if scope.filtered_later or request.limit > CANDIDATES else CANDIDATES
+    uses_vectors = "vectors" not in request.disabled_stages
+    dense = _Dense(connection, parsed_query, index, embedder, scope, max(CANDIDATES, request.limit), uses_vectors)
+    if "keywords" in request.disabled_stages:
+        keyword_candidates = KeywordCandidates([], 0.0)
     else:
-        also = scope.near_filters, NEAR
-        found = keywords.find(connection, understood, scope.keyword_filters, limit, postings_budget, lexicon, also)
-    cosines = dense.cosines(found)
-    fused = fuse.fuse(cosines, dict(found.ranked))
-    if asked.among is not None:
-        fused = [candidate for candidate in fused if candidate.row in asked.among]
-    uses = None if asked.as_of is not None or "together" in asked.without else asked.used
-    near = dense.near | found.near
-    ranked = _reranked(connection, understood, fused, found, index, dense.vector, asked.without, near, uses)
-    hits = present.fold(_hits(connection, ranked, found, scope, asked), asked.limit)
-    answers = bool(asked.without) or any(hit.score >= hit.floor for hit in hits)
-    shown = present.within_budget(hits if answers else [], asked.budget)
-    shown = window.widen(
-        connection, shown, understood.terms, asked.budget, lambda drawer: _wanted(drawer, asked, scope)
+        narrow_scope = scope.near_filters, NEAR
+        keyword_candidates = keywords.find(
+            connection, parsed_query, scope.keyword_filters, limit, postings_budget, lexicon, narrow_scope
+        )
+    cosines = dense.cosines(keyword_candidates)
+    candidates = fuse.fuse(cosines, dict(keyword_candidates.row_scores))
+    if request.among is not None:
+        candidates = [candidate for candidate in candidates if candidate.row in request.among]
+    uses = None if request.as_of is not None or "together" in request.disabled_stages else request.used
+    near = dense.near | keyword_candidates.near
+    candidate_ranks = _rerank_candidates(
+        connection,
+        parsed_query,
+        candidates,
+        keyword_candidates,
+        index,
+        dense.vector,
+        request.disabled_stages,
+        near,
+        uses,
     )
-    below = [] if answers else window.with_speakers(connection, present.within_budget(hits[:_BELOW], asked.budget))
-    return Answer(shown, len(ranked), _state(connection, index, embedder), _since(began), note, tuple(below))
+    hits = present.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
+    answers = bool(request.disabled_stages) or any(hit.score >= hit.floor for hit in hits)
+    visible_hits = present.within_budget(hits if answers else [], request.budget)
+    visible_hits = window.widen(
+        connection, visible_hits, parsed_query.terms, request.budget, lambda drawer: _is_match(drawer, request, scope)
+    )
+    below = [] if answers else window.with_speakers(connection, present.within_budget(hits[:_BELOW], request.budget))
+    return Answer(
+        visible_hits, len(candidate_ranks), _state(connection, index, embedder), _since(began), note, tuple(below)
+    )
 
 
 class _Scope:
     """Where to look: filters for both lists, and what is left to check drawer by drawer."""
 
-    def __init__(self, connection: Connection, asked: Query, understood: Understood) -> None:
-        self.wing, rooms, self.places = places.scope(connection, asked.wing, asked.room)
+    def __init__(self, connection: Connection, request: Query, parsed_query: ParsedQuery) -> None:
+        self.wing, rooms, self.places = places.scope(connection, request.wing, request.room)
         self.empty = rooms is not None and not rooms
         anywhere: list[str] = []
-        if asked.kind is not None:
-            anywhere.append(keyword_table.kind_filter(asked.kind))
-        tagged = None
-        if asked.tags:
-            known = tags.known_tags(connection, asked.tags)
-            self.empty = self.empty or len(known) < len(asked.tags)
-            by_tag = [keyword_table.tag_filter(tag) for tag in known.values()]
+        if request.kind is not None:
+            anywhere.append(keyword_table.kind_filter(request.kind))
+        allowed_drawers = None
+        if request.tags:
+            stored_tags = tags.known_tags(connection, request.tags)
+            self.empty = self.empty or len(stored_tags) < len(request.tags)
+            by_tag = [keyword_table.tag_filter(tag) for tag in stored_tags.values()]
             anywhere.extend(by_tag)
-            tagged = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
-        if asked.among is not None:
-            tagged = asked.among if tagged is None else tagged & asked.among
-            self.empty = self.empty or not tagged
+            allowed_drawers = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
+        if request.among is not None:
+            allowed_drawers = request.among if allowed_drawers is None else allowed_drawers & request.among
+            self.empty = self.empty or not allowed_drawers
         self.keyword_filters = list(anywhere)
-        if rooms and asked.room is not None:
+        if rooms and request.room is not None:
             self.keyword_filters.insert(0, keyword_table.room_filter(rooms))
         elif rooms and self.wing is not None:
             self.keyword_filters.insert(0, keyword_table.wing_filter(places.stretches(connection, self.wing)))
         inside = None if rooms is None else frozenset(rooms)
-        self.vector_filter = Filter(inside, asked.kind, asked.since, asked.until, tagged)
+        self.vector_filter = Filter(inside, request.kind, request.since, request.until, allowed_drawers)
         self.near_filters: list[str] = []
         self.near_vectors: Filter | None = None
-        near = _near(connection, asked, understood) if rooms is None else []
+        near = _near(connection, request, parsed_query) if rooms is None else []
         if near:
             stretches = [stretch for wing in near for stretch in places.stretches(connection, wing)]
             self.near_filters = [keyword_table.wing_filter(stretches), *anywhere]
-            here = frozenset(room for wing in near for room in places.scope(connection, wing, None).rooms or ())
-            self.near_vectors = Filter(here, asked.kind, asked.since, asked.until, tagged)
-        later = (asked.since, asked.until, asked.branch, asked.among)
-        self.filtered_later = any(one is not None for one in later)
+            near_rooms = frozenset(room for wing in near for room in places.scope(connection, wing, None).rooms or ())
+            self.near_vectors = Filter(near_rooms, request.kind, request.since, request.until, allowed_drawers)
+        later = (request.since, request.until, request.branch, request.among)
+        self.filtered_later = any(criterion is not None for criterion in later)
 
 
-def _near(connection: Connection, asked: Query, understood: Understood) -> list[str]:
+def _near(connection: Connection, request: Query, parsed_query: ParsedQuery) -> list[str]:
     """Return the wings that the question speaks of, else the one that it is asked from."""
-    named = [name for name in places.wing_names(connection) if understood.names_wing(name)]
-    return named or [wing for wing in (asked.home,) if wing is not None and places.stretches(connection, wing)]
+    mentioned_wings = [name for name in places.wing_names(connection) if parsed_query.names_wing(name)]
+    return mentioned_wings or [
+        wing for wing in (request.home,) if wing is not None and places.stretches(connection, wing)
+    ]
 
 
 class _Dense:
@@ -162,28 +178,28 @@ class _Dense:
     def __init__(
         self,
         connection: Connection,
-        understood: Understood,
+        parsed_query: ParsedQuery,
         index: VectorIndex | None,
         embedder: QueryEmbedder | None,
         scope: _Scope,
         limit: int,
-        wanted: bool,
+        uses_vectors: bool,
     ) -> None:
         self._index = index
         self.vector: NDArray[np.float32] | None = None
         self.near: frozenset[int] = frozenset()
         self._sought: Future[tuple[NDArray[np.float32], dict[int, float], frozenset[int]]] | None = None
-        if index is not None and embedder is not None and wanted:
+        if index is not None and embedder is not None and uses_vectors:
             index.follow(connection)
-            self._sought = _BESIDE.submit(_nearest, index, embedder, understood.sentence, scope, limit)
+            self._sought = _VECTOR_POOL.submit(_nearest, index, embedder, parsed_query.sentence, scope, limit)
 
-    def cosines(self, found: KeywordCandidates) -> dict[int, float]:
+    def cosines(self, keyword_candidates: KeywordCandidates) -> dict[int, float]:
         """Return the cosines of the nearest drawers and of those found by keyword; nothing without vectors."""
         if self._index is None or self._sought is None:
             return {}
         self.vector, nearest, self.near = self._sought.result()
-        others = (row for row, _ in found.ranked if row not in nearest)
-        return {**nearest, **self._index.cosines_of(others, self.vector)}
+        remaining_rows = (row for row, _ in keyword_candidates.row_scores if row not in nearest)
+        return {**nearest, **self._index.cosines_of(remaining_rows, self.vector)}
 
 
 def _nearest(
@@ -195,81 +211,101 @@ def _nearest(
     return vector, nearest | near, frozenset(near)
 
 
-def _reranked(
+def _rerank_candidates(
     connection: Connection,
-    understood: Understood,
-    fused: list[Candidate],
-    found: KeywordCandidates,
+    parsed_query: ParsedQuery,
+    candidates: list[Candidate],
+    keyword_candidates: KeywordCandidates,
     index: VectorIndex | None,
     vector: NDArray[np.float32] | None,
-    without: frozenset[str],
+    disabled_stages: frozenset[str],
     near: frozenset[int],
     uses: frozenset[int] | None,
-) -> list[Ranked]:
-    if "ranking" in without:
-        return [Ranked(one, Signals(), one.rank_score, Signals()) for one in fused]
-    best = [candidate.row for candidate in rank.closest(fused, near)]
-    chosen = set(best)
-    others = [candidate.row for candidate in fused if candidate.row not in chosen]
-    around = look_around(connection, best, others, found, index, vector, uses)
-    return rank.rank(understood, fused, around, without)
+) -> list[CandidateRank]:
+    if "ranking" in disabled_stages:
+        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates]
+    best = [candidate.row for candidate in rank.closest(candidates, near)]
+    best_rows = set(best)
+    remaining_rows = [candidate.row for candidate in candidates if candidate.row not in best_rows]
+    around = look_around(connection, best, remaining_rows, keyword_candidates, index, vector, uses)
+    return rank.rank(parsed_query, candidates, around, disabled_stages)
 
 
 def _hits(
-    connection: Connection, ranked: list[Ranked], found: KeywordCandidates, scope: _Scope, asked: Query
+    connection: Connection,
+    candidate_ranks: list[CandidateRank],
+    keyword_candidates: KeywordCandidates,
+    scope: _Scope,
+    request: Query,
 ) -> Iterator[Hit]:
     # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     best: float | None = None
-    spoken_for = [one for one in ranked if one.candidate.bm25 is not None or one.candidate.cosine is not None]
-    together = _READ_TOGETHER if asked.look is not None else min(asked.limit + 1, _READ_TOGETHER)
-    for one, drawer in _read(connection, spoken_for, together, asked.look):
-        candidate = one.candidate
-        if asked.among is not None and candidate.row not in asked.among:
+    spoken_for = [
+        candidate_rank
+        for candidate_rank in candidate_ranks
+        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
+    ]
+    batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
+    for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
+        candidate = candidate_rank.candidate
+        if request.among is not None and candidate.row not in request.among:
             continue
-        if not _wanted(drawer, asked, scope):  # what stands beside a hit may be filed elsewhere
+        if not _is_match(drawer, request, scope):  # what stands beside a hit may be filed elsewhere
             continue
-        own = one.of_its_own
+        own = candidate_rank.of_its_own
         best = own if best is None else max(own, best)
-        share = score.share_of(candidate.bm25, found.ceiling)
-        evidence = score.Evidence(candidate.cosine or 0.0, share, one.signals.covered, own, best - own)
-        scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if one.is_talk else score.WORK
-        reasons, floor = explain.reasons(one, found.ceiling), score.floor_of(scale, one.signals.held, found.total)
+        share = score.share_of(candidate.bm25, keyword_candidates.max_bm25)
+        evidence = score.Evidence(candidate.cosine or 0.0, share, candidate_rank.signals.covered, own, best - own)
+        scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if candidate_rank.is_talk else score.WORK
+        reasons, floor = (
+            explain.reasons(candidate_rank, keyword_candidates.max_bm25),
+            score.floor_of(scale, candidate_rank.signals.held, keyword_candidates.total),
+        )
         yield Hit(drawer, score.relevance(evidence, scale), drawer.text, False, reasons, candidate.row, floor=floor)
 
 
 def _read(
-    connection: Connection, ranked: list[Ranked], together: int, look: Callable[[Sequence[Drawer]], None] | None
-) -> Iterator[tuple[Ranked, Drawer]]:
+    connection: Connection,
+    candidate_ranks: list[CandidateRank],
+    batch_size: int,
+    look: Callable[[Sequence[Drawer]], None] | None,
+) -> Iterator[tuple[CandidateRank, Drawer]]:
     """Yield each with its drawer, `together` of which are read at once, and told of to `look`.
 
     One that is not live is left out: threads share the index, and one with a newer snapshot has brought it further than
     this one sees.
     """
-    for start in range(0, len(ranked), together):
-        part = ranked[start : start + together]
-        read = read_drawers(connection, [one.candidate.row for one in part])
+    for start in range(0, len(candidate_ranks), batch_size):
+        part = candidate_ranks[start : start + batch_size]
+        read = read_drawers(connection, [candidate_rank.candidate.row for candidate_rank in part])
         if look is not None:
             look(list(read.values()))
-        found = ((one, read.get(one.candidate.row)) for one in part)
-        yield from ((one, drawer) for one, drawer in found if drawer is not None and drawer.retired_at is None)
+        pairs = ((candidate_rank, read.get(candidate_rank.candidate.row)) for candidate_rank in part)
+        yield from (
+            (candidate_rank, drawer)
+            for candidate_rank, drawer in pairs
+            if drawer is not None and drawer.retired_at is None
+        )
 
 
-def _wanted(drawer: Drawer, asked: Query, scope: _Scope) -> bool:
+def _is_match(drawer: Drawer, request: Query, scope: _Scope) -> bool:
     """Whether a drawer is of the place, kind, time, branch, tags and trust that were asked for."""
-    if (drawer.trust == "external" and not asked.external) or (asked.but is not None and asked.but(drawer)):
+    if (drawer.trust == "external" and not request.external) or (request.but is not None and request.but(drawer)):
         return False
-    if asked.since is not None and drawer.created_at < asked.since:
+    if request.since is not None and drawer.created_at < request.since:
         return False
-    if asked.until is not None and drawer.created_at >= asked.until:
+    if request.until is not None and drawer.created_at >= request.until:
         return False
     if scope.places is not None and drawer.place not in scope.places:
         return False
-    named = (
+    criteria = (
         (scope.wing, drawer.place.wing),
-        (asked.kind, drawer.kind),
-        (asked.branch, drawer.branch),
+        (request.kind, drawer.kind),
+        (request.branch, drawer.branch),
     )
-    return asked.tags <= set(drawer.tags) and all(wanted is None or wanted == own for wanted, own in named)
+    return request.tags <= set(drawer.tags) and all(
+        criterion is None or criterion == own for criterion, own in criteria
+    )
 
 
 def _state(connection: Connection, index: VectorIndex | None, embedder: QueryEmbedder | None) -> IndexState:

@@ -18,7 +18,7 @@ _BLOCK = 1 << 16
 vectors: 8 ms, against 16 ms with temporary arrays of the full length and a partition of all distances."""
 _HEAVY = 0.6
 """Quantile of a query's absolute values above which a dimension counts twice (0.5 does as well)."""
-_SAMPLED = 64
+_SAMPLE_STEP = 64
 """Every so many distances are looked at to guess how far the nearest reach."""
 
 
@@ -43,15 +43,15 @@ class Signs:
         self._planes = planes
         self._distance = np.zeros(capacity, dtype=np.uint16)
 
-    def nearest(self, query: NDArray[np.float32], allowed: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
+    def nearest(self, query: NDArray[np.float32], mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
         """Return the `count` slots among the first len(allowed) that differ least from `query`, in no order."""
-        size = len(allowed)
+        size = len(mask)
         bits, heavy = self._read(query)
         for start in range(0, size, _BLOCK):
             self._compare(bits, heavy, start, min(start + _BLOCK, size))
         distance = self._distance[:size]
-        found = _within_reach(distance, allowed, count)
-        return _least(found, distance[found], count)
+        slots = _within_reach(distance, mask, count)
+        return _least(slots, distance[slots], count)
 
     def nearest_among(self, query: NDArray[np.float32], slots: NDArray[np.int64], count: int) -> NDArray[np.int64]:
         """Return the `count` of `slots` that differ least from `query`, in no order."""
@@ -59,9 +59,9 @@ class Signs:
             return slots
         distance = np.zeros(len(slots), dtype=np.uint16)
         for plane, word, twice in zip(self._planes, *self._read(query), strict=True):
-            differing = plane[slots] ^ word
-            distance += np.bitwise_count(differing)
-            distance += np.bitwise_count(differing & twice)
+            difference = plane[slots] ^ word
+            distance += np.bitwise_count(difference)
+            distance += np.bitwise_count(difference & twice)
         return _least(slots, distance, count)
 
     def _read(self, query: NDArray[np.float32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -72,29 +72,29 @@ class Signs:
 
     def _compare(self, bits: NDArray[np.uint64], heavy: NDArray[np.uint64], start: int, end: int) -> None:
         """Set the distances of the slots from `start` to `end`."""
-        differing, (total, count) = self._differing[: end - start], self._counts[:, : end - start]
+        difference, (total, count) = self._differing[: end - start], self._counts[:, : end - start]
         distance = self._distance[start:end]
         distance[:] = 0
         for plane, word, twice in zip(self._planes, bits, heavy, strict=True):
-            np.bitwise_xor(plane[start:end], word, out=differing)
-            np.bitwise_count(differing, out=total)
-            np.bitwise_and(differing, twice, out=differing)
-            np.bitwise_count(differing, out=count)
+            np.bitwise_xor(plane[start:end], word, out=difference)
+            np.bitwise_count(difference, out=total)
+            np.bitwise_and(difference, twice, out=difference)
+            np.bitwise_count(difference, out=count)
             np.add(total, count, out=total)  # at most 128, so a byte holds it
             np.add(distance, total, out=distance)
 
 
-def _within_reach(distance: NDArray[np.uint16], allowed: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
+def _within_reach(distance: NDArray[np.uint16], mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
     """Return slots that hold the `count` nearest allowed ones: those within a reach guessed from a sample."""
-    sample = np.sort(distance[::_SAMPLED][allowed[::_SAMPLED]])
-    guess = 2 * count // _SAMPLED + 2
+    sample = np.sort(distance[::_SAMPLE_STEP][mask[::_SAMPLE_STEP]])
+    guess = 2 * count // _SAMPLE_STEP + 2
     while guess < len(sample):
-        found = np.flatnonzero(distance <= sample[guess])
-        found = found[allowed[found]]
-        if len(found) >= count:
-            return found
+        slots = np.flatnonzero(distance <= sample[guess])
+        slots = slots[mask[slots]]
+        if len(slots) >= count:
+            return slots
         guess *= 2
-    return np.flatnonzero(allowed)
+    return np.flatnonzero(mask)
 
 
 def _least(slots: NDArray[np.int64], distance: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
@@ -103,7 +103,7 @@ def _least(slots: NDArray[np.int64], distance: NDArray[np.uint16], count: int) -
 
 def _sign_bits(rows: NDArray[np.int8] | NDArray[np.float32], words: int) -> NDArray[np.uint64]:
     """Return the signs of (n, dimension) as (words, n) of 64-bit words; a missing dimension counts as zero."""
-    packed = np.packbits(rows > 0, axis=1, bitorder="little")
-    padded = np.zeros((len(rows), words * 8), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    return np.ascontiguousarray(padded.view(np.uint64).T)
+    sign_bytes = np.packbits(rows > 0, axis=1, bitorder="little")
+    word_bytes = np.zeros((len(rows), words * 8), dtype=np.uint8)
+    word_bytes[:, : sign_bytes.shape[1]] = sign_bytes
+    return np.ascontiguousarray(word_bytes.view(np.uint64).T)

@@ -24,8 +24,8 @@ from palazzo.store.changes import ChangeKind
 from palazzo.store.database import Connection
 from palazzo.store.vectors import VectorRow
 
-FOLLOWED: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", "reset")
-RESCORED = 1600
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", "reset")
+RESCORE_LIMIT = 1600
 """Nearest by sign bits that are scored again, for a millisecond: recall@50 of 0.99 against float32, with some to
 spare for larger palaces than could be measured (benchmarks/vectors.py)."""
 _RELOAD_FROM = 20_000
@@ -52,7 +52,7 @@ class Filter:
 
 
 EVERYTHING = Filter()
-_Allowed = tuple[NDArray[np.bool_], NDArray[np.int64] | None]
+_SlotSelection = tuple[NDArray[np.bool_], NDArray[np.int64] | None]
 """A mask of slots, or where they are few, their numbers."""
 
 
@@ -75,19 +75,19 @@ class VectorIndex:
             head = changes.head(connection)
             if head == self._seq:
                 return
-            log = [] if self._seq < 0 else changes.since(connection, self._seq, FOLLOWED, _RELOAD_FROM)
+            log = [] if self._seq < 0 else changes.since(connection, self._seq, CHANGE_KINDS, _RELOAD_FROM)
             if self._seq < 0 or len(log) == _RELOAD_FROM or any(change.kind == "reset" for change in log):
                 self._load(connection)
             elif log:
-                self._apply(connection, log)
+                self._apply_changes(connection, log)
                 if self._dead > self._size * _MOST_DEAD:
                     self._load(connection)
             self._seq = head
 
-    def nearest(self, query: NDArray[np.float32], limit: int, only: Filter) -> list[tuple[int, float]]:
+    def nearest(self, query: NDArray[np.float32], limit: int, passage_filter: Filter) -> list[tuple[int, float]]:
         """Return (drawer row id, cosine) of the nearest drawers, best first; a drawer counts by its best passage."""
         with self._lock:
-            slots = self._shortlist(query, max(RESCORED, 2 * limit), only)
+            slots = self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter)
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
         return _best_of_each(owners, scores, limit)
@@ -123,43 +123,43 @@ class VectorIndex:
 
     # --- scanning ------------------------------------------------------------------------------------------
 
-    def _shortlist(self, query: NDArray[np.float32], count: int, only: Filter) -> NDArray[np.int64]:
+    def _shortlist(self, query: NDArray[np.float32], count: int, passage_filter: Filter) -> NDArray[np.int64]:
         """Return the slots of the `count` allowed vectors whose signs differ least from the query's."""
-        mask, slots = self._allowed(only)
+        mask, slots = self._select_slots(passage_filter)
         if slots is not None:
             return self._signs.nearest_among(query, slots, count)
         return self._signs.nearest(query, mask, count)
 
-    def _allowed(self, only: Filter) -> _Allowed:
+    def _select_slots(self, passage_filter: Filter) -> _SlotSelection:
         """Return which slots `only` lets through. Held until something changes: many questions ask in one wing."""
-        held = self._allowed_by.get(only)
-        if held is None:
-            mask = self._mask(only)
+        selection = self._allowed_by.get(passage_filter)
+        if selection is None:
+            mask = self._mask(passage_filter)
             slots = np.flatnonzero(mask)
-            held = (mask[:0], slots) if len(slots) * _SPARSE < self._size else (mask, None)
+            selection = (mask[:0], slots) if len(slots) * _SPARSE < self._size else (mask, None)
             if len(self._allowed_by) >= _FILTERS_HELD:
                 self._allowed_by.clear()
-            self._allowed_by[only] = held
-        return held
+            self._allowed_by[passage_filter] = selection
+        return selection
 
-    def _mask(self, only: Filter) -> NDArray[np.bool_]:
+    def _mask(self, passage_filter: Filter) -> NDArray[np.bool_]:
         size = self._size
-        if only == EVERYTHING:
+        if passage_filter == EVERYTHING:
             return self._alive[:size]
-        allowed = self._alive[:size].copy()
-        if only.rooms is not None:
-            table = np.zeros(max(int(self._rooms[:size].max(initial=0)), *only.rooms, 0) + 1, dtype=bool)
-            table[list(only.rooms)] = True
-            allowed &= table[self._rooms[:size]]
-        if only.kind is not None:
-            allowed &= self._kinds[:size] == self._kind_codes.get(only.kind, -1)
-        if only.since is not None:
-            allowed &= self._created[:size] >= only.since
-        if only.until is not None:
-            allowed &= self._created[:size] < only.until
-        if only.drawers is not None:
-            allowed &= np.isin(self._drawers[:size], np.array(sorted(only.drawers), dtype=np.int64))
-        return allowed
+        mask = self._alive[:size].copy()
+        if passage_filter.rooms is not None:
+            table = np.zeros(max(int(self._rooms[:size].max(initial=0)), *passage_filter.rooms, 0) + 1, dtype=bool)
+            table[list(passage_filter.rooms)] = True
+            mask &= table[self._rooms[:size]]
+        if passage_filter.kind is not None:
+            mask &= self._kinds[:size] == self._kind_codes.get(passage_filter.kind, -1)
+        if passage_filter.since is not None:
+            mask &= self._created[:size] >= passage_filter.since
+        if passage_filter.until is not None:
+            mask &= self._created[:size] < passage_filter.until
+        if passage_filter.drawers is not None:
+            mask &= np.isin(self._drawers[:size], np.array(sorted(passage_filter.drawers), dtype=np.int64))
+        return mask
 
     def _cosines(self, slots: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
         if not len(slots):
@@ -171,11 +171,11 @@ class VectorIndex:
 
     def _slots_of(self, drawers: Sequence[int]) -> NDArray[np.int64]:
         """Return the live slots of drawers: those read at first stand in the order of drawers, later ones are noted."""
-        loaded, wanted = self._drawers[: self._loaded], np.array(drawers, dtype=np.int64)
-        first = np.searchsorted(loaded, wanted, "left")
-        count = np.searchsorted(loaded, wanted, "right") - first
-        before = np.cumsum(count) - count
-        slots = np.arange(count.sum()) + np.repeat(first - before, count)
+        slot_drawers, drawer_rows = self._drawers[: self._loaded], np.array(drawers, dtype=np.int64)
+        first = np.searchsorted(slot_drawers, drawer_rows, "left")
+        count = np.searchsorted(slot_drawers, drawer_rows, "right") - first
+        offsets = np.cumsum(count) - count
+        slots = np.arange(count.sum()) + np.repeat(first - offsets, count)
         live: NDArray[np.int64] = slots[self._alive[slots]]
         if not self._appended:
             return live
@@ -184,17 +184,17 @@ class VectorIndex:
 
     # --- following the log ---------------------------------------------------------------------------------
 
-    def _apply(self, connection: Connection, log: list[changes.Change]) -> None:
-        touched = {change.ref for change in log if change.kind in ("drawer+", "drawer-", "drawer~")}
-        embedded = [change.ref for change in log if change.kind == "vector+"]
-        touched.update(vectors.drawers_of_passages(connection, embedded))
+    def _apply_changes(self, connection: Connection, log: list[changes.Change]) -> None:
+        drawer_rows = {change.ref for change in log if change.kind in ("drawer+", "drawer-", "drawer~")}
+        passage_rows = [change.ref for change in log if change.kind == "vector+"]
+        drawer_rows.update(vectors.drawers_of_passages(connection, passage_rows))
         self._allowed_by.clear()
-        slots = self._slots_of(list(touched))
+        slots = self._slots_of(list(drawer_rows))
         self._alive[slots] = False
         self._dead += len(slots)
-        for drawer in touched:
+        for drawer in drawer_rows:
             self._appended.pop(drawer, None)
-        for rows in _blocks(vectors.vectors_of(connection, self.embedder, sorted(touched))):
+        for rows in _blocks(vectors.vectors_of(connection, self.embedder, sorted(drawer_rows))):
             first = self._size
             self._append(rows)
             for n, row in enumerate(rows):
@@ -228,7 +228,7 @@ class VectorIndex:
         """Begin anew. Memory for `capacity` vectors is reserved; the system gives it as it is filled."""
         self._size = self._loaded = self._dead = 0
         self._appended: dict[int, list[int]] = {}
-        self._allowed_by: dict[Filter, _Allowed] = {}
+        self._allowed_by: dict[Filter, _SlotSelection] = {}
         self._kind_codes: dict[str, int] = {}
         self._signs: Signs = Signs(self.dimension, capacity)
         self._codes: NDArray[np.int8] = np.zeros((capacity, self.dimension), dtype=np.int8)
@@ -270,17 +270,17 @@ def _mean_cosines(
 
     The last row of `vectors` is nothing.
     """
-    chosen = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
-    chosen = {key: rows for key, rows in chosen.items() if rows}
-    if not chosen:
+    rows_by_key = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
+    rows_by_key = {key: rows for key, rows in rows_by_key.items() if rows}
+    if not rows_by_key:
         return {}
-    widest, nothing = max(map(len, chosen.values())), len(vectors) - 1
-    filled = np.array([rows + [nothing] * (widest - len(rows)) for rows in chosen.values()])
-    sums = vectors[filled[:, 0]]
-    for others in filled.T[1:]:
-        sums += vectors[others]
+    widest, nothing = max(map(len, rows_by_key.values())), len(vectors) - 1
+    row_matrix = np.array([rows + [nothing] * (widest - len(rows)) for rows in rows_by_key.values()])
+    sums = vectors[row_matrix[:, 0]]
+    for column in row_matrix.T[1:]:
+        sums += vectors[column]
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-12))
-    return dict(zip(chosen, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
+    return dict(zip(rows_by_key, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
 
 
 def _blocks(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:

@@ -29,35 +29,42 @@ from palazzo.text.questions import Marks, marks
 from palazzo.text.tokens import cut, estimate_tokens
 from palazzo.text.words import index_form, terms
 
-WIDENED = 10
+WIDEN_LIMIT = 10
 """Hits that get neighbours, from the first: whoever asks for more reads lists."""
 TERSE_WORDS, TERSE_CHARACTERS = 8, 200
 """Content words, and characters, below which a turn has no subject of its own. Of 158 exchanges in captured sessions of
 six hosts nine have fewer words: requests that were only confirmed ("checkpoint: file the memories now", "Filed.")."""
 _HEADING_MARKS = "#=*_- \t"
 
-_SAID = ("exchange", "message")
+_SPEECH_KINDS = ("exchange", "message")
 
-Permitted = Callable[[Drawer], bool]
+DrawerPredicate = Callable[[Drawer], bool]
 
 
-def widen(connection: Connection, hits: Sequence[Hit], asked: Sequence[str], budget: int, may: Permitted) -> list[Hit]:
+def widen(
+    connection: Connection, hits: Sequence[Hit], search_terms: Sequence[str], budget: int, may: DrawerPredicate
+) -> list[Hit]:
     """Return the hits with who speaks in them, and with their neighbours in what their texts leave of `budget`.
 
     `asked` are the words that were looked for; `may` says of a drawer whether the search could have found it.
     """
-    told = with_speakers(connection, hits)
-    left = budget - sum(estimate_tokens(hit.text) for hit in hits)
-    if left < LEAST_SHOWN:
-        return told
-    shelf = _Shelf(told, left)
-    around = _around(connection, [hit for hit in told[:WIDENED] if hit.text], asked, may)
-    return [replace(hit, context=shelf.shown(rank, around.get(hit.row, ()))) for rank, hit in enumerate(told, 1)]
+    speaker_hits = with_speakers(connection, hits)
+    remaining_tokens = budget - sum(estimate_tokens(hit.text) for hit in hits)
+    if remaining_tokens < LEAST_SHOWN:
+        return speaker_hits
+    shelf = _Shelf(speaker_hits, remaining_tokens)
+    around = _around(connection, [hit for hit in speaker_hits[:WIDEN_LIMIT] if hit.text], search_terms, may)
+    return [
+        replace(hit, context=shelf.place_neighbours(rank, around.get(hit.row, ())))
+        for rank, hit in enumerate(speaker_hits, 1)
+    ]
 
 
 def with_speakers(connection: Connection, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with who speaks where in their texts."""
-    speakers = neighbours.speakers(connection, [hit.row for hit in hits if hit.text and hit.drawer.kind in _SAID])
+    speakers = neighbours.speakers(
+        connection, [hit.row for hit in hits if hit.text and hit.drawer.kind in _SPEECH_KINDS]
+    )
     return [replace(hit, turns=_turns(speakers.get(hit.row, ()), 0, len(hit.text))) for hit in hits]
 
 
@@ -65,7 +72,7 @@ def with_speakers(connection: Connection, hits: Sequence[Hit]) -> list[Hit]:
 class Needs:
     """What a hit is to be read with: its own kind before it and after it, or what a failure led to."""
 
-    before: bool = False
+    preceding_turn: bool = False
     answer: bool = False
     reply: bool = False
     next: bool = False
@@ -80,7 +87,7 @@ def needs(drawer: Drawer, by_heading: bool = False) -> Needs:
     introduces = text.rstrip().endswith((":", "："))
     if drawer.kind == "section":
         return Needs(next=by_heading or introduces)
-    if drawer.kind not in _SAID:
+    if drawer.kind not in _SPEECH_KINDS:
         return Needs()
     return Needs(is_terse(text), bool(marks(text) & Marks.ASKS), drawer.role == "user", introduces)
 
@@ -91,114 +98,121 @@ def is_terse(text: str) -> bool:
 
 
 def _around(
-    connection: Connection, hits: Sequence[Hit], asked: Sequence[str], may: Permitted
+    connection: Connection, hits: Sequence[Hit], search_terms: Sequence[str], may: DrawerPredicate
 ) -> dict[int, list[Neighbour]]:
     """Return what each hit is to be read with, whole, in the order in which it matters."""
-    stems = _stems(connection, " ".join(asked))
-    needed = {hit.row: needs(hit.drawer, _by_heading(connection, hit.drawer, stems)) for hit in hits}
-    wanting = [row for row, need in needed.items() if need.before or need.answer or need.reply or need.next]
-    beside = drawers.beside(connection, wanting) if wanting else {}
-    found = {}
+    stems = _stems(connection, " ".join(search_terms))
+    needs_by_row = {hit.row: needs(hit.drawer, _by_heading(connection, hit.drawer, stems)) for hit in hits}
+    context_rows = [
+        row for row, need in needs_by_row.items() if need.preceding_turn or need.answer or need.reply or need.next
+    ]
+    neighbours_by_row = drawers.read_neighbours(connection, context_rows) if context_rows else {}
+    neighbours_by_hit = {}
     for hit in hits:
-        before, after = beside.get(hit.row, ((), ()))
-        need = needed[hit.row]
-        chosen = [*(_before(connection, before) if need.before else ()), *_after(connection, hit.drawer, after, need)]
+        preceding_rows, following_rows = neighbours_by_row.get(hit.row, ((), ()))
+        need = needs_by_row[hit.row]
+        candidates = [
+            *(_read_preceding_turn(connection, preceding_rows) if need.preceding_turn else ()),
+            *_read_following_turns(connection, hit.drawer, following_rows, need),
+        ]
         if need.fix:
-            chosen.extend(_fixes(connection, hit))
-        found[hit.row] = [neighbour for neighbour in chosen if may(neighbour.drawer)]
-    return found
+            candidates.extend(_fixes(connection, hit))
+        neighbours_by_hit[hit.row] = [neighbour for neighbour in candidates if may(neighbour.drawer)]
+    return neighbours_by_hit
 
 
-def _by_heading(connection: Connection, drawer: Drawer, asked: frozenset[str]) -> bool:
+def _by_heading(connection: Connection, drawer: Drawer, search_stems: frozenset[str]) -> bool:
     """Whether the words asked for are in a section's headings, and none is in what stands below them."""
-    if drawer.kind != "section" or not asked & _stems(connection, index_form(drawer.title)):
+    if drawer.kind != "section" or not search_stems & _stems(connection, index_form(drawer.title)):
         return False
     headings = drawer.title.split(" › ")
     below = (line for line in drawer.text.split("\n") if line.strip(_HEADING_MARKS) not in headings)
-    return not asked & _stems(connection, index_form("\n".join(below)))
+    return not search_stems & _stems(connection, index_form("\n".join(below)))
 
 
 def _stems(connection: Connection, text: str) -> frozenset[str]:
     return frozenset(keywords.stems(connection, [text])[text])
 
 
-def _before(connection: Connection, rows: Sequence[int]) -> Iterator[Neighbour]:
+def _read_preceding_turn(connection: Connection, rows: Sequence[int]) -> Iterator[Neighbour]:
     for row in rows[:1]:
         drawer = read_drawer(connection, row)
         yield _whole(connection, row, drawer, -1)
 
 
-def _after(connection: Connection, drawer: Drawer, rows: Sequence[int], need: Needs) -> Iterator[Neighbour]:
+def _read_following_turns(
+    connection: Connection, drawer: Drawer, rows: Sequence[int], need: Needs
+) -> Iterator[Neighbour]:
     """Yield the next turn, and the one after it while the same one speaks; of a section its continuation."""
     if not (need.answer or need.reply or need.next):
         return
     for position, row in enumerate(rows[:2], 1):
-        after = read_drawer(connection, row)
-        if drawer.kind == "section" and not f"{after.title} ›".startswith(f"{drawer.title} ›"):
+        next_drawer = read_drawer(connection, row)
+        if drawer.kind == "section" and not f"{next_drawer.title} ›".startswith(f"{drawer.title} ›"):
             return
-        replied = need.reply and after.locator == drawer.locator and "assistant" in after.role
-        if not (need.answer or need.next or replied):
+        is_reply = need.reply and next_drawer.locator == drawer.locator and "assistant" in next_drawer.role
+        if not (need.answer or need.next or is_reply):
             return
-        yield _whole(connection, row, after, position)
-        if not need.answer or (after.role, after.author) != (drawer.role, drawer.author):
+        yield _whole(connection, row, next_drawer, position)
+        if not need.answer or (next_drawer.role, next_drawer.author) != (drawer.role, drawer.author):
             return
 
 
 def _fixes(connection: Connection, hit: Hit) -> Iterator[Neighbour]:
     """Yield what was said next after a failed call, and before that the same tool's call that did not fail."""
     position = 1
-    for followed in neighbours.followed(connection, hit.row):
-        said = followed.kind in _SAID
-        if not said and (followed.title != hit.drawer.title or position > 1):
+    for successor in neighbours.read_next_spans(connection, hit.row):
+        is_speech = successor.kind in _SPEECH_KINDS
+        if not is_speech and (successor.title != hit.drawer.title or position > 1):
             continue
-        drawer = read_drawer(connection, followed.drawer)
-        if said or not error_lines(drawer.text, 1):
-            yield _whole(connection, followed.drawer, drawer, position, followed.n)
+        drawer = read_drawer(connection, successor.drawer)
+        if is_speech or not error_lines(drawer.text, 1):
+            yield _whole(connection, successor.drawer, drawer, position, successor.n)
             position += 1
-        if said:
+        if is_speech:
             return
 
 
 def _whole(connection: Connection, row: int, drawer: Drawer, position: int, first: int = 0) -> Neighbour:
     """Return a drawer as a neighbour, from its span `first` on."""
     start = sum(span.end - span.start + len(SPAN_SEPARATOR) for span in drawer.spans[:first])
-    speakers = neighbours.speakers(connection, [row]).get(row, []) if drawer.kind in _SAID else []
+    speakers = neighbours.speakers(connection, [row]).get(row, []) if drawer.kind in _SPEECH_KINDS else []
     text = drawer.text[start:]
     return Neighbour(drawer, position, text, first > 0, _turns(speakers, start, start + len(text)))
 
 
 def _turns(speakers: Sequence[Speaker], start: int, end: int) -> tuple[Turn, ...]:
     """Return who says what in [start, end) of a drawer's text, counted from `start`."""
-    found: list[Turn] = []
+    turns: list[Turn] = []
     at = 0
     for role, author, size in speakers:
         low, high = max(at, start) - start, min(at + size, end) - start
         at += size + len(SPAN_SEPARATOR)
         if low >= high:
             continue
-        last = found[-1] if found else None
+        last = turns[-1] if turns else None
         if last and (last.role, last.author) == (role, author):
-            found[-1] = replace(last, end=high)
+            turns[-1] = replace(last, end=high)
         else:
-            found.append(Turn(role, author, low, high))
-    return tuple(found)
+            turns.append(Turn(role, author, low, high))
+    return tuple(turns)
 
 
 class _Shelf:
     """What of the budget is left, and which drawers are shown where."""
 
-    def __init__(self, hits: Sequence[Hit], left: int) -> None:
-        self._left = left
+    def __init__(self, hits: Sequence[Hit], remaining_tokens: int) -> None:
+        self._left = remaining_tokens
         self._shown: dict[str, int] = {}
         for rank, hit in enumerate(hits, 1):
             for uid in (hit.drawer.id, *hit.copies):
                 self._shown.setdefault(uid, rank)
 
-    def shown(self, rank: int, neighbours: Sequence[Neighbour]) -> tuple[Neighbour, ...]:
+    def place_neighbours(self, rank: int, neighbours: Sequence[Neighbour]) -> tuple[Neighbour, ...]:
         """Return those of a hit's neighbours that are shown, in the order in which they stand."""
-        placed = (self._place(rank, neighbour) for neighbour in neighbours)
-        kept = (neighbour for neighbour in placed if neighbour is not None)
-        return tuple(sorted(kept, key=lambda neighbour: neighbour.position))
+        attempts = (self._place(rank, neighbour) for neighbour in neighbours)
+        visible_neighbours = (neighbour for neighbour in attempts if neighbour is not None)
+        return tuple(sorted(visible_neighbours, key=lambda neighbour: neighbour.position))
 
     def _place(self, rank: int, whole: Neighbour) -> Neighbour | None:
         already = self._shown.get(whole.drawer.id)
@@ -208,7 +222,7 @@ class _Shelf:
         if cost <= self._left:
             neighbour = whole
         elif self._left >= LEAST_SHOWN:
-            neighbour = _shortened(whole, self._left, cost)
+            neighbour = _shorten_neighbour(whole, self._left, cost)
         else:
             return None
         self._left -= estimate_tokens(neighbour.text)
@@ -216,7 +230,7 @@ class _Shelf:
         return neighbour
 
 
-def _shortened(whole: Neighbour, tokens: int, cost: int) -> Neighbour:
+def _shorten_neighbour(whole: Neighbour, tokens: int, cost: int) -> Neighbour:
     """Cut a neighbour; of what stands before a hit the end stays, which is what the hit answers."""
     text = cut(whole.text, tokens, cost, "end" if whole.position < 0 else "beginning")
     start = len(whole.text) - len(text) if whole.position < 0 else 0

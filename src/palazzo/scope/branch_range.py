@@ -23,7 +23,7 @@ class BranchRange:
 
     commits: frozenset[str] = frozenset()
     forks: frozenset[str] = frozenset()
-    said_before: frozenset[str] = frozenset()
+    base_commits: frozenset[str] = frozenset()
     present: frozenset[str] = frozenset()
     has_base: bool = False
     has_tip: bool = False
@@ -38,7 +38,7 @@ class BranchRange:
             return True
         if commit in self.forks:
             return on_branch and bool(self.commits) and not is_main
-        return on_branch and commit not in self.said_before
+        return on_branch and commit not in self.base_commits
 
 
 def plain_name(repository: Repository | None, name: str) -> str:
@@ -56,13 +56,13 @@ def branch_range(repository: Repository, base: str, tip: str, commits: Collectio
     """
     history = History(repository, _PERSON_WAITS)
     try:
-        first, last = history.named(base), history.named(tip)
+        first, last = history.resolve_commit(base), history.resolve_commit(tip)
         if not first or not last:
             return BranchRange(has_base=bool(first), has_tip=bool(last))
-        graph = history.beyond(first, [last])
+        graph = history.find_commits_beyond(first, [last])
         forks = history.forks(last, first, graph) if graph else ()
         present = history.present(commits)
-        behind = present - history.beyond(first, present).keys()
-        return BranchRange(frozenset(graph), frozenset(forks), frozenset(behind), frozenset(present), True, True)
+        base_commits = present - history.find_commits_beyond(first, present).keys()
+        return BranchRange(frozenset(graph), frozenset(forks), frozenset(base_commits), frozenset(present), True, True)
     except UnansweredError:
         return None

@@ -23,25 +23,25 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from palazzo.model import UNPLACED, Anchor, Freshness
+from palazzo.model import UNKNOWN_LINE, Anchor, Freshness
 from palazzo.scope.git_files import repository_of
-from palazzo.scope.tracked import Listing, Tracked
+from palazzo.scope.tracked import CheckoutFiles, Listing
 from palazzo.text.cited import Finder, lines_of, says_enough, says_plenty
 
-WITHIN = 0.025
+TIMEOUT_SECONDS = 0.025
 """Seconds that all citations of an answer may take."""
 LARGEST, LARGEST_SEARCHED = 2 * 1024 * 1024, 384 * 1024
 """Bytes of a file that is hashed whole, and of one in which lines are looked for: so that a citation takes 5 ms at most
 (`benchmarks/freshness.py`)."""
 _MOST_PLACES, _MOST_LIKE_IT = 50, 8
 """Places of the same lines in a file, and files that may be the one sought, that are looked at."""
-_UNTRACKED = 200
+_UNTRACKED_LIMIT = 200
 """Files beside those that git tracks that are looked at, where one was moved without telling git."""
 _ORDER: tuple[Freshness, ...] = ("gone", "changed", "moved", "fresh")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CitationStatus:
     """How a citation stands. `path`, `first` and `last` are where it stands now, as far as that is known.
 
     `is_checked` is false where there was something to compare, and no time or no way to.
@@ -54,19 +54,19 @@ class Standing:
     is_checked: bool = True
 
 
-_UNKNOWN = Standing("unknown")
-_UNCHECKED = Standing("unknown", is_checked=False)
+_UNDETERMINED_STATUS = CitationStatus("unknown")
+_SKIPPED_STATUS = CitationStatus("unknown", is_checked=False)
 Missing = Literal["missing", "unreadable"]
 
 
-def worst(standings: Iterable[Standing]) -> Freshness:
+def worst(standings: Iterable[CitationStatus]) -> Freshness:
     """Return what is said of all citations of one memory: the worst that is known of any.
 
     Nothing is called fresh while something else that could have been compared was not.
     """
-    known = list(standings)
-    states = {one.freshness for one in known}
-    if not all(one.is_checked for one in known):
+    status_list = list(standings)
+    states = {status.freshness for status in status_list}
+    if not all(status.is_checked for status in status_list):
         states.discard("fresh")
     return next((state for state in _ORDER if state in states), "unknown")
 
@@ -77,47 +77,47 @@ class Checkout:
     `root` is the project's directory, `key` the palace's own (`store/redaction`), `within` in seconds.
     """
 
-    def __init__(self, root: Path, key: bytes, within: float = WITHIN) -> None:
-        self._root, self._key = _resolved(root), key
-        self.until = time.monotonic() + within
+    def __init__(self, root: Path, key: bytes, timeout: float = TIMEOUT_SECONDS) -> None:
+        self._root, self._key = _resolve_path(root), key
+        self.until = time.monotonic() + timeout
         """The moment by which the answer has to be there."""
         self._files: dict[str, _File | Missing] = {}
 
-    def check(self, anchors: Sequence[Anchor]) -> list[Standing]:
+    def check(self, anchors: Sequence[Anchor]) -> list[CitationStatus]:
         """Return how citations stand, in their order. What there is no time for is unknown: the last ones first."""
         if not self._root.is_dir():
-            return [_UNCHECKED] * len(anchors)
-        found = [self._at_its_place(anchor) for anchor in anchors]
-        elsewhere = None
+            return [_SKIPPED_STATUS] * len(anchors)
+        statuses = [self._at_its_place(anchor) for anchor in anchors]
+        relocator = None
         for n, anchor in enumerate(anchors):
-            if found[n].freshness == "gone":
-                elsewhere = elsewhere or _Elsewhere(self, self._tracked)
-                found[n] = elsewhere.find(anchor)
-        return found
+            if statuses[n].freshness == "gone":
+                relocator = relocator or _FileRelocator(self, self._checkout_files)
+                statuses[n] = relocator.find(anchor)
+        return statuses
 
-    def compare(self, anchor: Anchor, path: str) -> Standing:
+    def compare(self, anchor: Anchor, path: str) -> CitationStatus:
         """Return how a citation stands if the file is `path` now; "gone" where there is no such file."""
         if not _names_a_file(path):
-            return _UNKNOWN
+            return _UNDETERMINED_STATUS
         file = self._file(path)
         if isinstance(file, str):
-            return Standing("gone") if file == "missing" else _UNCHECKED
-        return replace(_compared(anchor, file), path=path)
+            return CitationStatus("gone") if file == "missing" else _SKIPPED_STATUS
+        return replace(_compare_file(anchor, file), path=path)
 
-    def says_plenty(self, standing: Standing) -> bool:
+    def says_plenty(self, status: CitationStatus) -> bool:
         """Whether the lines at which a citation stands now are those of no other file by chance."""
-        file = self._file(standing.path)
-        return isinstance(file, _File) and says_plenty(file.lines[max(standing.first - 1, 0) : standing.last or None])
+        file = self._file(status.path)
+        return isinstance(file, _File) and says_plenty(file.lines[max(status.first - 1, 0) : status.last or None])
 
     @cached_property
-    def _tracked(self) -> Tracked | Missing:
+    def _checkout_files(self) -> CheckoutFiles | Missing:
         repository = repository_of(self._root)
         if repository is not None and repository.root == self._root:
-            return Tracked(repository)
+            return CheckoutFiles(repository)
         return "unreadable" if (self._root / ".git").exists() else "missing"
 
-    def _at_its_place(self, anchor: Anchor) -> Standing:
-        return _UNCHECKED if time.monotonic() >= self.until else self.compare(anchor, anchor.path)
+    def _at_its_place(self, anchor: Anchor) -> CitationStatus:
+        return _SKIPPED_STATUS if time.monotonic() >= self.until else self.compare(anchor, anchor.path)
 
     def _file(self, path: str) -> _File | Missing:
         if path not in self._files:
@@ -140,7 +140,7 @@ class Checkout:
             return "unreadable"
 
 
-def _resolved(path: Path) -> Path:
+def _resolve_path(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError):
@@ -184,111 +184,113 @@ class _File:
         return Finder(self._key, self.lines)
 
 
-def _compared(anchor: Anchor, file: _File) -> Standing:
+def _compare_file(anchor: Anchor, file: _File) -> CitationStatus:
     """How a citation stands in a file that is there."""
     if anchor.blob and file.is_blob(anchor.blob):
-        return Standing("fresh", "", max(anchor.first, 0), max(anchor.last, 0))
+        return CitationStatus("fresh", "", max(anchor.first, 0), max(anchor.last, 0))
     if not anchor.digest:
-        return Standing("changed") if anchor.blob and not anchor.first else _UNKNOWN
+        return CitationStatus("changed") if anchor.blob and not anchor.first else _UNDETERMINED_STATUS
     if not file.is_searched:
-        return _UNCHECKED
+        return _SKIPPED_STATUS
     if anchor.first == 0:
         same = len(file.lines) == anchor.lines and file.finder.stands_at(0, anchor.digest, anchor.lines)
-        return Standing("fresh" if same else "changed")
+        return CitationStatus("fresh" if same else "changed")
     return _stretch(anchor, file)
 
 
-def _stretch(anchor: Anchor, file: _File) -> Standing:
+def _stretch(anchor: Anchor, file: _File) -> CitationStatus:
     """How cited lines stand in a file that is there."""
     count, place = anchor.lines, anchor.first - 1
-    stays = anchor.first != UNPLACED and file.finder.stands_at(place, anchor.digest, count)
+    stays = anchor.first != UNKNOWN_LINE and file.finder.stands_at(place, anchor.digest, count)
     if stays and says_plenty(file.lines[place : place + count]):
         return _at("fresh", place, count)
     places = file.finder.places(anchor.digest, count, _MOST_PLACES)
     if places is None:
-        return _UNCHECKED
+        return _SKIPPED_STATUS
     if not places:
-        return Standing("changed")
+        return CitationStatus("changed")
     words = file.lines[places[0] : places[0] + count]
     if not says_enough(words) or (len(places) > 1 and not says_plenty(words)):
-        return _UNKNOWN
-    if stays or anchor.first == UNPLACED:
+        return _UNDETERMINED_STATUS
+    if stays or anchor.first == UNKNOWN_LINE:
         return _at("fresh", place if stays else places[0], count)
     return _at("moved", min(places, key=lambda at: abs(at - place)), count)
 
 
-def _at(freshness: Freshness, place: int, count: int) -> Standing:
-    return Standing(freshness, "", place + 1, place + count)
+def _at(freshness: Freshness, place: int, count: int) -> CitationStatus:
+    return CitationStatus(freshness, "", place + 1, place + count)
 
 
 # --- elsewhere ---------------------------------------------------------------------------------------------
 
 
-class _Elsewhere:
+class _FileRelocator:
     """Looks for files that are not where they were."""
 
-    def __init__(self, checkout: Checkout, tracked: Tracked | Missing) -> None:
-        self._checkout, self._tracked = checkout, tracked
+    def __init__(self, checkout: Checkout, checkout_files: CheckoutFiles | Missing) -> None:
+        self._checkout, self._tracked = checkout, checkout_files
 
-    def find(self, anchor: Anchor) -> Standing:
+    def find(self, anchor: Anchor) -> CitationStatus:
         """Return how a citation of a file stands that is not there."""
         if isinstance(self._tracked, str):
-            return Standing("gone") if self._tracked == "missing" else _UNCHECKED
+            return CitationStatus("gone") if self._tracked == "missing" else _SKIPPED_STATUS
         until = self._checkout.until
         listing = self._tracked.listing(until)
         if listing is None:
-            return _UNCHECKED
-        known = self._left_out(listing, anchor) or self._same_content(listing, anchor)
-        if known is not None:
-            return known
-        renamed = self._tracked.renamed(anchor.path, until)
-        if renamed:
-            return self._renamed(anchor, renamed)
-        if renamed is None:
-            return _UNCHECKED
-        named = self._having(anchor, listing.named(_name(anchor.path), _MOST_LIKE_IT))
-        return named or self._untracked(anchor, self._tracked.untracked(until))
+            return _SKIPPED_STATUS
+        status = self._left_out(listing, anchor) or self._same_content(listing, anchor)
+        if status is not None:
+            return status
+        new_path = self._tracked.find_new_path(anchor.path, until)
+        if new_path:
+            return self._follow_rename(anchor, new_path)
+        if new_path is None:
+            return _SKIPPED_STATUS
+        namesake = self._find_matching_file(anchor, listing.find_by_name(_name(anchor.path), _MOST_LIKE_IT))
+        return namesake or self._search_untracked_files(anchor, self._tracked.list_untracked_files(until))
 
-    def _left_out(self, listing: Listing, anchor: Anchor) -> Standing | None:
+    def _left_out(self, listing: Listing, anchor: Anchor) -> CitationStatus | None:
         """What git tracks and has not put here: a sparse checkout, a submodule that is not checked out."""
         entry = listing.entry(anchor.path)
         if entry is not None and entry[0] == "S":
-            return Standing("fresh", anchor.path) if anchor.blob == entry[1] else _UNKNOWN
-        return _UNKNOWN if entry is None and listing.is_in_submodule(anchor.path) else None
+            return CitationStatus("fresh", anchor.path) if anchor.blob == entry[1] else _UNDETERMINED_STATUS
+        return _UNDETERMINED_STATUS if entry is None and listing.is_in_submodule(anchor.path) else None
 
-    def _same_content(self, listing: Listing, anchor: Anchor) -> Standing | None:
+    def _same_content(self, listing: Listing, anchor: Anchor) -> CitationStatus | None:
         """The one file of the same content, or the one of those that has the same name."""
         if not anchor.blob or anchor.blob in _EMPTY:
             return None
-        compared = (self._checkout.compare(anchor, path) for path in listing.with_blob(anchor.blob, _MOST_LIKE_IT))
-        found = [one for one in compared if one.freshness in _HAS]
-        named = [one for one in found if _name(one.path) == _name(anchor.path)]
-        only = next((some[0] for some in (named, found) if len(some) == 1), None)
-        return None if only is None else replace(only, freshness="moved")
+        statuses = (self._checkout.compare(anchor, path) for path in listing.with_blob(anchor.blob, _MOST_LIKE_IT))
+        matches = [status for status in statuses if status.freshness in _HAS]
+        namesakes = [status for status in matches if _name(status.path) == _name(anchor.path)]
+        sole_match = next((group[0] for group in (namesakes, matches) if len(group) == 1), None)
+        return None if sole_match is None else replace(sole_match, freshness="moved")
 
-    def _renamed(self, anchor: Anchor, path: str) -> Standing:
+    def _follow_rename(self, anchor: Anchor, path: str) -> CitationStatus:
         """How it stands in its file, which has another name. What nobody saw of the file has moved with it."""
-        found = self._checkout.compare(anchor, path)
-        unseen = found == replace(_UNKNOWN, path=path) and not anchor.digest
-        return replace(found, freshness="moved", path=path) if found.freshness in _HAS or unseen else found
+        status = self._checkout.compare(anchor, path)
+        is_unverified = status == replace(_UNDETERMINED_STATUS, path=path) and not anchor.digest
+        return replace(status, freshness="moved", path=path) if status.freshness in _HAS or is_unverified else status
 
-    def _having(self, anchor: Anchor, paths: Iterable[str]) -> Standing | None:
+    def _find_matching_file(self, anchor: Anchor, paths: Iterable[str]) -> CitationStatus | None:
         """The one of these files that has the cited words, where they are no words that many files have."""
-        compared = (self._checkout.compare(anchor, path) for path in paths)
-        found = [one for one in compared if one.freshness in _HAS and self._checkout.says_plenty(one)]
-        return replace(found[0], freshness="moved") if len(found) == 1 else None
+        statuses = (self._checkout.compare(anchor, path) for path in paths)
+        matches = [status for status in statuses if status.freshness in _HAS and self._checkout.says_plenty(status)]
+        return replace(matches[0], freshness="moved") if len(matches) == 1 else None
 
-    def _untracked(self, anchor: Anchor, untracked: Sequence[str] | None) -> Standing:
+    def _search_untracked_files(self, anchor: Anchor, untracked_paths: Sequence[str] | None) -> CitationStatus:
         """A file that git does not track and that has the cited words, those of the same name first; else gone."""
-        if untracked is None:
-            return _UNCHECKED
-        for path in sorted(untracked, key=lambda path: (_name(path) != _name(anchor.path), path))[:_UNTRACKED]:
+        if untracked_paths is None:
+            return _SKIPPED_STATUS
+        for path in sorted(untracked_paths, key=lambda path: (_name(path) != _name(anchor.path), path))[
+            :_UNTRACKED_LIMIT
+        ]:
             if time.monotonic() >= self._checkout.until:
-                return _UNCHECKED
-            found = self._having(anchor, [path])
-            if found is not None:
-                return found
-        return Standing("gone")
+                return _SKIPPED_STATUS
+            status = self._find_matching_file(anchor, [path])
+            if status is not None:
+                return status
+        return CitationStatus("gone")
 
 
 _HAS = ("fresh", "moved")

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-WITHIN = 0.2
+TIMEOUT_SECONDS = 0.2
 """How long an answer waits for git, in seconds."""
 LARGEST = 32 * 1024 * 1024
 """The most that git may say: the hashes of some 800,000 commits. What says more is not believed in part."""
@@ -57,11 +57,11 @@ _LAST_WORDS = 0.05
 """How long a process that was ended is waited for. One that the system holds (a dead network drive) is left to it."""
 
 _running: set[subprocess.Popen[bytes]] = set()
-_leaving = threading.Event()
+_exit_event = threading.Event()
 """This process ends: nothing is begun any more."""
 
 
-def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN) -> bytes | None:
+def run(root: Path, *arguments: str, stdin: bytes = b"", timeout: float = TIMEOUT_SECONDS) -> bytes | None:
     """Return what git prints about the checkout at `root`, or None where it fails, takes longer or says too much.
 
     `root` is a directory with `.git` in it. `arguments` begin with one of the commands that read; names and hashes
@@ -72,12 +72,12 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN)
     if command not in _READING:
         raise ValueError(f"git {command} is not asked here: it is none of the commands that only read.")
     program = find_program()
-    if program is None or _leaving.is_set():
+    if program is None or _exit_event.is_set():
         return None
     settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
     plain = ["--no-ext-diff", "--no-textconv"] if command in _SHOWING_PATCHES else []
     line = [program, *settings, "--no-pager", "--literal-pathspecs", command, *plain, *rest]
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + timeout
     try:
         process = _start(line, root, stdin)
     except (OSError, ValueError):  # ValueError: a NUL in the path
@@ -91,12 +91,12 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", within: float = WITHIN)
 
 def _answer(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
     """What it prints until the deadline; it has ended when this returns."""
-    said: list[bytes] = []
+    chunks: list[bytes] = []
     assert process.stdout is not None  # noqa: S101 (it is a pipe)
-    reading = threading.Thread(target=_read, args=(process.stdout, said), name="palazzo-git", daemon=True)
+    reading = threading.Thread(target=_read, args=(process.stdout, chunks), name="palazzo-git", daemon=True)
     reading.start()
     reading.join(max(0.0, deadline - time.monotonic()))
-    if reading.is_alive() or sum(map(len, said)) > LARGEST:
+    if reading.is_alive() or sum(map(len, chunks)) > LARGEST:
         _end(process)
         return None
     try:
@@ -104,36 +104,36 @@ def _answer(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
     except subprocess.TimeoutExpired:
         _end(process)
         return None
-    return b"".join(said) if code == 0 else None
+    return b"".join(chunks) if code == 0 else None
 
 
-def _read(stream: IO[bytes], said: list[bytes]) -> None:
+def _read(stream: IO[bytes], chunks: list[bytes]) -> None:
     with stream:
         try:
-            said.append(stream.read(LARGEST + 1))
+            chunks.append(stream.read(LARGEST + 1))
         except (OSError, ValueError):
-            said.append(b"")
+            chunks.append(b"")
 
 
 def _start(line: Sequence[str], root: Path, stdin: bytes) -> subprocess.Popen[bytes]:
     """What it reads lies in a file, so that nobody has to feed it while its answer is awaited."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= _ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(root.parent)}
-    apart: dict[str, Any] = {"start_new_session": True}
+    process_options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
-        apart = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
-    with tempfile.TemporaryFile() if stdin else Path(os.devnull).open("rb") as given:
+        process_options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+    with tempfile.TemporaryFile() if stdin else Path(os.devnull).open("rb") as input_file:
         if stdin:
-            given.write(stdin)
-            given.seek(0)
+            input_file.write(stdin)
+            input_file.seek(0)
         return subprocess.Popen(  # noqa: S603 - no shell, fixed commands
             line,
             cwd=root,
             env=environment,
-            stdin=given,
+            stdin=input_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            **apart,
+            **process_options,
         )
 
 
@@ -155,7 +155,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_all() -> None:
-    _leaving.set()
+    _exit_event.set()
     for process in tuple(_running):
         _kill(process)
 
@@ -166,7 +166,7 @@ atexit.register(_end_all)
 def find_program() -> str | None:
     """Return the first git on PATH, or None. Not one that lies where this process is: that may be anybody's place."""
     for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = shutil.which("git", path=directory) if directory and Path(directory).is_absolute() else None
-        if found and Path(found).is_absolute():
-            return found
+        program_path = shutil.which("git", path=directory) if directory and Path(directory).is_absolute() else None
+        if program_path and Path(program_path).is_absolute():
+            return program_path
     return None

@@ -22,6 +22,6 @@ def commit_authors(directory: Path) -> list[str]:
     repository = repository_of(directory)
     if repository is None:
         return []
-    told = git.run(repository.root, "log", f"--max-count={_COMMITS}", "--format=%aN", within=_SECONDS) or b""
-    names = dict.fromkeys(" ".join(line.split()) for line in told.decode("utf-8", "surrogateescape").split("\n"))
+    log_output = git.run(repository.root, "log", f"--max-count={_COMMITS}", "--format=%aN", timeout=_SECONDS) or b""
+    names = dict.fromkeys(" ".join(line.split()) for line in log_output.decode("utf-8", "surrogateescape").split("\n"))
     return [name for name in names if name and len(name) <= _LONGEST and name.isprintable()]

@@ -24,7 +24,7 @@ _NO_NAME = re.compile(r"\.\.|^[-/.]|[/.]$|//|/\.|\.lock$|@\{|[\\ ~^:?*\[]")
 _OF_BRANCHES = ("refs/heads/", "refs/remotes/")
 _MOST_PACKED = 32
 
-_packed_kept: dict[Path, tuple[tuple[int, int], tuple[dict[str, str], frozenset[str]]]] = {}
+_packed_refs_cache: dict[Path, tuple[tuple[int, int], tuple[dict[str, str], frozenset[str]]]] = {}
 """Files of packed refs that this process has read, with their size and time of change."""
 
 
@@ -48,21 +48,21 @@ class Repository:
 def repository_of(directory: Path) -> Repository | None:
     """Return the repository that `directory` (absolute) lies in, or None."""
     for root in (directory, *directory.parents):
-        found = _git_directory(root)
-        if found is not None:
-            stated = read_line(found / "commondir")
-            common = (found / stated).resolve() if stated else found
-            return Repository(root, found, common)
+        git_directory = _git_directory(root)
+        if git_directory is not None:
+            common_path = read_line(git_directory / "commondir")
+            common = (git_directory / common_path).resolve() if common_path else git_directory
+            return Repository(root, git_directory, common)
     return None
 
 
 def head_of(repository: Repository) -> tuple[str, str]:
     """Return (branch, commit) of the checkout. A detached head has no branch, an empty repository no
     commit."""
-    stated = read_line(repository.directory / "HEAD")
-    if not stated.startswith("ref:"):
-        return "", stated if _HASH.fullmatch(stated) else ""
-    reference = stated.removeprefix("ref:").strip()
+    head_line = read_line(repository.directory / "HEAD")
+    if not head_line.startswith("ref:"):
+        return "", head_line if _HASH.fullmatch(head_line) else ""
+    reference = head_line.removeprefix("ref:").strip()
     branch = reference.removeprefix("refs/heads/")
     if branch == ".invalid":  # refs are kept in a reftable, which is no plain file
         return "", ""
@@ -72,15 +72,15 @@ def head_of(repository: Repository) -> tuple[str, str]:
 def commit_at(repository: Repository, reference: str) -> str:
     """Return the commit that a full reference name stands for, or ""."""
     for directory in (repository.directory, repository.common):
-        stated = read_line(directory / reference)
-        if _HASH.fullmatch(stated):
-            return stated
+        hash_text = read_line(directory / reference)
+        if _HASH.fullmatch(hash_text):
+            return hash_text
     try:
         with (repository.common / "packed-refs").open(encoding="utf-8", errors="surrogateescape") as lines:
-            found = next((line for line in lines if line.rstrip("\n").endswith(" " + reference)), "")
+            ref_line = next((line for line in lines if line.rstrip("\n").endswith(" " + reference)), "")
     except OSError:
         return ""
-    commit = found.partition(" ")[0]
+    commit = ref_line.partition(" ")[0]
     return commit if _HASH.fullmatch(commit) else ""
 
 
@@ -91,31 +91,31 @@ def tips_of(repository: Repository, branch: str) -> tuple[str, ...]:
     """
     if not branch or _NO_NAME.search(branch) or not branch.isprintable():
         return ()
-    packed, remotes = _packed(repository.common / "packed-refs")
+    packed_refs, remotes = _read_packed_refs(repository.common / "packed-refs")
     with suppress(OSError), os.scandir(repository.common / "refs" / "remotes") as entries:
         remotes = remotes | {entry.name for entry in entries}
-    found = []
+    commits = []
     for name in (f"refs/heads/{branch}", *(f"refs/remotes/{remote}/{branch}" for remote in sorted(remotes))):
-        stated = read_line(repository.common / name)
-        found.append(stated if _HASH.fullmatch(stated) else packed.get(name, ""))
-    return tuple(dict.fromkeys(filter(None, found)))
+        ref_line = read_line(repository.common / name)
+        commits.append(ref_line if _HASH.fullmatch(ref_line) else packed_refs.get(name, ""))
+    return tuple(dict.fromkeys(filter(None, commits)))
 
 
-def being_rebased(repository: Repository) -> str:
+def find_rebase_branch(repository: Repository) -> str:
     """Return the branch that a rebase which is not finished will put back, or ""."""
     for state in ("rebase-merge", "rebase-apply"):
-        named = read_line(repository.directory / state / "head-name")
-        if named.startswith("refs/heads/"):
-            return named.removeprefix("refs/heads/")
+        head_name = read_line(repository.directory / state / "head-name")
+        if head_name.startswith("refs/heads/"):
+            return head_name.removeprefix("refs/heads/")
     return ""
 
 
 def first_commit_in_log(repository: Repository) -> str:
     """Return the commit that began this repository, where the log of its head still says so."""
     line = read_line(repository.common / "logs" / "HEAD")
-    before, _, rest = line.partition(" ")
+    old_hash, _, rest = line.partition(" ")
     commit = rest.partition(" ")[0]
-    began = set(before) == {"0"} and "\tcommit (initial)" in line
+    began = set(old_hash) == {"0"} and "\tcommit (initial)" in line
     return commit if began and _HASH.fullmatch(commit) else ""
 
 
@@ -123,10 +123,10 @@ def origin_of(repository: Repository) -> str:
     """Return the remote `origin` as `host/path`, without user, password, port or `.git`; "" if it is none."""
     section = _ORIGIN.search(_read(repository.common / "config"))
     url = _URL.search(section.group(1)) if section else None
-    found = (_ADDRESS.fullmatch(url.group(1)) or _SCP_LIKE.fullmatch(url.group(1))) if url else None
-    if not found or len(found.group(1)) < 2:  # `C:\path` is a drive, not a host
+    address_match = (_ADDRESS.fullmatch(url.group(1)) or _SCP_LIKE.fullmatch(url.group(1))) if url else None
+    if not address_match or len(address_match.group(1)) < 2:  # `C:\path` is a drive, not a host
         return ""
-    return f"{found.group(1).lower()}/{found.group(2).strip('/').removesuffix('.git')}"
+    return f"{address_match.group(1).lower()}/{address_match.group(2).strip('/').removesuffix('.git')}"
 
 
 def read_line(path: Path) -> str:
@@ -134,32 +134,34 @@ def read_line(path: Path) -> str:
     return _read(path).partition("\n")[0].replace("\0", "").strip()
 
 
-def _packed(file: Path) -> tuple[dict[str, str], frozenset[str]]:
+def _read_packed_refs(file: Path) -> tuple[dict[str, str], frozenset[str]]:
     """What `packed-refs` says of branches, and of which remotes; kept until the file changes."""
     try:
         status = file.stat()
         stamp = (status.st_size, status.st_mtime_ns)
-        if file in _packed_kept and _packed_kept[file][0] == stamp:
-            return _packed_kept[file][1]
+        if file in _packed_refs_cache and _packed_refs_cache[file][0] == stamp:
+            return _packed_refs_cache[file][1]
         text = file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return {}, frozenset()
     lines = (line.partition(" ") for line in text.split("\n"))
-    said = {name: commit for commit, _, name in lines if name.startswith(_OF_BRANCHES) and _HASH.fullmatch(commit)}
-    while len(_packed_kept) >= _MOST_PACKED:
-        _packed_kept.pop(next(iter(_packed_kept)), None)
-    remotes = frozenset(name.split("/", 3)[2] for name in said if name.startswith("refs/remotes/"))
-    _packed_kept[file] = stamp, (said, remotes)
-    return said, remotes
+    commits_by_ref = {
+        name: commit for commit, _, name in lines if name.startswith(_OF_BRANCHES) and _HASH.fullmatch(commit)
+    }
+    while len(_packed_refs_cache) >= _MOST_PACKED:
+        _packed_refs_cache.pop(next(iter(_packed_refs_cache)), None)
+    remotes = frozenset(name.split("/", 3)[2] for name in commits_by_ref if name.startswith("refs/remotes/"))
+    _packed_refs_cache[file] = stamp, (commits_by_ref, remotes)
+    return commits_by_ref, remotes
 
 
 def _git_directory(root: Path) -> Path | None:
     candidate = root / ".git"
     try:
         if candidate.is_file():
-            stated = read_line(candidate)
-            candidate = (root / stated.removeprefix("gitdir:").strip()).resolve()
-            return candidate if stated.startswith("gitdir:") and (candidate / "HEAD").is_file() else None
+            pointer_line = read_line(candidate)
+            candidate = (root / pointer_line.removeprefix("gitdir:").strip()).resolve()
+            return candidate if pointer_line.startswith("gitdir:") and (candidate / "HEAD").is_file() else None
         return candidate if (candidate / "HEAD").is_file() else None
     except OSError:
         return None

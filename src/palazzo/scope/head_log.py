@@ -24,17 +24,17 @@ _LINE = re.compile(
     r"(?P<before>[0-9a-f]{40}|[0-9a-f]{64}) (?P<after>[0-9a-f]{40}|[0-9a-f]{64}) [^\t]*> (?P<at>\d{1,11}) [+-]\d{4}"
     r"(?:\t(?P<words>.*))?"
 )
-_MOVED = re.compile(r"checkout: moving from (\S+) to (\S+)")
-_RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
-_AMENDED = "commit (amend)"
+_CHECKOUT_PATTERN = re.compile(r"checkout: moving from (\S+) to (\S+)")
+_RENAME_PATTERN = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+_AMEND_PREFIX = "commit (amend)"
 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
     """The head moved from one commit to another at a time; `branch` was checked out then ("" if that is not known)."""
 
-    before: str
-    after: str
+    old_commit: str
+    new_commit: str
     at: Micros
     words: str
     branch: str = ""
@@ -50,7 +50,7 @@ class HeadLog:
 
     movements: tuple[Movement, ...] = ()
     times: tuple[Micros, ...] = ()
-    ordered: bool = True
+    is_ordered: bool = True
     lasts: Mapping[str, tuple[Micros, str]] = field(default_factory=dict)
     amends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -61,16 +61,16 @@ class HeadLog:
         and where its times are not in order about that moment.
         """
         number = bisect_right(self.times, moment)
-        if not number or not (self.ordered or self._in_order_about(number, moment)):
+        if not number or not (self.is_ordered or self._in_order_about(number, moment)):
             return ""
         last = self.movements[number - 1]
-        return "" if branch and last.branch not in ("", branch) else last.after
+        return "" if branch and last.branch not in ("", branch) else last.new_commit
 
     def _in_order_about(self, number: int, moment: Micros) -> bool:
         return max(self.times[:number]) <= moment and all(at > moment for at in self.times[number:])
 
 
-_kept: dict[Path, tuple[tuple[int, int], HeadLog]] = {}
+_log_cache: dict[Path, tuple[tuple[int, int], HeadLog]] = {}
 """Logs that this process has read, by file, with its size and time of change."""
 
 
@@ -82,21 +82,21 @@ def head_log(repository: Repository) -> HeadLog:
 def head_logs(repository: Repository) -> list[HeadLog]:
     """Return the logs of the heads of all checkouts of a repository, this one's first."""
     own = repository.directory / "logs" / "HEAD"
-    others = [repository.common / "logs" / "HEAD"]
+    log_files = [repository.common / "logs" / "HEAD"]
     try:
         with os.scandir(repository.common / "worktrees") as entries:
-            others += sorted(Path(entry.path) / "logs" / "HEAD" for entry in entries)
+            log_files += sorted(Path(entry.path) / "logs" / "HEAD" for entry in entries)
     except OSError:  # there are none
         pass
-    return [_log(file) for file in dict.fromkeys([own, *others])]
+    return [_log(file) for file in dict.fromkeys([own, *log_files])]
 
 
 def _log(file: Path) -> HeadLog:
     try:
         status = file.stat()
         stamp = (status.st_size, status.st_mtime_ns)
-        if file in _kept and _kept[file][0] == stamp:
-            return _kept[file][1]
+        if file in _log_cache and _log_cache[file][0] == stamp:
+            return _log_cache[file][1]
         with file.open("rb") as lines:
             if status.st_size > _MOST:
                 lines.seek(-_MOST, os.SEEK_END)
@@ -105,48 +105,54 @@ def _log(file: Path) -> HeadLog:
     except OSError:
         return HeadLog()
     log = _of(text)
-    while len(_kept) >= _MOST_KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    _kept[file] = stamp, log
+    while len(_log_cache) >= _MOST_KEPT:
+        _log_cache.pop(next(iter(_log_cache)), None)
+    _log_cache[file] = stamp, log
     return log
 
 
 def _of(text: str) -> HeadLog:
-    found = (_LINE.fullmatch(line) for line in text.split("\n"))
+    matches = (_LINE.fullmatch(line) for line in text.split("\n"))
     bare = [
-        Movement(one["before"], one["after"], Micros(int(one["at"]) * 1_000_000), one["words"] or "")
-        for one in found
-        if one and one["after"].strip("0")  # renaming a branch leaves nothing for a moment
+        Movement(entry["before"], entry["after"], Micros(int(entry["at"]) * 1_000_000), entry["words"] or "")
+        for entry in matches
+        if entry and entry["after"].strip("0")  # renaming a branch leaves nothing for a moment
     ]
-    told = _with_branches(bare)
-    times = tuple(one.at for one in told)
+    movements = _with_branches(bare)
+    times = tuple(entry.at for entry in movements)
     lasts: dict[str, tuple[Micros, str]] = {}
     amends: dict[str, dict[str, str]] = {}
-    for one in told:
-        if (left := _moved_from(one)) and one.before.strip("0"):
-            lasts[left] = one.at, one.before
-        lasts[one.branch] = one.at, one.after
-        if one.words.startswith(_AMENDED):
-            amends.setdefault(one.branch, {})[one.before] = one.after
+    for entry in movements:
+        if (source_branch := _moved_from(entry)) and entry.old_commit.strip("0"):
+            lasts[source_branch] = entry.at, entry.old_commit
+        lasts[entry.branch] = entry.at, entry.new_commit
+        if entry.words.startswith(_AMEND_PREFIX):
+            amends.setdefault(entry.branch, {})[entry.old_commit] = entry.new_commit
     lasts.pop("", None)
-    return HeadLog(tuple(told), times, all(before <= after for before, after in pairwise(times)), lasts, amends)
+    return HeadLog(
+        tuple(movements),
+        times,
+        all(earlier_time <= later_time for earlier_time, later_time in pairwise(times)),
+        lasts,
+        amends,
+    )
 
 
 def _with_branches(movements: list[Movement]) -> list[Movement]:
     """Say what was checked out: what the next movement leaves, and before the first one what that leaves."""
-    first = next((origin for one in movements if (origin := _moved_from(one))), "")
-    told, branch = [], first
-    for one in movements:
-        branch = _moved_to(one) or branch
-        told.append(replace(one, branch=branch))
-    return told
+    first = next((origin for movement in movements if (origin := _moved_from(movement))), "")
+    results, branch = [], first
+    for movement in movements:
+        branch = _moved_to(movement) or branch
+        results.append(replace(movement, branch=branch))
+    return results
 
 
 def _moved_from(movement: Movement) -> str:
-    found = _MOVED.fullmatch(movement.words) or _RENAMED.fullmatch(movement.words)
-    return found[1] if found else ""
+    match = _CHECKOUT_PATTERN.fullmatch(movement.words) or _RENAME_PATTERN.fullmatch(movement.words)
+    return match[1] if match else ""
 
 
 def _moved_to(movement: Movement) -> str:
-    found = _MOVED.fullmatch(movement.words) or _RENAMED.fullmatch(movement.words)
-    return found[2] if found else ""
+    match = _CHECKOUT_PATTERN.fullmatch(movement.words) or _RENAME_PATTERN.fullmatch(movement.words)
+    return match[2] if match else ""

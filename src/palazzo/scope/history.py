@@ -34,14 +34,14 @@ class Walks:
     inside: set[str] = field(default_factory=set)
     since: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[str, list[str]]] = field(default_factory=dict)
 
-    def carried(self, new: Collection[str]) -> Walks:
+    def carry_forward(self, new: Collection[str]) -> Walks:
         """Return what holds of a later head that has this one behind it, and `new` since."""
         came = set(new) & self.graph.keys()
         graph = {commit: parents for commit, parents in self.graph.items() if commit not in came}
         return Walks(graph, self.inside | came, dict(self.since))
 
 
-Walked = dict[str, Walks]
+WalksByHead = dict[str, Walks]
 """By head, the latest last."""
 
 
@@ -52,44 +52,54 @@ class UnansweredError(Exception):
 class History:
     """Asks git about one checkout, until its time is over; then, and wherever git fails, raises UnansweredError."""
 
-    def __init__(self, repository: Repository, within: float, walked: Walked | None = None) -> None:
+    def __init__(self, repository: Repository, timeout: float, walks_by_head: WalksByHead | None = None) -> None:
         """`walked` is what earlier ones of this repository have walked, and what this one will have."""
         self.repository = repository
-        self._walked = {} if walked is None or self.shallow() else walked  # what is cut off may come yet
-        self._deadline = time.monotonic() + within
+        self._walked = {} if walks_by_head is None or self.shallow() else walks_by_head  # what is cut off may come yet
+        self._deadline = time.monotonic() + timeout
 
     def ask(self, *arguments: str, lines: Iterable[str] = ()) -> bytes:
         """Return what git prints, given those lines to read."""
-        left = self._deadline - time.monotonic()
+        remaining_seconds = self._deadline - time.monotonic()
         stdin = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
-        told = git.run(self.repository.root, *arguments, stdin=stdin, within=left) if left > 0 else None
-        if told is None:
+        output = (
+            git.run(self.repository.root, *arguments, stdin=stdin, timeout=remaining_seconds)
+            if remaining_seconds > 0
+            else None
+        )
+        if output is None:
             raise UnansweredError
-        return told
+        return output
 
     def present(self, commits: Collection[str]) -> set[str]:
         """Return those that are commits of which the objects are here."""
-        asked = sorted(one for one in set(commits) if HASH.fullmatch(one))
-        if not asked:
+        hashes = sorted(revision for revision in set(commits) if HASH.fullmatch(revision))
+        if not hashes:
             return set()
-        told = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", lines=asked).decode()
-        found = (line.partition(" ") for line in told.splitlines())
-        return {commit for commit, _, kind in found if kind == "commit"} & set(asked)
+        output = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", lines=hashes).decode()
+        fields = (line.partition(" ") for line in output.splitlines())
+        return {commit for commit, _, kind in fields if kind == "commit"} & set(hashes)
 
-    def beyond(self, head: str, commits: Collection[str]) -> dict[str, tuple[str, ...]]:
+    def find_commits_beyond(self, head: str, commits: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return all commits at or behind `commits` that are not at or behind `head`, with their parents."""
         walks = self._walks_of(head)
-        unknown = [one for one in sorted(commits) if one not in walks.graph and one not in walks.inside]
-        if unknown:
+        new_commits = [
+            revision for revision in sorted(commits) if revision not in walks.graph and revision not in walks.inside
+        ]
+        if new_commits:
             most = f"--max-count={_MOST_BEYOND + 1}"
-            told = (
-                self.ask("rev-list", "--parents", most, "--stdin", lines=[*unknown, f"^{head}"]).decode().splitlines()
+            output_lines = (
+                self.ask("rev-list", "--parents", most, "--stdin", lines=[*new_commits, f"^{head}"])
+                .decode()
+                .splitlines()
             )
-            if len(told) > _MOST_BEYOND:
+            if len(output_lines) > _MOST_BEYOND:
                 raise UnansweredError
-            walks.graph.update((commit, tuple(parents)) for commit, *parents in (line.split(" ") for line in told))
-            walks.inside.update(one for one in unknown if one not in walks.graph)
-        return {one: walks.graph[one] for one in behind(walks.graph, *commits)}
+            walks.graph.update(
+                (commit, tuple(parents)) for commit, *parents in (line.split(" ") for line in output_lines)
+            )
+            walks.inside.update(revision for revision in new_commits if revision not in walks.graph)
+        return {revision: walks.graph[revision] for revision in collect_ancestors(walks.graph, *commits)}
 
     def forks(self, commit: str, head: str, graph: Graph) -> tuple[str, ...]:
         """Return where a commit of `graph` (what is beyond `head`) parted from `head`: mostly one, none if nowhere."""
@@ -109,23 +119,27 @@ class History:
         """Return the commits with one parent at or behind `head`, not behind `bases`, that changed one of `paths`."""
         names = sorted(paths)
         narrow = len(names) <= _MOST_PATHS and not any("\n" in name for name in names)
-        known = self._walks_of(head).since
+        cached_changes = self._walks_of(head).since
         key = (bases, tuple(names) if narrow else None)
-        before, found = known.get(key, ("", []))
-        if before != head:
-            lines = [head, *(f"^{base}" for base in (*bases, before) if base), *(("--", *names) if narrow else ())]
-            told = self.ask("rev-list", "--no-merges", "--full-history", "--stdin", lines=lines).decode().split()
-            known[key] = head, [*told, *found]
-        return known[key][1]
+        earlier_head, old_commits = cached_changes.get(key, ("", []))
+        if earlier_head != head:
+            lines = [
+                head,
+                *(f"^{base}" for base in (*bases, earlier_head) if base),
+                *(("--", *names) if narrow else ()),
+            ]
+            new_commits = self.ask("rev-list", "--no-merges", "--full-history", "--stdin", lines=lines).decode().split()
+            cached_changes[key] = head, [*new_commits, *old_commits]
+        return cached_changes[key][1]
 
     def _walks_of(self, head: str) -> Walks:
         """What is known of a head already, or of one that is behind it: then only what is new has to be walked."""
         if head in self._walked:
             return self._walked[head]
         walks = Walks()
-        for before in reversed(tuple(self._walked)):
-            if not self.ask("rev-list", "--max-count=1", "--stdin", lines=[before, f"^{head}"]):
-                walks = self._walked[before].carried(self.walk([before], head))
+        for earlier_head in reversed(tuple(self._walked)):
+            if not self.ask("rev-list", "--max-count=1", "--stdin", lines=[earlier_head, f"^{head}"]):
+                walks = self._walked[earlier_head].carry_forward(self.walk([earlier_head], head))
                 break
         self._walked[head] = walks
         while len(self._walked) > _MOST_HEADS:
@@ -144,34 +158,43 @@ class History:
             return frozenset()
         return frozenset(words.split())
 
-    def named(self, name: str) -> str:
+    def resolve_commit(self, name: str) -> str:
         """Return the commit of a branch, also of one that is gone, or of what else git takes for one; "" if none."""
         tip = next(iter(tips_of(self.repository, name)), "") or last_of(self.repository, name)
         if tip or not name.isprintable():
             return tip
-        told = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", lines=[f"{name}^{{commit}}"])
-        commit, _, kind = told.decode("utf-8", "surrogateescape").strip().partition(" ")
+        output = self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", lines=[f"{name}^{{commit}}"])
+        commit, _, kind = output.decode("utf-8", "surrogateescape").strip().partition(" ")
         return commit if kind == "commit" and HASH.fullmatch(commit) else ""
 
 
 def last_of(repository: Repository, branch: str) -> str:
     """Return the commit at which a branch was left last, as the logs of this repository's heads tell, or ""."""
-    seen = [log.lasts[branch] for log in head_logs(repository) if branch in log.lasts]
-    return max(seen)[1] if seen else ""
+    last_commits = [log.lasts[branch] for log in head_logs(repository) if branch in log.lasts]
+    return max(last_commits)[1] if last_commits else ""
 
 
 def _inside(graph: Graph, commit: str) -> tuple[str, ...]:
     """The commits that are not in the graph any more from which those have come that are at or behind one."""
-    return tuple(sorted({parent for one in behind(graph, commit) for parent in graph[one] if parent not in graph}))
+    return tuple(
+        sorted(
+            {
+                parent
+                for ancestor in collect_ancestors(graph, commit)
+                for parent in graph[ancestor]
+                if parent not in graph
+            }
+        )
+    )
 
 
-def behind(graph: Graph, *commits: str) -> set[str]:
+def collect_ancestors(graph: Graph, *commits: str) -> set[str]:
     """Return the commits of a graph that are at or behind one of `commits`."""
-    found: set[str] = set()
-    waiting = list(commits)
-    while waiting:
-        one = waiting.pop()
-        if one in graph and one not in found:
-            found.add(one)
-            waiting += graph[one]
-    return found
+    ancestors: set[str] = set()
+    queue = list(commits)
+    while queue:
+        commit = queue.pop()
+        if commit in graph and commit not in ancestors:
+            ancestors.add(commit)
+            queue += graph[commit]
+    return ancestors

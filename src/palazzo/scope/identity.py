@@ -48,21 +48,21 @@ class ProjectIdentity:
     name: str
     branch: str = ""
     commit: str = ""
-    settled: bool = True
+    is_final: bool = True
 
 
 def project_identity(directory: Path, git_seconds: float = GIT_SECONDS) -> ProjectIdentity:
     """Return the project that `directory` belongs to. It need not exist."""
-    where = _resolved(directory.expanduser().absolute())
-    repository = repository_of(where)
+    real_path = _resolve_path(directory.expanduser().absolute())
+    repository = repository_of(real_path)
     if repository is None:
-        root = project_root(where)
+        root = project_root(real_path)
         return ProjectIdentity(f"dir:{root.name}", root, root.name)
     branch, commit = head_of(repository)
     if not commit and _has_reftable(repository):
         branch, commit = _head_by_git(repository, git_seconds)
-    identity, settled = _identity(repository, commit, git_seconds)
-    return ProjectIdentity(identity, repository.root, repository.name, branch, commit, settled)
+    identity, is_final = _identity(repository, commit, git_seconds)
+    return ProjectIdentity(identity, repository.root, repository.name, branch, commit, is_final)
 
 
 def project_root(directory: Path) -> Path:
@@ -73,8 +73,10 @@ def project_root(directory: Path) -> Path:
     repository = repository_of(directory)
     if repository is not None:
         return repository.root
-    marked = (up for up in (directory, *directory.parents) if any((up / name).is_file() for name in PROJECT_FILES))
-    return next(marked, directory)
+    project_directories = (
+        up for up in (directory, *directory.parents) if any((up / name).is_file() for name in PROJECT_FILES)
+    )
+    return next(project_directories, directory)
 
 
 def is_marked_as_project(directory: Path) -> bool:
@@ -89,12 +91,12 @@ def _identity(repository: Repository, commit: str, git_seconds: float) -> tuple[
         first = _first_commit(repository, tip, git_seconds)
         if first:
             return f"git:{first}", True
-        logged = first_commit_in_log(repository)
-        if logged:
-            return f"git:{logged}", True
+        log_commit = first_commit_in_log(repository)
+        if log_commit:
+            return f"git:{log_commit}", True
     origin = origin_of(repository)
-    settled = shallow or not tip
-    return (f"remote:{origin}" if origin else f"dir:{repository.name}"), settled
+    is_final = shallow or not tip
+    return (f"remote:{origin}" if origin else f"dir:{repository.name}"), is_final
 
 
 def _main_line(repository: Repository) -> str:
@@ -104,12 +106,12 @@ def _main_line(repository: Repository) -> str:
 
 
 def _first_commit(repository: Repository, tip: str, seconds: float) -> str:
-    known = _FIRST_COMMITS.get((repository.common, tip))
-    if known is None:
-        known = _told(repository, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
-        if known:
-            _FIRST_COMMITS[repository.common, tip] = known
-    return known
+    first_commit = _FIRST_COMMITS.get((repository.common, tip))
+    if first_commit is None:
+        first_commit = _ask_git(repository, seconds, "rev-list", "--first-parent", "--max-parents=0", tip)
+        if first_commit:
+            _FIRST_COMMITS[repository.common, tip] = first_commit
+    return first_commit
 
 
 def _has_reftable(repository: Repository) -> bool:
@@ -117,16 +119,16 @@ def _has_reftable(repository: Repository) -> bool:
 
 
 def _head_by_git(repository: Repository, seconds: float) -> tuple[str, str]:
-    lines = _told(repository, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
+    lines = _ask_git(repository, seconds, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
     commit, branch = (*lines, "", "")[:2]
     return ("" if branch == "HEAD" else branch), commit
 
 
-def _told(repository: Repository, seconds: float, *arguments: str) -> str:
-    return (git.run(repository.root, *arguments, within=seconds) or b"").decode("utf-8", "surrogateescape").strip()
+def _ask_git(repository: Repository, seconds: float, *arguments: str) -> str:
+    return (git.run(repository.root, *arguments, timeout=seconds) or b"").decode("utf-8", "surrogateescape").strip()
 
 
-def _resolved(path: Path) -> Path:
+def _resolve_path(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError):

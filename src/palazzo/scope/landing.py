@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from palazzo.scope import patches
-from palazzo.scope.history import Graph, History, behind
+from palazzo.scope.history import Graph, History, collect_ancestors
 
 _MOST_TIPS = 64
 """Of one commit's branch so many points are looked at at which it may have been squashed."""
@@ -28,7 +28,9 @@ class _Case:
     single: list[str] = field(default_factory=list)
 
 
-def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collection[str]]) -> set[str]:
+def find_squashed_commits(
+    history: History, head: str, graph: Graph, tips_by_commit: Mapping[str, Collection[str]]
+) -> set[str]:
     """Return those of `asked` whose changes are in `head`'s history though they are not.
 
     `graph` holds all that is beyond `head`; `asked` maps a commit of it to the tips of its branch. A squashed one: all
@@ -36,43 +38,47 @@ def landed(history: History, head: str, graph: Graph, asked: Mapping[str, Collec
     rebased or picked one: so is each commit that leads to it, or else a commit of that author, time and subject. Both
     may have happened to stretches of one branch.
     """
-    cases = [_case(history, head, graph, commit, dict.fromkeys(tips)) for commit, tips in asked.items()]
+    cases = [_case(history, head, graph, commit, dict.fromkeys(tips)) for commit, tips in tips_by_commit.items()]
     cases = [case for case in cases if case.began and head not in case.began]
     squashes = {tip: base for case in cases for tip, base in case.squashes.items()}
-    singles = dict.fromkeys((one for case in cases for one in case.single), "")
+    singles = dict.fromkeys((revision for case in cases for revision in case.single), "")
     whole = patches.paths_changed(history, squashes)
-    apart = patches.paths_changed(history, singles)
-    since = _since(history, head, cases, whole, apart)
-    there = dict.fromkeys((one for commits in since.values() for one in commits), "")
-    theirs = patches.paths_changed(history, there)
+    single_paths = patches.paths_changed(history, singles)
+    since = _since(history, head, cases, whole, single_paths)
+    candidate_commits = dict.fromkeys((revision for commits in since.values() for revision in commits), "")
+    theirs = patches.paths_changed(history, candidate_commits)
     by_paths: dict[frozenset[str], list[str]] = {}
     for commit, paths in theirs.items():
         by_paths.setdefault(paths, []).append(commit)
     alike = {tip: base for tip, base in squashes.items() if whole.get(tip) in by_paths}
-    like = {one: "" for one in singles if apart.get(one) in by_paths}
-    wanted = {whole[one] for one in alike} | {apart[one] for one in like}
-    like |= {commit: "" for paths in wanted for commit in by_paths[paths]}
-    squashed, single = patches.patch_ids(history, alike), patches.patch_ids(history, like)
-    written = patches.authorship(history, [*singles, *there])
-    found = set()
+    like = {revision: "" for revision in singles if single_paths.get(revision) in by_paths}
+    candidate_paths = {whole[revision] for revision in alike} | {single_paths[revision] for revision in like}
+    like |= {commit: "" for paths in candidate_paths for commit in by_paths[paths]}
+    squash_patches, single = patches.patch_ids(history, alike), patches.patch_ids(history, like)
+    authorships = patches.authorship(history, [*singles, *candidate_commits])
+    detected_commits = set()
     for case in cases:
-        ids = {single[one] for one in since[case.began] if one in single}
-        hands = {written[one] for one in since[case.began] if one in written}
-        squashed_there = any(squashed.get(tip) in ids for tip in case.squashes)
-        empty = {one for one in case.single if one not in apart}
-        alone = {one for one in case.single if single.get(one) in ids or written.get(one) in hands} | empty
-        if squashed_there:
-            found.add(case.commit)
+        ids = {single[revision] for revision in since[case.began] if revision in single}
+        hands = {authorships[revision] for revision in since[case.began] if revision in authorships}
+        is_squashed = any(squash_patches.get(tip) in ids for tip in case.squashes)
+        empty = {revision for revision in case.single if revision not in single_paths}
+        picked_commits = {
+            revision for revision in case.single if single.get(revision) in ids or authorships.get(revision) in hands
+        } | empty
+        if is_squashed:
+            detected_commits.add(case.commit)
         elif len(empty) < len(case.single):
-            changes = {one: theirs[one] for one in since[case.began] if one in theirs}
-            line = _line(graph, case, asked[case.commit]) if changes else []
-            if len(alone) == len(case.single) or _landed_in_parts(history, line, alone, case, changes):
-                found.add(case.commit)
-    return found
+            changes = {revision: theirs[revision] for revision in since[case.began] if revision in theirs}
+            line = _line(graph, case, tips_by_commit[case.commit]) if changes else []
+            if len(picked_commits) == len(case.single) or _landed_in_parts(
+                history, line, picked_commits, case, changes
+            ):
+                detected_commits.add(case.commit)
+    return detected_commits
 
 
 def _landed_in_parts(
-    history: History, line: Sequence[str], alone: Collection[str], case: _Case, changes: Mapping[str, Paths]
+    history: History, line: Sequence[str], picked_commits: Collection[str], case: _Case, changes: Mapping[str, Paths]
 ) -> bool:
     """Whether stretches of a branch were squashed one after another, which together have all that leads to a commit.
 
@@ -82,23 +88,29 @@ def _landed_in_parts(
     if case.commit not in line[1:]:
         return False
     paths = patches.paths_changed(history, dict.fromkeys(line[1:], ""))
-    wanted: dict[tuple[int, int], list[str]] = {}
+    candidates_by_range: dict[tuple[int, int], list[str]] = {}
     for first in range(1, len(line)):
-        touched = paths.get(line[first], frozenset())
+        stretch_paths = paths.get(line[first], frozenset())
         for last in range(first + 1, len(line)):
-            touched |= paths.get(line[last], frozenset())
+            stretch_paths |= paths.get(line[last], frozenset())
             ends = (paths.get(line[first], frozenset()), paths.get(line[last], frozenset()))
-            like = [one for one, names in changes.items() if names <= touched and all(names & end for end in ends)]
+            like = [
+                revision
+                for revision, names in changes.items()
+                if names <= stretch_paths and all(names & end for end in ends)
+            ]
             if like:
-                wanted[first, last] = like
-    parts = patches.between(history, [(line[first - 1], line[last]) for first, last in wanted])
-    theirs = patches.patch_ids(history, dict.fromkeys((one for like in wanted.values() for one in like), ""))
-    covered = set(alone)
-    for (first, last), like in wanted.items():
+                candidates_by_range[first, last] = like
+    parts = patches.between(history, [(line[first - 1], line[last]) for first, last in candidates_by_range])
+    theirs = patches.patch_ids(
+        history, dict.fromkeys((revision for like in candidates_by_range.values() for revision in like), "")
+    )
+    matching_commits = set(picked_commits)
+    for (first, last), like in candidates_by_range.items():
         part = parts.get((line[first - 1], line[last]))
-        if part is not None and any(theirs.get(one) == part for one in like):
-            covered.update(line[first : last + 1])
-    return covered.issuperset(line[1 : line.index(case.commit) + 1])
+        if part is not None and any(theirs.get(revision) == part for revision in like):
+            matching_commits.update(line[first : last + 1])
+    return matching_commits.issuperset(line[1 : line.index(case.commit) + 1])
 
 
 def _line(graph: Graph, case: _Case, tips: Collection[str]) -> list[str]:
@@ -115,31 +127,31 @@ def _line(graph: Graph, case: _Case, tips: Collection[str]) -> list[str]:
 
 def _case(history: History, head: str, graph: Graph, commit: str, tips: Iterable[str]) -> _Case:
     forks = history.forks(commit, head, graph)
-    single = [one for one in behind(graph, commit) if len(graph[one]) == 1]
+    single = [revision for revision in collect_ancestors(graph, commit) if len(graph[revision]) == 1]
     case = _Case(commit, history.first_fork(commit, graph), forks, single=single)
-    for tip in _ahead(graph, commit, tips):
-        parted = forks if tip == commit else history.forks(tip, head, graph)
-        if len(parted) == 1:
-            case.squashes[tip] = parted[0]
+    for tip in _list_squash_points(graph, commit, tips):
+        tip_forks = forks if tip == commit else history.forks(tip, head, graph)
+        if len(tip_forks) == 1:
+            case.squashes[tip] = tip_forks[0]
     return case
 
 
-def _ahead(graph: Graph, commit: str, tips: Iterable[str]) -> list[str]:
+def _list_squash_points(graph: Graph, commit: str, tips: Iterable[str]) -> list[str]:
     """The commit, the tips that it is behind, and what lies between: where its branch may have been squashed."""
     children: dict[str, list[str]] = {}
     for tip in tips:
-        for one in behind(graph, tip):
-            for parent in graph[one]:
-                children.setdefault(parent, []).append(one)
-    found = {commit: None}
-    waiting = [commit]
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found[child] = None
-                waiting.append(child)
-    first = [one for one in tips if one in found]
-    return list(dict.fromkeys([*first, *found]))[:_MOST_TIPS]
+        for revision in collect_ancestors(graph, tip):
+            for parent in graph[revision]:
+                children.setdefault(parent, []).append(revision)
+    points = {commit: None}
+    queue = [commit]
+    while queue:
+        for child in children.get(queue.pop(), ()):
+            if child not in points:
+                points[child] = None
+                queue.append(child)
+    first = [revision for revision in tips if revision in points]
+    return list(dict.fromkeys([*first, *points]))[:_MOST_TIPS]
 
 
 def _since(
@@ -147,14 +159,14 @@ def _since(
     head: str,
     cases: Iterable[_Case],
     whole: Mapping[str, frozenset[str]],
-    apart: Mapping[str, frozenset[str]],
+    single_paths: Mapping[str, frozenset[str]],
 ) -> dict[tuple[str, ...], list[str]]:
     """What happened to the files in question, by where it was parted from."""
     paths: dict[tuple[str, ...], set[str]] = {}
     for case in cases:
-        concerned = paths.setdefault(case.began, set())
+        case_paths = paths.setdefault(case.began, set())
         for tip in case.squashes:
-            concerned |= whole.get(tip, frozenset())
-        for one in case.single:
-            concerned |= apart.get(one, frozenset())
+            case_paths |= whole.get(tip, frozenset())
+        for revision in case.single:
+            case_paths |= single_paths.get(revision, frozenset())
     return {forks: history.since(forks, head, names) if names else [] for forks, names in paths.items()}

@@ -26,16 +26,16 @@ def paths_changed(history: History, commits: Mapping[str, str]) -> dict[str, fro
     """
     if not commits:
         return {}
-    told = history.ask("diff-tree", *_PLAIN, "--raw", "-z", lines=_lines(commits))
-    found: dict[str, set[str]] = {}
-    words = iter(told.decode("utf-8", "surrogateescape").split("\0"))
+    output = history.ask("diff-tree", *_PLAIN, "--raw", "-z", lines=_lines(commits))
+    paths_by_commit: dict[str, set[str]] = {}
+    words = iter(output.decode("utf-8", "surrogateescape").split("\0"))
     paths: set[str] = set()
     for word in words:
         if word.startswith(":"):
             paths.add(next(words, ""))
         elif HASH.fullmatch(word.strip()):
-            paths = found.setdefault(word.strip(), set())
-    return {commit: frozenset(paths) for commit, paths in found.items()}
+            paths = paths_by_commit.setdefault(word.strip(), set())
+    return {commit: frozenset(paths) for commit, paths in paths_by_commit.items()}
 
 
 def patch_ids(history: History, commits: Mapping[str, str]) -> dict[str, bytes]:
@@ -47,12 +47,14 @@ def between(history: History, ends: Collection[tuple[str, str]]) -> dict[tuple[s
     """Return by what to know what lies between two commits, for pairs of them."""
     if not ends:
         return {}
-    named = list(dict.fromkeys(commit for pair in ends for commit in pair))
-    told = history.ask("log", "--no-walk=unsorted", "--stdin", "--format=%H %T", lines=named).decode().splitlines()
-    trees = dict(line.split(" ") for line in told)
+    commits = list(dict.fromkeys(commit for pair in ends for commit in pair))
+    output_lines = (
+        history.ask("log", "--no-walk=unsorted", "--stdin", "--format=%H %T", lines=commits).decode().splitlines()
+    )
+    trees = dict(line.split(" ") for line in output_lines)
     lines = {(first, last): f"{trees[first]} {trees[last]}" for first, last in ends}
-    found = _patches(history, sorted(set(lines.values())))
-    return {pair: found[line] for pair, line in lines.items() if line in found}
+    digests = _patches(history, sorted(set(lines.values())))
+    return {pair: digests[line] for pair, line in lines.items() if line in digests}
 
 
 def authorship(history: History, commits: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -60,8 +62,8 @@ def authorship(history: History, commits: Iterable[str]) -> dict[str, tuple[str,
     lines = list(commits)
     if not lines:
         return {}
-    told = history.ask("log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%ae%x00%at%x00%s", lines=lines)
-    rows = (line.split("\0") for line in told.decode("utf-8", "surrogateescape").split("\n"))
+    output = history.ask("log", "--no-walk=unsorted", "--stdin", "--format=%H%x00%ae%x00%at%x00%s", lines=lines)
+    rows = (line.split("\0") for line in output.decode("utf-8", "surrogateescape").split("\n"))
     return {row[0]: tuple(row[1:]) for row in rows if len(row) == 4}
 
 
@@ -73,12 +75,12 @@ def _patches(history: History, lines: Iterable[str]) -> dict[str, bytes]:
     return _digests(history.ask("diff-tree", *_PLAIN, "-p", "-U0", "--full-index", lines=lines))
 
 
-def _digests(told: bytes) -> dict[str, bytes]:
-    found: dict[str, hashlib.blake2b] = {}
+def _digests(diff_output: bytes) -> dict[str, bytes]:
+    digests_by_header: dict[str, hashlib.blake2b] = {}
     digest = hashlib.blake2b(digest_size=16)
     out = put = 0
     blobs = b""
-    for line in told.split(b"\n"):
+    for line in diff_output.split(b"\n"):
         if out and line.startswith(b"-"):
             out -= 1
             digest.update(line + b"\n")
@@ -94,5 +96,5 @@ def _digests(told: bytes) -> dict[str, bytes]:
         elif line.startswith(b"Binary files "):
             digest.update(blobs + b"\n")
         elif _HEADER.fullmatch(line):
-            digest = found.setdefault(line.decode("ascii"), hashlib.blake2b(digest_size=16))
-    return {header: digest.digest() for header, digest in found.items()}
+            digest = digests_by_header.setdefault(line.decode("ascii"), hashlib.blake2b(digest_size=16))
+    return {header: digest.digest() for header, digest in digests_by_header.items()}

@@ -62,12 +62,16 @@ def read_project_config(root: Path) -> ProjectConfig:
 
 def _as_the_person_wants(team: ProjectConfig, root: Path) -> ProjectConfig:
     """What `.claude/palazzo.local.md` replaces, and adds to what is left out. The settings say what is wrong in it."""
-    said = {one.name: one.value for one in layers.person_file(root).said if one.name in _PERSONAL}
-    if not said:
+    personal_settings = {
+        setting.name: setting.value for setting in layers.person_file(root).entries if setting.name in _PERSONAL
+    }
+    if not personal_settings:
         return team
     reading = _Reading(root / layers.PERSON_FILE, "")
-    mine = {key: said.get(f"mine.{key}") for key in _MINE_KEYS}
-    own = reading.read({"wing": said.get("wing"), "mine": {key: value for key, value in mine.items() if value}})
+    mine = {key: personal_settings.get(f"mine.{key}") for key in _MINE_KEYS}
+    own = reading.read(
+        {"wing": personal_settings.get("wing"), "mine": {key: value for key, value in mine.items() if value}}
+    )
     return replace(
         team,
         wing=own.wing or team.wing,
@@ -135,7 +139,7 @@ class _Reading:
         if not isinstance(mine, Mapping):
             self._wrong("mine", "must be a table")
             mine = {}
-        self._unknown(mine, _MINE_KEYS, "mine.")
+        self._report_unknown_keys(mine, _MINE_KEYS, "mine.")
         return ProjectConfig(
             wing=self._name(values, "wing"),
             rooms=self._rooms(values.get("rooms")),
@@ -163,7 +167,7 @@ class _Reading:
         if not isinstance(value, Mapping):
             self._wrong("rooms", "must hold rooms, each with a name", number)
             return None
-        self._unknown(value, _ROOM_KEYS, "rooms.", number)
+        self._report_unknown_keys(value, _ROOM_KEYS, "rooms.", number)
         name = self._name(value, "name", number)
         if not name:
             if "name" not in value:
@@ -195,9 +199,9 @@ class _Reading:
         value = values.get(key)
         if value is None:
             return ()
-        given = value if isinstance(value, list) else [None]
-        good = [one.strip() for one in given if isinstance(one, str) and 0 < len(one.strip()) <= _LONGEST]
-        if len(good) < len(given) or len(good) > _MOST:
+        entries = value if isinstance(value, list) else [None]
+        good = [entry.strip() for entry in entries if isinstance(entry, str) and 0 < len(entry.strip()) <= _LONGEST]
+        if len(good) < len(entries) or len(good) > _MOST:
             self._wrong(key, f"must be a list of up to {_MOST} texts of 1 to {_LONGEST} characters", number)
         return tuple(good[:_MOST])
 
@@ -208,17 +212,17 @@ class _Reading:
             self._wrong(key, "may hold only patterns below the project's directory, without `..`")
         return inside
 
-    def _unknown(
-        self, values: Mapping[str, Any], known: tuple[str, ...], table: str, number: int | None = None
+    def _report_unknown_keys(
+        self, values: Mapping[str, Any], valid_keys: tuple[str, ...], table: str, number: int | None = None
     ) -> None:
         for key in values:
-            if key not in known:
-                self._wrong(str(key), f"is not known in {table[:-1]}; it may hold {', '.join(known)}", number)
+            if key not in valid_keys:
+                self._wrong(str(key), f"is not known in {table[:-1]}; it may hold {', '.join(valid_keys)}", number)
 
-    def _wrong(self, key: str, allowed: str, number: int | None = None) -> None:
+    def _wrong(self, key: str, requirement: str, number: int | None = None) -> None:
         line = self._line(key, number)
-        where = f"{self._path.name}, line {line}" if line else self._path.name
-        self._problems.append(f"{where}: `{key}` {allowed}. The default is used.")
+        location = f"{self._path.name}, line {line}" if line else self._path.name
+        self._problems.append(f"{location}: `{key}` {requirement}. The default is used.")
 
     def _line(self, key: str, number: int | None) -> int | None:
         """The line that sets `key`, in the room of that number; None where the file has another shape."""
@@ -229,8 +233,8 @@ class _Reading:
                 return None
             first, last = begins[number], [*begins, last][number + 1]
         place = re.compile(rf"\s*(?:-\s+)?\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=:\]]")
-        found = (index for index in range(first, last) if place.match(self._lines[index]))
-        return next(found, first if number is not None else -1) + 1 or None
+        line_indexes = (index for index in range(first, last) if place.match(self._lines[index]))
+        return next(line_indexes, first if number is not None else -1) + 1 or None
 
 
 def _stays_inside(pattern: str) -> bool:

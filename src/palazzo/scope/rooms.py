@@ -27,7 +27,7 @@ GENERAL = "general"
 CONVERSATIONS = "sessions"
 
 _LONGEST_SLUG = 64
-_JUDGED = 20_000
+_SAMPLE_LENGTH = 20_000
 """Characters of a text that its room is told from."""
 
 
@@ -55,8 +55,8 @@ def slug(name: str, default: str = GENERAL) -> str:
     the name becomes `redacted`: all names of wings and rooms are made here.
     """
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", _without_secrets(name)).lower())
-    kept = "".join(letter if _is_kept(letter) else "-" for letter in plain)
-    short = re.sub(r"-{2,}", "-", kept).strip("-")[:_LONGEST_SLUG].strip("-")
+    dashed_name = "".join(letter if _is_kept(letter) else "-" for letter in plain)
+    short = re.sub(r"-{2,}", "-", dashed_name).strip("-")[:_LONGEST_SLUG].strip("-")
     return short or default
 
 
@@ -90,10 +90,10 @@ def _by_path(rooms: tuple[Room, ...], path: PurePath) -> str:
 
 def _by_keywords(rooms: tuple[Room, ...], text: str) -> str:
     """The room whose keywords appear most often; the first of equals. A room without any has its name."""
-    judged = text[:_JUDGED].casefold()
+    sample = text[:_SAMPLE_LENGTH].casefold()
     best, most = "", 0
     for room in rooms:
-        count = sum(_occurrences(word.casefold(), judged) for word in room.keywords or (room.name,))
+        count = sum(_occurrences(word.casefold(), sample) for word in room.keywords or (room.name,))
         if count > most:
             best, most = slug(room.name), count
     return best
@@ -101,6 +101,6 @@ def _by_keywords(rooms: tuple[Room, ...], text: str) -> str:
 
 def _occurrences(word: str, text: str) -> int:
     """How often `word` stands by itself; within a script that has no spaces, how often it stands at all."""
-    before = r"(?<![a-z0-9_])" if word[:1].isascii() else ""
-    after = r"(?![a-z0-9_])" if word[-1:].isascii() else ""
-    return len(re.findall(before + re.escape(word) + after, text))
+    left_boundary = r"(?<![a-z0-9_])" if word[:1].isascii() else ""
+    right_boundary = r"(?![a-z0-9_])" if word[-1:].isascii() else ""
+    return len(re.findall(left_boundary + re.escape(word) + right_boundary, text))

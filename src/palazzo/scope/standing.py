@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from palazzo.scope.head_log import head_logs
-from palazzo.scope.history import Graph, History, behind, last_of
-from palazzo.scope.landing import landed
+from palazzo.scope.history import Graph, History, collect_ancestors, last_of
+from palazzo.scope.landing import find_squashed_commits
 
 Visibility = Literal["merged", "unmerged", "parked", "unknown"]
 """`parked` is what was never merged of a branch that is no more; `unknown` what could not be proved, or not in time."""
@@ -43,20 +43,22 @@ class _Branch:
 
     is_there: bool
     lasts: list[str]
-    others: list[str] = field(default_factory=list)
-    amended: dict[str, str] = field(default_factory=dict)
+    question_commits: list[str] = field(default_factory=list)
+    amendments: dict[str, str] = field(default_factory=dict)
 
     def among(self, present: Collection[str]) -> _Branch:
         """Return what of it is here."""
-        lasts = [one for one in dict.fromkeys(self.lasts) if one in present]
-        others = [one for one in dict.fromkeys(self.others) if one in present]
-        return _Branch(self.is_there, lasts, others, {old: new for old, new in self.amended.items() if new in present})
+        lasts = [commit for commit in dict.fromkeys(self.lasts) if commit in present]
+        question_commits = [commit for commit in dict.fromkeys(self.question_commits) if commit in present]
+        return _Branch(
+            self.is_there, lasts, question_commits, {old: new for old, new in self.amendments.items() if new in present}
+        )
 
     def last(self, graph: Graph) -> str:
         """Return the likeliest last commit; where none is known, the furthest that anybody speaks of."""
         if self.lasts:
             return self.lasts[0]
-        return max(self.others, key=lambda one: len(behind(graph, one)), default="")
+        return max(self.question_commits, key=lambda one: len(collect_ancestors(graph, one)), default="")
 
 
 def work_out(
@@ -64,12 +66,16 @@ def work_out(
 ) -> None:
     """Say of each question what can be proved, as soon as it is. Raises UnansweredError where git does not answer."""
     branches = _branches(history, questions)
-    named = {one for branch in branches.values() for one in (*branch.lasts, *branch.others, *branch.amended.values())}
-    present = history.present({*named, head})
+    mentioned_commits = {
+        revision
+        for branch in branches.values()
+        for revision in (*branch.lasts, *branch.question_commits, *branch.amendments.values())
+    }
+    present = history.present({*mentioned_commits, head})
     if head not in present:
         return
     branches = {name: branch.among(present) for name, branch in branches.items()}
-    graph = history.beyond(head, present - {head})
+    graph = history.find_commits_beyond(head, present - {head})
     judged_by: dict[Question, list[str]] = {}
     for question in questions:
         branch = branches[question.branch]
@@ -83,29 +89,31 @@ def work_out(
     tips: dict[str, list[str]] = {}
     for question, commits in judged_by.items():
         for commit in commits:  # several branches may have it, and one of them was squashed
-            tips.setdefault(commit, []).extend([*branches[question.branch].lasts, *branches[question.branch].others])
-    found = landed(history, head, graph, tips)
+            tips.setdefault(commit, []).extend(
+                [*branches[question.branch].lasts, *branches[question.branch].question_commits]
+            )
+    squashed_commits = find_squashed_commits(history, head, graph, tips)
     outside = _surely_outside(history, head, graph, tips)
     for question, commits in judged_by.items():
-        if any(commit in found for commit in commits):
+        if any(commit in squashed_commits for commit in commits):
             decide(question, "merged")
         elif commits[0] in outside:
             decide(question, "unmerged" if branches[question.branch].is_there else "parked")
 
 
 def _branches(history: History, questions: Iterable[Question]) -> dict[str, _Branch]:
-    found: dict[str, _Branch] = {}
+    branches: dict[str, _Branch] = {}
     for question in questions:
-        branch = found.get(question.branch)
+        branch = branches.get(question.branch)
         if branch is None:
-            branch = found[question.branch] = _Branch(bool(question.tips), [*question.tips])
-            left = "" if question.tips else last_of(history.repository, question.branch)
-            branch.lasts += [left] if left else []
+            branch = branches[question.branch] = _Branch(bool(question.tips), [*question.tips])
+            last_commit = "" if question.tips else last_of(history.repository, question.branch)
+            branch.lasts += [last_commit] if last_commit else []
             for log in head_logs(history.repository):
-                branch.amended.update(log.amends.get(question.branch, {}))
+                branch.amendments.update(log.amends.get(question.branch, {}))
         branch.lasts += [question.last] if question.last else []
-        branch.others += [question.commit] if question.commit else []
-    return found
+        branch.question_commits += [question.commit] if question.commit else []
+    return branches
 
 
 def _judged_by(history: History, head: str, graph: Graph, question: Question, branch: _Branch) -> list[str]:
@@ -113,20 +121,20 @@ def _judged_by(history: History, head: str, graph: Graph, question: Question, br
     last, commit = branch.last(graph), question.commit
     if not commit:
         return [last] if last else []
-    if commit not in branch.others:
+    if commit not in branch.question_commits:
         return []
     if commit in graph:
-        return [commit, *_amended(commit, branch.amended)]
+        return [commit, *_follow_amendments(commit, branch.amendments)]
     if question.branch not in MAIN_LINES and last in graph and commit in history.forks(last, head, graph):
         return [last]
     return [commit]
 
 
-def _amended(commit: str, amended: Mapping[str, str]) -> list[str]:
-    found: list[str] = []
-    while (commit := amended.get(commit, "")) and commit not in found:
-        found.append(commit)
-    return found
+def _follow_amendments(commit: str, amendments: Mapping[str, str]) -> list[str]:
+    successors: list[str] = []
+    while (commit := amendments.get(commit, "")) and commit not in successors:
+        successors.append(commit)
+    return successors
 
 
 def _surely_outside(history: History, head: str, graph: Graph, commits: Iterable[str]) -> set[str]:
@@ -134,9 +142,9 @@ def _surely_outside(history: History, head: str, graph: Graph, commits: Iterable
     cut_off = history.shallow()
     if not cut_off:
         return set(commits)
-    found = set()
+    outside_commits = set()
     for commit in commits:
         forks = history.forks(commit, head, graph)
         if forks and not cut_off & {head, *history.walk(forks, head)}:
-            found.add(commit)
-    return found
+            outside_commits.add(commit)
+    return outside_commits

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from palazzo.paths import make_private_directory
 from palazzo.scope.git_files import Repository
-from palazzo.scope.history import History, UnansweredError, Walked
+from palazzo.scope.history import History, UnansweredError, WalksByHead
 from palazzo.scope.standing import Question, Visibility, work_out
 
 ANSWER_WITHIN = 0.18
@@ -36,7 +36,7 @@ _LARGEST_FILE = 8 * 1024 * 1024
 _STANDINGS = ("merged", "unmerged", "parked")
 
 
-class Kept:
+class BranchStatusCache:
     """What is known of one repository, for all of its checkouts. Safe to use from many threads."""
 
     def __init__(self, repository: Repository, directory: Path | None) -> None:
@@ -46,31 +46,35 @@ class Kept:
         self._lock = threading.Lock()
         self._heads: OrderedDict[str, dict[str, Visibility]] = OrderedDict()
         self._in_doubt: dict[tuple[str, str], float] = {}
-        self._walked: Walked = {}
+        self._walked: WalksByHead = {}
         self._working: tuple[float, threading.Event] | None = None
         self._read()
 
     def answers(
-        self, repository: Repository, head: str, questions: Collection[Question], within: float
+        self, repository: Repository, head: str, questions: Collection[Question], timeout: float
     ) -> dict[Question, Visibility]:
         """Return what is known of questions about a checkout; what is not is worked out, and waited for a little."""
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + timeout
         keys = {question: _key(question) for question in questions}
         while True:
             with self._lock:
-                known = self._heads.get(head, {})
+                visibilities = self._heads.get(head, {})
                 now = time.monotonic()
-                found = {question: known[key] for question, key in keys.items() if key in known}
-                missing = [one for one in keys if one not in found and self._in_doubt.get((head, keys[one]), 0.0) < now]
+                answers = {question: visibilities[key] for question, key in keys.items() if key in visibilities}
+                missing = [
+                    pending_question
+                    for pending_question in keys
+                    if pending_question not in answers and self._in_doubt.get((head, keys[pending_question]), 0.0) < now
+                ]
                 if not missing:
-                    return found
+                    return answers
                 if self._working is None:
                     self._start(repository, head, missing)
-                began, done = self._working or (now, threading.Event())
-            if not done.wait(min(deadline, began + ANSWER_WITHIN) - time.monotonic()):
+                began, finish_event = self._working or (now, threading.Event())
+            if not finish_event.wait(min(deadline, began + ANSWER_WITHIN) - time.monotonic()):
                 with self._lock:
-                    known = self._heads.get(head, {})
-                    return {question: known[key] for question, key in keys.items() if key in known}
+                    visibilities = self._heads.get(head, {})
+                    return {question: visibilities[key] for question, key in keys.items() if key in visibilities}
 
     @property
     def is_working(self) -> bool:
@@ -78,20 +82,22 @@ class Kept:
         return self._working is not None
 
     def _start(self, repository: Repository, head: str, questions: list[Question]) -> None:
-        done = threading.Event()
-        self._working = time.monotonic(), done
-        working = threading.Thread(
-            target=self._work, args=(repository, head, questions, done), name="palazzo-ancestry", daemon=True
+        finish_event = threading.Event()
+        self._working = time.monotonic(), finish_event
+        thread = threading.Thread(
+            target=self._work, args=(repository, head, questions, finish_event), name="palazzo-ancestry", daemon=True
         )
-        working.start()
+        thread.start()
 
-    def _work(self, repository: Repository, head: str, questions: list[Question], done: threading.Event) -> None:
-        def decide(question: Question, standing: Visibility) -> None:
+    def _work(
+        self, repository: Repository, head: str, questions: list[Question], finish_event: threading.Event
+    ) -> None:
+        def decide(question: Question, visibility: Visibility) -> None:
             with self._lock:
-                known = self._heads.setdefault(head, {})
+                visibilities = self._heads.setdefault(head, {})
                 self._heads.move_to_end(head)
-                if len(known) < _MOST_OF_A_HEAD:
-                    known[_key(question)] = standing
+                if len(visibilities) < _MOST_OF_A_HEAD:
+                    visibilities[_key(question)] = visibility
                 while len(self._heads) > _MOST_HEADS:
                     self._heads.popitem(last=False)
 
@@ -105,21 +111,23 @@ class Kept:
                 self._in_doubt = {key: until for key, until in self._in_doubt.items() if until > now}
                 self._in_doubt |= {(head, _key(question)): now + _DOUBT for question in questions}
                 self._working = None
-            done.set()
+            finish_event.set()
 
     def _read(self) -> None:
         if self._file is None:
             return
         try:
             with self._file.open("rb") as file:
-                kept = json.loads(file.read(_LARGEST_FILE))
+                content = json.loads(file.read(_LARGEST_FILE))
         except (OSError, ValueError, RecursionError):  # not there yet, or cut off: nothing is known then
             return
-        if not isinstance(kept, dict):
+        if not isinstance(content, dict):
             return
-        for head, known in kept.items():
-            if isinstance(known, dict):
-                self._heads[head] = {key: said for key, said in known.items() if said in _STANDINGS}
+        for head, visibilities in content.items():
+            if isinstance(visibilities, dict):
+                self._heads[head] = {
+                    key: visibility for key, visibility in visibilities.items() if visibility in _STANDINGS
+                }
 
     def _write(self) -> None:
         if self._file is None:
@@ -139,23 +147,23 @@ class Kept:
                     aside.unlink()
 
 
-_kept: dict[tuple[Path, Path | None], Kept] = {}
+_caches: dict[tuple[Path, Path | None], BranchStatusCache] = {}
 _kept_lock = threading.Lock()
 
 
-def kept(repository: Repository, directory: Path | None) -> Kept:
+def get_cache(repository: Repository, directory: Path | None) -> BranchStatusCache:
     """Return what this process knows of a repository."""
     with _kept_lock:
         key = (repository.common, directory)
-        if key not in _kept:
-            _kept[key] = Kept(repository, directory)
-        return _kept[key]
+        if key not in _caches:
+            _caches[key] = BranchStatusCache(repository, directory)
+        return _caches[key]
 
 
 def forget_all() -> None:
     """Know nothing any more, as a process that begins."""
     with _kept_lock:
-        _kept.clear()
+        _caches.clear()
 
 
 def _key(question: Question) -> str:

@@ -26,13 +26,13 @@ _CHECKOUTS, _ANSWERS = 4, 256
 """Checkouts of which answers are kept, and answers of each: that about all files of a large one has some 10 MB."""
 _AT_ONCE = 4
 """Files that are looked for at the same time; others are looked for when they are asked for again."""
-_AGAIN = 30.0
+_RETRY_DELAY = 30.0
 """Seconds after which git is asked again what it could not answer."""
 _STALE = 10.0
 """Seconds for which files that git does not track are taken to be where they were: nothing says that they moved."""
 _RENAMES = 8
 """How often a file may have been renamed to be followed."""
-_COMPARED, _LONGEST = 200, 512 * 1024
+_COMPARISON_LIMIT, _LONGEST = 200, 512 * 1024
 """Files that git does not track, and their bytes at most, that one that it misses is compared with."""
 _ALIKE = 0.5
 """git's own measure of a renamed file (`-M`)."""
@@ -57,16 +57,16 @@ class Listing:
         """Whether the file belongs to a repository within this one, of which this one knows no files."""
         parts = path.split("/")
         above = (b"\t" + os.fsencode("/".join(parts[:n])) + b"\0" for n in range(1, len(parts)))
-        return any(self.rows.find(one) >= 0 for one in above)
+        return any(self.rows.find(prefix) >= 0 for prefix in above)
 
     def with_blob(self, blob: str, most: int) -> list[str]:
         """Return files of this very content."""
         return list(self._paths(f" {blob} 0\t".encode("ascii"), most))
 
-    def named(self, name: str, most: int) -> list[str]:
+    def find_by_name(self, name: str, most: int) -> list[str]:
         """Return files of this name, in whatever directory; at the root last."""
-        known = os.fsencode(name)
-        return [*self._paths(b"/" + known + b"\0", most), *self._paths(b"\t" + known + b"\0", 1)][:most]
+        name_bytes = os.fsencode(name)
+        return [*self._paths(b"/" + name_bytes + b"\0", most), *self._paths(b"\t" + name_bytes + b"\0", 1)][:most]
 
     def _paths(self, mark: bytes, most: int) -> Iterator[str]:
         at = -1
@@ -78,7 +78,7 @@ class Listing:
             yield os.fsdecode(self.rows[start:end].partition(b"\t")[2])
 
 
-class Tracked:
+class CheckoutFiles:
     """One checkout. Times are seconds of `time.monotonic`: until when an answer is waited for."""
 
     def __init__(self, repository: Repository) -> None:
@@ -89,11 +89,11 @@ class Tracked:
         """Return what git tracks; None where that is not known by then."""
         return self._known.get("tracked", lambda: _listing(self._root), until)
 
-    def untracked(self, until: float) -> tuple[str, ...] | None:
+    def list_untracked_files(self, until: float) -> tuple[str, ...] | None:
         """Return the files beside those, but for those that are ignored; None where that is not known by then."""
-        return self._known.get("untracked", lambda: _untracked(self._root), until, _STALE)
+        return self._known.get("untracked", lambda: _list_untracked_files(self._root), until, _STALE)
 
-    def renamed(self, path: str, until: float) -> str | None:
+    def find_new_path(self, path: str, until: float) -> str | None:
         """Return what a file is called now that is not there any more: "" if nobody can say, None if not known yet.
 
         It is told by git's own measure: a file that was deleted, and one that was added by the same commit (or is about
@@ -103,47 +103,49 @@ class Tracked:
 
     def _follow(self, path: str) -> str | None:
         """Follow a file through what was committed, what is staged, and what nobody told git."""
-        seen = [path]
-        while len(seen) <= _RENAMES:
-            to = self._followed(seen[-1])
+        visited_paths = [path]
+        while len(visited_paths) <= _RENAMES:
+            to = self._find_rename(visited_paths[-1])
             if to is None:
                 return None
-            if not to or to in seen:
+            if not to or to in visited_paths:
                 break
-            seen.append(to)
+            visited_paths.append(to)
             if (self._root / to).exists():
                 break
-        return seen[-1] if len(seen) > 1 else ""
+        return visited_paths[-1] if len(visited_paths) > 1 else ""
 
-    def _followed(self, path: str) -> str | None:
+    def _find_rename(self, path: str) -> str | None:
         until = time.monotonic() + PATIENCE
         listing = self.listing(until)
         if listing is None:
             return None
         entry = listing.entry(path)
         if entry is not None:
-            untracked = self.untracked(until)
-            return None if untracked is None else _renamed_untold(self._root, path, entry[1], untracked)
-        staged = self._known.get("staged", lambda: _renames(self._root, "diff", "--cached", "HEAD"), until)
-        return None if staged is None else staged.get(path) or _renamed_by_commit(self._root, path)
+            untracked_paths = self.list_untracked_files(until)
+            return (
+                None if untracked_paths is None else _find_untracked_rename(self._root, path, entry[1], untracked_paths)
+            )
+        index_renames = self._known.get("staged", lambda: _renames(self._root, "diff", "--cached", "HEAD"), until)
+        return None if index_renames is None else index_renames.get(path) or _renamed_by_commit(self._root, path)
 
 
 def _index_of(repository: Repository) -> tuple[int, ...]:
     try:
-        found = (repository.directory / "index").stat()
+        file_stat = (repository.directory / "index").stat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return file_stat.st_mtime_ns, file_stat.st_size, file_stat.st_ino
 
 
 def _listing(root: Path) -> Listing | None:
-    told = git.run(root, "ls-files", "--stage", "-t", "-z", within=PATIENCE)
-    return None if told is None else Listing(told)
+    output = git.run(root, "ls-files", "--stage", "-t", "-z", timeout=PATIENCE)
+    return None if output is None else Listing(output)
 
 
-def _untracked(root: Path) -> tuple[str, ...] | None:
-    told = git.run(root, "ls-files", "--others", "--exclude-standard", "-z", within=PATIENCE)
-    return None if told is None else tuple(os.fsdecode(name) for name in told.split(b"\0") if name)
+def _list_untracked_files(root: Path) -> tuple[str, ...] | None:
+    output = git.run(root, "ls-files", "--others", "--exclude-standard", "-z", timeout=PATIENCE)
+    return None if output is None else tuple(os.fsdecode(name) for name in output.split(b"\0") if name)
 
 
 # --- renames -----------------------------------------------------------------------------------------------
@@ -152,24 +154,24 @@ def _untracked(root: Path) -> tuple[str, ...] | None:
 def _renamed_by_commit(root: Path, path: str) -> str | None:
     """What the last commit that took a file away called it; "" where none did, or it is gone for good."""
     last = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%H", "--", path)
-    told = git.run(root, *last, within=PATIENCE)
-    if told is None:
+    output = git.run(root, *last, timeout=PATIENCE)
+    if output is None:
         return None
-    commit = told.decode("ascii", "replace").strip()
+    commit = output.decode("ascii", "replace").strip()
     if not commit:
         return ""
     renames = _renames(root, "diff-tree", "-r", "--root", "--no-commit-id", commit)
     return None if renames is None else renames.get(path, "")
 
 
-def _renamed_untold(root: Path, path: str, blob: str, untracked: Sequence[str]) -> str:
+def _find_untracked_rename(root: Path, path: str, blob: str, untracked_paths: Sequence[str]) -> str:
     """The file beside the tracked ones that is most like one of those that is not there; "" where none is."""
     suffix = PurePosixPath(path).suffix
-    likely = [name for name in untracked if PurePosixPath(name).suffix == suffix][:_COMPARED]
-    content = git.run(root, "cat-file", "blob", blob, within=PATIENCE) if likely else None
+    candidates = [name for name in untracked_paths if PurePosixPath(name).suffix == suffix][:_COMPARISON_LIMIT]
+    content = git.run(root, "cat-file", "blob", blob, timeout=PATIENCE) if candidates else None
     if content is None:
         return ""
-    best = max(((_likeness(content, root / name), name) for name in likely), default=(0.0, ""))
+    best = max(((_likeness(content, root / name), name) for name in candidates), default=(0.0, ""))
     return best[1] if best[0] >= _ALIKE else ""
 
 
@@ -178,17 +180,17 @@ def _likeness(content: bytes, file: Path) -> float:
     try:
         if file.is_symlink() or not file.is_file() or file.stat().st_size > _LONGEST:
             return 0.0
-        own, other = Counter(content.split(b"\n")), Counter(file.read_bytes().split(b"\n"))
+        own, file_lines = Counter(content.split(b"\n")), Counter(file.read_bytes().split(b"\n"))
     except OSError:
         return 0.0
-    return (own & other).total() / max(own.total(), other.total())
+    return (own & file_lines).total() / max(own.total(), file_lines.total())
 
 
 def _renames(root: Path, command: str, *rest: str) -> dict[str, str] | None:
-    told = git.run(root, command, "-M", "--diff-filter=R", "--name-status", "-z", *rest, within=PATIENCE)
-    if told is None:
+    output = git.run(root, command, "-M", "--diff-filter=R", "--name-status", "-z", *rest, timeout=PATIENCE)
+    if output is None:
         return None
-    parts = [os.fsdecode(part) for part in told.split(b"\0")]
+    parts = [os.fsdecode(part) for part in output.split(b"\0")]
     return dict(zip(parts[1::3], parts[2::3], strict=False))
 
 
@@ -198,10 +200,10 @@ def _renames(root: Path, command: str, *rest: str) -> dict[str, str] | None:
 class _Answer(Generic[T]):
     """What somebody asked, and what was said once `there` is set."""
 
-    def __init__(self, question: Callable[[], T | None], before: T | None = None) -> None:
+    def __init__(self, question: Callable[[], T | None], old_answer: T | None = None) -> None:
         """`before` is what was said until there is an answer."""
         self.there, self.at = threading.Event(), 0.0
-        self.said = before
+        self.said = old_answer
         self._question = question
 
     def find(self) -> None:
@@ -211,9 +213,9 @@ class _Answer(Generic[T]):
             self.at = time.monotonic()
             self.there.set()
 
-    def is_old(self, lasting: float) -> bool:
+    def is_old(self, max_age: float) -> bool:
         """Whether it is to be asked for again."""
-        lasts = _AGAIN if self.said is None else lasting
+        lasts = _RETRY_DELAY if self.said is None else max_age
         return self.there.is_set() and time.monotonic() - self.at > lasts
 
 
@@ -230,7 +232,7 @@ class _Answers:
         key: Hashable,
         question: Callable[[], T | None],
         until: float,
-        lasting: float = float("inf"),
+        max_age: float = float("inf"),
         at_once: int | None = None,
     ) -> T | None:
         """Return what was said; an old answer where there is no new one in time, None where there is none at all.
@@ -238,31 +240,34 @@ class _Answers:
         With `at_once` nothing new is asked while so many questions are open.
         """
         with self._lock:
-            known = before = self._answers.get(key)
-            if known is None or known.is_old(lasting):
-                if at_once is not None and sum(not one.there.is_set() for one in self._answers.values()) >= at_once:
-                    return None if before is None else cast("T | None", before.said)
-                known = _Answer(question, None if before is None else before.said)
-                self._answers[key] = known
-                threading.Thread(target=known.find, name="palazzo-tracked", daemon=True).start()
+            answer = old_answer = self._answers.get(key)
+            if answer is None or answer.is_old(max_age):
+                if (
+                    at_once is not None
+                    and sum(not pending_answer.there.is_set() for pending_answer in self._answers.values()) >= at_once
+                ):
+                    return None if old_answer is None else cast("T | None", old_answer.said)
+                answer = _Answer(question, None if old_answer is None else old_answer.said)
+                self._answers[key] = answer
+                threading.Thread(target=answer.find, name="palazzo-tracked", daemon=True).start()
                 while len(self._answers) > _ANSWERS:
                     self._answers.popitem(last=False)
             self._answers.move_to_end(key)
-        known.there.wait(max(0.0, until - time.monotonic()))
-        return cast("T | None", known.said)
+        answer.there.wait(max(0.0, until - time.monotonic()))
+        return cast("T | None", answer.said)
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[str, _Answers] = OrderedDict()
+_answers_by_directory: OrderedDict[str, _Answers] = OrderedDict()
 """What is known of checkouts, by their git directory; the last one asked for is the last."""
 
 
 def _known_of(directory: str, state: Hashable) -> _Answers:
     with _lock:
-        known = _kept.pop(directory, None)
-        if known is None or known.state != state:
-            known = _Answers(state)
-        _kept[directory] = known
-        while len(_kept) > _CHECKOUTS:
-            _kept.popitem(last=False)
-        return known
+        answers = _answers_by_directory.pop(directory, None)
+        if answers is None or answers.state != state:
+            answers = _Answers(state)
+        _answers_by_directory[directory] = answers
+        while len(_answers_by_directory) > _CHECKOUTS:
+            _answers_by_directory.popitem(last=False)
+        return answers

@@ -10,7 +10,7 @@ import re
 
 from palazzo.security.stand_ins import is_stand_in
 
-Found = tuple[int, int, str]
+RuleSpan = tuple[int, int, str]
 
 _PASSWORD_OPTIONS = {
     "p": """
@@ -60,8 +60,12 @@ def _programs(table: dict[str, str]) -> dict[str, frozenset[str]]:
     return {option: frozenset(names.split()) for option, names in table.items()}
 
 
-_PASSWORDS, _GLUED, _LOGINS = map(_programs, (_PASSWORD_OPTIONS, _GLUED_OPTIONS, _LOGIN_OPTIONS))
-_LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _GLUED) for option in table) | {"S", "b", "n"}
+_PASSWORDS, _ATTACHED_PROGRAMS, _LOGINS = map(_programs, (_PASSWORD_OPTIONS, _GLUED_OPTIONS, _LOGIN_OPTIONS))
+_LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _ATTACHED_PROGRAMS) for option in table) | {
+    "S",
+    "b",
+    "n",
+}
 OPTION_LETTERS = f"(?:[{''.join(sorted({letter.lower() for letter in _LETTERS - {'-'}}))}]|-[upaswb])"
 """What follows the ` -` of each of these options, in lower case, as a regular expression."""
 _OPTION = re.compile(
@@ -74,13 +78,13 @@ _LOGIN = re.compile(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", r
 _USER_AND_PASSWORD = re.compile(r"[A-Za-z]\w{1,30}:(?=[^\s:]*[\d!#$%&*+@^~-])[^\s:/]*[A-Za-z][^\s:/]*")
 _SEGMENT = re.compile(r"[|;&`\n(]|\$\(|\\n")
 _NAME = re.compile(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
-_PIPED = re.compile(
+_PASSWORD_PIPE = re.compile(
     r"(?:echo|printf)(?: -[neE]{1,3})?(?: [\"']%s(?:\\n)?[\"'])? {1,3}"
     r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|"
     r"(?:[^|\n]{0,80}\|)? ?(?:sudo (?!-S)(?:-\w+ )?)?(?P<command>[^|\n;&]{1,120})"
 )
 _PASSWORD_COMMAND = re.compile(r"pass(?:word)?-(?:file|command)[= ][\"'<(]{0,2}\Z")
-_PRINTED = re.compile(r"(?:echo|printf)(?: -n)? [\"']?([^\s\"')]{3,200})")
+_PRINT_COMMAND = re.compile(r"(?:echo|printf)(?: -n)? [\"']?([^\s\"')]{3,200})")
 _READER = re.compile(
     r"(?:sudo -S|su\b|kinit|cryptsetup|passwd|smbpasswd|p4 |vncpasswd|(?:\S{1,40} ){1,3}login|[^|]{0,100}(?:-stdin|-with-token|passphrase-fd|pass-stdin"
     r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
@@ -90,7 +94,7 @@ _HTPASSWD = re.compile(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{
 _SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
 
 
-def find_command_password(text: str, at: int) -> Found | None:
+def find_command_password(text: str, at: int) -> RuleSpan | None:
     """Return the password that a command is given at the option whose ` -` stands at `at`."""
     letter = text[at + 2 : at + 3]
     if letter == "-":
@@ -100,21 +104,21 @@ def find_command_password(text: str, at: int) -> Found | None:
     elif letter not in _LETTERS:
         return None
     line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300, 0)
-    before = text[line:at]
+    prefix = text[line:at]
     return (
-        _option(text, at, before)
-        or _glued(text, at, before)
+        _option(text, at, prefix)
+        or _find_attached_password(text, at, prefix)
         or _htpasswd(text, at, letter, line)
-        or _secure_string(text, at, letter, before, line)
+        or _secure_string(text, at, letter, prefix, line)
     )
 
 
-def _programs_before(before: str) -> tuple[str, list[str]]:
+def _programs_before(prefix: str) -> tuple[str, list[str]]:
     """The command that an option belongs to, and the names of programs in it."""
     cut = 0
-    for end in _SEGMENT.finditer(before):
+    for end in _SEGMENT.finditer(prefix):
         cut = end.end()
-    segment = before[cut:] + " "
+    segment = prefix[cut:] + " "
     return segment, [name.removesuffix(".exe").removesuffix(".jar") for name in _NAME.findall(segment)]
 
 
@@ -125,27 +129,27 @@ def _takes(table: dict[str, frozenset[str]], option: str, segment: str, names: l
     )
 
 
-def _value(found: re.Match[str]) -> tuple[int, int]:
-    return found.span("quoted" if found["quoted"] is not None else "plain")
+def _value(match: re.Match[str]) -> tuple[int, int]:
+    return match.span("quoted" if match["quoted"] is not None else "plain")
 
 
-def _option(text: str, at: int, before: str) -> Found | None:
-    found = _OPTION.match(text, at)
-    if not found:
+def _option(text: str, at: int, prefix: str) -> RuleSpan | None:
+    match = _OPTION.match(text, at)
+    if not match:
         return None
-    start, end = _value(found)
-    if found["name"] == "-body":
-        is_secret = " secret set " in before[-120:]
+    start, end = _value(match)
+    if match["name"] == "-body":
+        is_secret = " secret set " in prefix[-120:]
         return (start, end, "secret") if is_secret and _is_given(text[start:end]) else None
-    if found["name"] not in _PASSWORDS and found["name"] not in _LOGINS:
+    if match["name"] not in _PASSWORDS and match["name"] not in _LOGINS:
         return None
-    segment, names = _programs_before(before)
-    if found["name"] in "pPw" and _is_beside_user(text, segment, names, end) and _is_login_password(text[start:end]):
+    segment, names = _programs_before(prefix)
+    if match["name"] in "pPw" and _is_beside_user(text, segment, names, end) and _is_login_password(text[start:end]):
         return start, end, "password"
-    if _takes(_PASSWORDS, found["name"], segment, names) and _is_given(text[start:end]):
+    if _takes(_PASSWORDS, match["name"], segment, names) and _is_given(text[start:end]):
         return start, end, "password"
-    is_login = _takes(_LOGINS, found["name"], segment, names) or ("auth" in found["name"] and "jenkins-cli" in segment)
-    if is_login or (found["name"] == "-user" and _USER_AND_PASSWORD.fullmatch(text, start, end)):
+    is_login = _takes(_LOGINS, match["name"], segment, names) or ("auth" in match["name"] and "jenkins-cli" in segment)
+    if is_login or (match["name"] == "-user" and _USER_AND_PASSWORD.fullmatch(text, start, end)):
         login = _LOGIN.fullmatch(text[start:end])
         if login and login["user"] != login["password"] and _is_given(login["password"]) and "://" not in login[0]:
             return start + login.start("password"), end, "password"
@@ -172,40 +176,40 @@ def _is_login_password(value: str) -> bool:
     return _is_given(value) and len(value) >= 4 and not value.isdigit() and value[:1] not in "-/." and ":" not in value
 
 
-def _glued(text: str, at: int, before: str) -> Found | None:
-    found = _GLUED_VALUE.match(text, at)
-    if not found:
+def _find_attached_password(text: str, at: int, prefix: str) -> RuleSpan | None:
+    match = _GLUED_VALUE.match(text, at)
+    if not match:
         return None
-    segment, names = _programs_before(before)
-    if not _takes(_GLUED, found["name"][-1] if found["name"] == "hp" else found["name"], segment, names):
+    segment, names = _programs_before(prefix)
+    if not _takes(_ATTACHED_PROGRAMS, match["name"][-1] if match["name"] == "hp" else match["name"], segment, names):
         return None
-    start, end = _value(found)
+    start, end = _value(match)
     return (start, end, "password") if _is_given(text[start:end]) and text[start] not in "-=" else None
 
 
-def find_piped_password(text: str, at: int) -> Found | None:
+def find_piped_password(text: str, at: int) -> RuleSpan | None:
     """Return what the `echo` or `printf` at `at` gives to a command that reads a password."""
     if _PASSWORD_COMMAND.search(text, max(0, at - 40), at):
-        printed = _PRINTED.match(text, at)
-        return (*printed.span(1), "password") if printed and _is_given(printed[1]) else None
-    piped = _PIPED.match(text, at)
-    if not piped or not _READER.match(piped["command"].strip()):
+        print_match = _PRINT_COMMAND.match(text, at)
+        return (*print_match.span(1), "password") if print_match and _is_given(print_match[1]) else None
+    pipe_match = _PASSWORD_PIPE.match(text, at)
+    if not pipe_match or not _READER.match(pipe_match["command"].strip()):
         return None
-    start, end = _value(piped)
+    start, end = _value(pipe_match)
     return (start, end, "password") if _is_given(text[start:end]) else None
 
 
-def _htpasswd(text: str, at: int, letter: str, line: int) -> Found | None:
+def _htpasswd(text: str, at: int, letter: str, line: int) -> RuleSpan | None:
     if letter not in "bn":
         return None
     start = text.rfind("passwd", line, at + 1)
-    found = _HTPASSWD.search(text, start - 2) if start >= 2 else None
-    return (*found.span(1), "password") if found and found.start(1) > at and _is_given(found[1]) else None
+    match = _HTPASSWD.search(text, start - 2) if start >= 2 else None
+    return (*match.span(1), "password") if match and match.start(1) > at and _is_given(match[1]) else None
 
 
-def _secure_string(text: str, at: int, letter: str, before: str, line: int) -> Found | None:
-    found = _SECURE_STRING.search(before) if letter == "A" else None
-    return (line + found.start(2), line + found.end(2), "password") if found and _is_given(found[2]) else None
+def _secure_string(text: str, at: int, letter: str, prefix: str, line: int) -> RuleSpan | None:
+    match = _SECURE_STRING.search(prefix) if letter == "A" else None
+    return (line + match.start(2), line + match.end(2), "password") if match and _is_given(match[2]) else None
 
 
 def _is_given(value: str) -> bool:

@@ -25,7 +25,7 @@ _ESCAPES = (
 _ODD_LETTERS = re.compile(rf"[{_INVISIBLE}]+|(?P<wide>[\uff01-\uff5e])")
 """A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` all the same), one that an
 address or HTML spells out, what is not seen, and letters of full width."""
-_BEFORE, _BEHIND = 1024, 2048
+_LEADING_CHARACTERS, _TRAILING_CHARACTERS = 1024, 2048
 """How far around an escape the text is looked at: longer than nearly all tokens, short beside a transcript."""
 
 _HEAD = 32
@@ -38,7 +38,7 @@ _LINE_END = re.compile(r"(?:\\r|\r)?(?:\\n|\n)")
 
 
 @dataclass(frozen=True, slots=True)
-class Unescaped:
+class DecodedText:
     """A text with its letters' escapes undone, and where in the original each stretch of it stands."""
 
     text: str
@@ -59,7 +59,7 @@ class Unescaped:
         return end + by, end + by + 1
 
 
-def unescaped(text: str) -> Unescaped | None:
+def decode_escapes(text: str) -> DecodedText | None:
     """Return what of `text` is near to escapes of plain letters, without them; None where it has none.
 
     Linear in the text.
@@ -67,10 +67,10 @@ def unescaped(text: str) -> Unescaped | None:
     if "\\" not in text and "%" not in text and "&#" not in text and text.isascii():
         return None
     escapes = [
-        found
+        match
         for marks, pattern in _ESCAPES
         if marks[0][0] in text and any(mark in text for mark in marks)
-        for found in pattern.finditer(text)
+        for match in pattern.finditer(text)
     ]
     if _has_odd_letters(text):
         escapes += _ODD_LETTERS.finditer(text)
@@ -79,28 +79,28 @@ def unescaped(text: str) -> Unescaped | None:
     pieces: list[str] = []
     starts: list[int] = []
     origins: list[tuple[int, int]] = []  # a stretch: the letter that was escaped, and what follows it as it is
-    at, size, behind = 0, 0, -1
-    for found in sorted(escapes, key=re.Match.start):
-        start, end = found.span()
+    at, size, window_end = 0, 0, -1
+    for match in sorted(escapes, key=re.Match.start):
+        start, end = match.span()
         if start < at:
             continue
-        if start > behind:
-            if behind >= 0:
-                pieces += (text[at:behind], _APART)
-                size += behind - at + len(_APART)
-            at = max(at, start - _BEFORE, behind)
+        if start > window_end:
+            if window_end >= 0:
+                pieces += (text[at:window_end], _SEPARATOR)
+                size += window_end - at + len(_SEPARATOR)
+            at = max(at, start - _LEADING_CHARACTERS, window_end)
             starts.append(size)
             origins.append((at, at))
-        letter = _letter(found)
+        letter = _letter(match)
         pieces += (text[at:start], letter)
         size += start - at
         starts.append(size)
         origins.append((start, end) if letter else (end, end))
-        size, at, behind = size + len(letter), end, min(len(text), end + _BEHIND)
-    return Unescaped("".join([*pieces, text[at:behind]]), tuple(starts), tuple(origins))
+        size, at, window_end = size + len(letter), end, min(len(text), end + _TRAILING_CHARACTERS)
+    return DecodedText("".join([*pieces, text[at:window_end]]), tuple(starts), tuple(origins))
 
 
-_APART = "\n" * 32
+_SEPARATOR = "\n" * 32
 """Between two stretches of the text that are looked at."""
 
 
@@ -108,20 +108,20 @@ def _has_odd_letters(text: str) -> bool:
     return not text.isascii() and any(letter in text for letter in _TELLING_LETTERS)
 
 
-def _letter(found: re.Match[str]) -> str:
+def _letter(match: re.Match[str]) -> str:
     """What an escape stands for; nothing for what is not seen."""
-    kind = found.lastgroup
+    kind = match.lastgroup
     if not kind:
         return ""
     if kind == "wide":
-        return chr(ord(found[0]) - 0xFEE0)
-    return found[kind] if kind == "as_is" else chr(int(found[kind], 16 if kind == "hex" else 10))
+        return chr(ord(match[0]) - 0xFEE0)
+    return match[kind] if kind == "as_is" else chr(int(match[kind], 16 if kind == "hex" else 10))
 
 
 def may_be_base64_text(run: str) -> bool:
     """Whether a run begins as printable text does in base64."""
     head = run[:_HEAD]
-    return len(head) >= _SHORTEST and _decoded(head) is not None
+    return len(head) >= _SHORTEST and _decode_base64(head) is not None
 
 
 def base64_text(text: str, start: int, end: int) -> tuple[str, int] | None:
@@ -134,8 +134,8 @@ def base64_text(text: str, start: int, end: int) -> tuple[str, int] | None:
     block = _BLOCK.match(text, start)
     if block and block.end() > end:
         end = block.end()
-    decoded = _decoded(_LINE_END.sub("", text[start:end]))
-    return None if decoded is None else (decoded, end)
+    plain_text = _decode_base64(_LINE_END.sub("", text[start:end]))
+    return None if plain_text is None else (plain_text, end)
 
 
 def continues_base64(text: str, start: int) -> bool:
@@ -144,7 +144,7 @@ def continues_base64(text: str, start: int) -> bool:
     return line_end >= 64 and _PLAIN.fullmatch(text, line_end - 60, line_end) is not None
 
 
-def _decoded(body: str) -> str | None:
+def _decode_base64(body: str) -> str | None:
     whole = body[: len(body) // 4 * 4]
     if not _PLAIN.fullmatch(whole):
         return None

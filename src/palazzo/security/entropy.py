@@ -91,7 +91,7 @@ def _is_named_id(run: str) -> bool:
     )
 
 
-_ENCRYPTED = re.compile(r"ENC[(\[][^\n]{0,36}\Z")
+_CIPHER_PREFIX = re.compile(r"ENC[(\[][^\n]{0,36}\Z")
 
 
 def _is_known(text: str, start: int, end: int, run: str) -> bool:
@@ -102,13 +102,15 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
         or "authDomain" in text[end : end + 30]
     ):
         return True
-    if _ENCRYPTED.search(text, max(0, start - 40), start) or _is_in_armor(text, start):
+    if _CIPHER_PREFIX.search(text, max(0, start - 40), start) or _is_in_armor(text, start):
         return True
-    before, after = text[start - 1 : start], text[end : end + 1]
-    if before == "\\" or after == "(":
+    preceding_letter, following_letter = text[start - 1 : start], text[end : end + 1]
+    if preceding_letter == "\\" or following_letter == "(":
         return True
-    alone = (not before or before in " \t\n\"'") and (not after or after in "\n\\\"'")
-    if alone and size_of_line(text, start, end) - (end - start) <= 12 and end - start >= 56:
+    is_isolated = (not preceding_letter or preceding_letter in " \t\n\"'") and (
+        not following_letter or following_letter in "\n\\\"'"
+    )
+    if is_isolated and size_of_line(text, start, end) - (end - start) <= 12 and end - start >= 56:
         return True  # a line of a longer base64 body
     address = text.rfind("://", max(0, start - 120), start)
     return address >= 0 and not any(map(str.isspace, text[address:start])) and "=" not in text[address:start]
@@ -116,12 +118,12 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
 
 def _is_named_public(text: str, start: int) -> bool:
     """Whether what stands before a run names something that everybody may know."""
-    before = text[max(0, start - 48) : start]
-    named = before[-24:].rstrip(_MARKS).lower()
-    if (len(named) + 6 >= len(before[-24:]) and named.endswith(_NO_SECRET)) or named.endswith(_NAMED_ALIKE):
+    prefix = text[max(0, start - 48) : start]
+    label = prefix[-24:].rstrip(_MARKS).lower()
+    if (len(label) + 6 >= len(prefix[-24:]) and label.endswith(_NO_SECRET)) or label.endswith(_NAMED_ALIKE):
         return True
-    return (before[-1:] in ('"', "'") and _OF_JWK.search(before) is not None) or (
-        before[-1:] == "|" and _KNOWN_HOST.search(before) is not None
+    return (prefix[-1:] in ('"', "'") and _OF_JWK.search(prefix) is not None) or (
+        prefix[-1:] == "|" and _KNOWN_HOST.search(prefix) is not None
     )
 
 
@@ -133,8 +135,8 @@ def _is_in_armor(text: str, start: int) -> bool:
 
 def size_of_line(text: str, start: int, end: int) -> int:
     """Return the length of the line that holds the run, looked at no further than 40 characters each way."""
-    left = text.rfind("\n", max(0, start - 40), start)
+    line_start = text.rfind("\n", max(0, start - 40), start)
     right = text.find("\n", end, end + 40)
     return (end + 40 if right < 0 and end + 40 <= len(text) else len(text) if right < 0 else right) - (
-        max(0, start - 40) if left < 0 else left + 1
+        max(0, start - 40) if line_start < 0 else line_start + 1
     )

@@ -27,7 +27,7 @@ from palazzo.security.stated_passwords import (
     looks_chosen,
 )
 from palazzo.security.value_shapes import (
-    BRACED,
+    BRACE_VALUE,
     CALL,
     CALL_OR_MEMBER,
     CODE,
@@ -109,10 +109,10 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
         return find_key(text, at) if anchor == "key" else None
     more = (_PASSWORD if rule == "password" else _SECRET_ID).match(text, name_end) if rule != "token" else None
     name_end = more.end() if more else name_end
-    found = _assigned(text, at, name_end, rule)
-    if found or rule != "password":
+    span = _find_assigned_value(text, at, name_end, rule)
+    if span or rule != "password":
         return (
-            found
+            span
             or find_labelled_token(text, name_end, rule)
             or find_field(text, name_end, rule)
             or (find_directive(text, at) if rule == "secret" else None)
@@ -122,21 +122,21 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
 
 def find_value_of(text: str, start: int, end: int) -> tuple[int, int, str] | None:
     """Return the password that is assigned to, or stated behind, the word for one from `start` to `end`."""
-    return _assigned(text, start, end, "password") or find_stated_password(text, start, end)
+    return _find_assigned_value(text, start, end, "password") or find_stated_password(text, start, end)
 
 
-def _assigned(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, str] | None:
-    found = _AFTER_NAME.match(text, name_end)
-    if not found:
+def _find_assigned_value(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, str] | None:
+    match = _AFTER_NAME.match(text, name_end)
+    if not match:
         return None
-    start, end = _value(text, found)
-    if found["quoted"] is None:
-        end = _end_of_argument(text, at, found, start, end)
-        if "phrase" in text[at:name_end].lower() and found["sep"].strip() in ("=", ":"):
+    start, end = _value(text, match)
+    if match["quoted"] is None:
+        end = _end_of_argument(text, at, match, start, end)
+        if "phrase" in text[at:name_end].lower() and match["sep"].strip() in ("=", ":"):
             words = _PHRASE.match(text, start)
             if words and (_is_variable(text, at) or not _INSTRUCTION.search(words[0])):
                 return start, words.end(), rule
-    return (start, end, rule) if _fits(text, at, found, _joined(text, start, end), rule) else None
+    return (start, end, rule) if _fits(text, at, match, _join_pieces(text, start, end), rule) else None
 
 
 _PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
@@ -146,10 +146,10 @@ _INSTRUCTION = re.compile(
 """What a form says about a passphrase."""
 
 
-def _end_of_argument(text: str, at: int, found: re.Match[str], start: int, end: int) -> int:
+def _end_of_argument(text: str, at: int, match: re.Match[str], start: int, end: int) -> int:
     """Where a value ends that a shell hands over as one word: an option's or an environment variable's."""
     is_option = text[max(0, _name_start(text, at))] == "-"
-    if not (is_option or (found["sep"] == "=" and _is_variable(text, at))):
+    if not (is_option or (match["sep"] == "=" and _is_variable(text, at))):
         return end
     rest = _ARGUMENT.match(text, start)
     return max(end, rest.end()) if rest else end
@@ -160,29 +160,29 @@ _ARGUMENT = re.compile(
 )
 
 
-def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
+def _value(text: str, match: re.Match[str]) -> tuple[int, int]:
     """Where a value begins and ends, with the pieces that a program joins to it."""
-    if found["quoted"] is None:
-        start, end = found.span("plain")
+    if match["quoted"] is None:
+        start, end = match.span("plain")
         return start, _without_stop(text, start, end)
-    start, end = found.span("quoted")
-    pieces = _PIECES.match(text, found.end())
+    start, end = match.span("quoted")
+    pieces = _PIECES.match(text, match.end())
     return start, pieces.end() - 1 if pieces else end
 
 
-def _joined(text: str, start: int, end: int) -> str:
+def _join_pieces(text: str, start: int, end: int) -> str:
     return _BETWEEN_PIECES.sub("", text[start:end])
 
 
 def is_secret_value(name: str, value: str) -> bool:
     """Whether `value` under the field `name` of a structure is a secret."""
     head = f'"{name}": "'
-    lowered = head.lower()
+    lowercase_head = head.lower()
     for anchor in NAME_ANCHORS:
-        at = lowered.rfind(anchor)
+        at = lowercase_head.rfind(anchor)
         if at >= 0 and "\n" not in value and '"' not in value:
-            found = named_value(f'{head}{value}"', at, anchor)
-            if found and found[0] == len(head):
+            span = named_value(f'{head}{value}"', at, anchor)
+            if span and span[0] == len(head):
                 return True
     return False
 
@@ -197,19 +197,25 @@ def _rule(text: str, at: int, end: int, anchor: str) -> str:
         return "password" if _stands_alone(text, at, end + text.startswith(("d", "D"), end)) else ""
     if anchor == "secret" and _SECRET_ID.match(text, end):
         return anchor
-    before = text[max(0, at - 16) : at].rstrip(" _.-").lower()
+    prefix = text[max(0, at - 16) : at].rstrip(" _.-").lower()
     if anchor == "key":
-        return anchor if before.endswith(_KEY_OF) else ""
-    return "" if anchor == "token" and before.endswith(_TOKEN_OF_ANOTHER_KIND) else anchor
+        return anchor if prefix.endswith(_KEY_OF) else ""
+    return "" if anchor == "token" and prefix.endswith(_TOKEN_OF_ANOTHER_KIND) else anchor
 
 
 def _is_word_pw(text: str, at: int, end: int) -> bool:
     """Whether `pw` is a word or the end of a name: two letters are too few to be found anywhere else."""
-    before, after = text[at - 1 : at] if at else "", text[end : end + 1]
+    preceding_letter, following_letter = text[at - 1 : at] if at else "", text[end : end + 1]
     begins = (
-        not before.isalnum() or (before.islower() and text[at] == "P") or text[max(0, at - 4) : at].lower() in _PW_OF
+        not preceding_letter.isalnum()
+        or (preceding_letter.islower() and text[at] == "P")
+        or text[max(0, at - 4) : at].lower() in _PW_OF
     )
-    return begins and not after.isalnum() and (after != " " or _PW_STATES.match(text, end) is not None)
+    return (
+        begins
+        and not following_letter.isalnum()
+        and (following_letter != " " or _PW_STATES.match(text, end) is not None)
+    )
 
 
 _PW_OF = frozenset(["root", "bind", "user"])
@@ -222,9 +228,9 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
     """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `smbpass` or `DB_PASS`."""
     if text[end : end + 1].isalpha():
         return False
-    before = text[max(0, at - 8) : at]
-    is_glued = before[-1:].isalpha() and before[-1:].islower() == text[at].islower()
-    return not is_glued or _ENGLISH_PASS.search(before) is None
+    prefix = text[max(0, at - 8) : at]
+    is_glued = prefix[-1:].isalpha() and prefix[-1:].islower() == text[at].islower()
+    return not is_glued or _ENGLISH_PASS.search(prefix) is None
 
 
 _ENGLISH_PASS = re.compile(
@@ -242,50 +248,50 @@ def _without_stop(text: str, start: int, end: int) -> int:
     return end
 
 
-def _fits(text: str, at: int, found: re.Match[str], value: str, rule: str) -> bool:
+def _fits(text: str, at: int, match: re.Match[str], value: str, rule: str) -> bool:
     if rule == "password":
-        return _is_named_password(text, at, found, value)
-    if found["sep"] == ":" and text[at - 1 : at] == ":":
+        return _is_named_password(text, at, match, value)
+    if match["sep"] == ":" and text[at - 1 : at] == ":":
         return False  # a part of a name: `arn:aws:secretsmanager:eu-west-1:…:secret:…`
     if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
         return rule == "secret" and len(value) > 24 and is_phrase(value) and _is_variable(text, at)
     if len(value.split(None, 1)) > 1:
-        return found["quoted"] is not None and (count_steps(value) + count_specials(value)) * 3 >= len(value) > 24
-    quoted = found["quoted"] is not None
+        return match["quoted"] is not None and (count_steps(value) + count_specials(value)) * 3 >= len(value) > 24
+    is_quoted = match["quoted"] is not None
     if WORDS.fullmatch(value):
         if (rule == "secret" or (rule == "key" and len(value) >= 12)) and _is_variable(text, at):
             return not is_stand_in(value) and (len(value) >= 8 or is_phrase(value))
-        if _is_header(text, at, found) or (quoted and _is_held_by_client(text, at, found)):
+        if _is_header(text, at, match) or (is_quoted and _is_held_by_client(text, at, match)):
             return not is_stand_in(value)
         return len(value) >= 20 and value.isalpha() and is_random_word(value)
-    if not quoted and CALL_OR_MEMBER.match(value) and not JOIN_TOKEN.fullmatch(value):
+    if not is_quoted and CALL_OR_MEMBER.match(value) and not JOIN_TOKEN.fullmatch(value):
         return False
-    if not is_token(value) or not _stands_where_values_do(text, at, found, value):
+    if not is_token(value) or not _stands_where_values_do(text, at, match, value):
         start = _name_start(text, at)
         is_alone = rule == "secret" and (
-            is_setting(text, start, found, found.end()) or _is_indented(text, start, found)
+            is_setting(text, start, match, match.end()) or _is_indented(text, start, match)
         )
-        is_chosen = _is_header(text, at, found) or (is_alone and looks_chosen(value))
+        is_chosen = _is_header(text, at, match) or (is_alone and looks_chosen(value))
         return is_chosen and not is_stand_in(value)
-    return rule != "key" or _PUBLISHED.search(text, max(0, at - 100), at + 200) is None
+    return rule != "key" or _PUBLICATION_HINT.search(text, max(0, at - 100), at + 200) is None
 
 
-def _is_header(text: str, at: int, found: re.Match[str]) -> bool:
+def _is_header(text: str, at: int, match: re.Match[str]) -> bool:
     """Whether name and value are a header of HTTP: `-H "X-Api-Key: X"`."""
-    if found["sep"] != ": ":
+    if match["sep"] != ": ":
         return False
     start = _name_start(text, at)
     is_named = _HEADER.match(text, start) is not None
-    return is_named and text[max(0, start - 1) : start] in ("", "\n", "'", '"') and len(found["plain"] or "") >= 8
+    return is_named and text[max(0, start - 1) : start] in ("", "\n", "'", '"') and len(match["plain"] or "") >= 8
 
 
 _HEADER = re.compile(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.IGNORECASE)
 
 
-def _is_held_by_client(text: str, at: int, found: re.Match[str]) -> bool:
+def _is_held_by_client(text: str, at: int, match: re.Match[str]) -> bool:
     """Whether a secret is one that two programs share, of which no name is kept: `client_secret`."""
-    name = text[max(0, at - 12) : found.start("close")].lower().replace("-", "_")
-    return found["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
+    name = text[max(0, at - 12) : match.start("close")].lower().replace("-", "_")
+    return match["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
 
 
 _SHARED_SECRET = re.compile(
@@ -293,27 +299,29 @@ _SHARED_SECRET = re.compile(
 )
 
 
-def _is_indented(text: str, start: int, found: re.Match[str]) -> bool:
+def _is_indented(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
     begins = text[max(0, start - 3) : start] in ("   ", "\n ", "\n  ", "\n\t", "\t")
-    return begins and found["space"] is not None and LINE_AFTER.match(text, found.end()) is not None
+    return begins and match["space"] is not None and LINE_AFTER.match(text, match.end()) is not None
 
 
-_PUBLISHED = re.compile(r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE)
+_PUBLICATION_HINT = re.compile(
+    r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE
+)
 """Says beside a key that everybody may have it."""
 
 
-def _stands_where_values_do(text: str, at: int, found: re.Match[str], value: str) -> bool:
+def _stands_where_values_do(text: str, at: int, match: re.Match[str], value: str) -> bool:
     """Whether a value follows a mark of assignment, a flag, or is by itself no word of a sentence."""
-    if found["sep"] == " :" and found["quoted"]:
+    if match["sep"] == " :" and match["quoted"]:
         return False  # a variable of psql
-    if not (found["said"] or found["space"] or found["call"]):
+    if not (match["said"] or match["space"] or match["call"]):
         return True
     if _is_flag(text, at):
-        return not found["call"] or found["quoted"] is not None
-    if found["quoted"] is not None:
+        return not match["call"] or match["quoted"] is not None
+    if match["quoted"] is not None:
         return True
-    if found["call"] or len(value) < 8:
+    if match["call"] or len(value) < 8:
         return False
     return count_steps(value) + count_specials(value) >= 2 or (is_strong(value) and sum(map(str.isdigit, value)) > 1)
 
@@ -332,32 +340,32 @@ _NAME_LETTERS = re.compile(r"[\w.$-]{0,60}\Z")
 
 
 def _name_start(text: str, at: int) -> int:
-    found = _NAME_LETTERS.search(text[max(0, at - 60) : at])
-    return at - len(found[0]) if found else at
+    match = _NAME_LETTERS.search(text[max(0, at - 60) : at])
+    return at - len(match[0]) if match else at
 
 
-def _is_named_password(text: str, at: int, found: re.Match[str], value: str) -> bool:
+def _is_named_password(text: str, at: int, match: re.Match[str], value: str) -> bool:
     """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
     the words of a program."""
-    if found["sep"].strip() == "|" and not is_in_table(text, at, found.end()):
+    if match["sep"].strip() == "|" and not is_in_table(text, at, match.end()):
         return False  # a pipe, or a filter of a template
-    if found["space"] and (value.endswith("=") or value.startswith("--") or is_in_prose(text, at, found, value)):
+    if match["space"] and (value.endswith("=") or value.startswith("--") or is_in_prose(text, at, match, value)):
         return False  # the next attribute of an element, or the next word
     is_hash = len(value) > 12 and HASH.match(value) is not None
-    if len(value) < 4 or (is_stand_in(value.strip("{}") if BRACED.match(value) else value) and not is_hash):
+    if len(value) < 4 or (is_stand_in(value.strip("{}") if BRACE_VALUE.match(value) else value) and not is_hash):
         return False
-    if _is_assigned_for_sure(text, at, found, value):
+    if _is_assigned_for_sure(text, at, match, value):
         return True
-    quoted = found["quoted"] is not None
+    is_quoted = match["quoted"] is not None
     if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
         return False
     if WORDS.fullmatch(value):
         if value[-1].isdigit() and len(value) < 20:
-            return _stands_where_values_do(text, at, found, value) and is_password(value, quoted)
+            return _stands_where_values_do(text, at, match, value) and is_password(value, is_quoted)
         return False
-    if not quoted and CALL_OR_MEMBER.match(value):
+    if not is_quoted and CALL_OR_MEMBER.match(value):
         return False
-    return _stands_where_values_do(text, at, found, value) and is_password(value, quoted)
+    return _stands_where_values_do(text, at, match, value) and is_password(value, is_quoted)
 
 
 _PAIR_BEFORE = re.compile(
@@ -371,52 +379,52 @@ _LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
 _SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
 
 
-def _is_assigned_for_sure(text: str, at: int, found: re.Match[str], value: str) -> bool:
+def _is_assigned_for_sure(text: str, at: int, match: re.Match[str], value: str) -> bool:
     """Whether what follows the name is a value and no word of a program: where shells, environments, connection
     strings, files of settings, literals and calls of setters assign."""
     start = _name_start(text, at)
-    name = text[start : found.start("close")]
-    before = text[max(0, start - 90) : start]
-    quoted = found["quoted"] is not None
-    end = found.end("quoted" if quoted else "plain")
-    sep, glue = found["sep"].strip(), found["sep"]
-    if glue == " :" and quoted:
+    name = text[start : match.start("close")]
+    prefix = text[max(0, start - 90) : start]
+    is_quoted = match["quoted"] is not None
+    end = match.end("quoted" if is_quoted else "plain")
+    sep, glue = match["sep"].strip(), match["sep"]
+    if glue == " :" and is_quoted:
         return False  # a variable of psql
-    if before.endswith("${") or (name.startswith("$") and not sep):
+    if prefix.endswith("${") or (name.startswith("$") and not sep):
         return False
-    if found["call"]:
+    if match["call"]:
         if name == "PASSWORD" and glue == "(":
-            return quoted and text.startswith(")", found.end())
-        return quoted and is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, found))
-    if name.startswith("-") and (before[-1:] in ("", " ", "\n", '"', "'", "\t") or before.endswith("\\n")):
+            return is_quoted and text.startswith(")", match.end())
+        return is_quoted and is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, match))
+    if name.startswith("-") and (prefix[-1:] in ("", " ", "\n", '"', "'", "\t") or prefix.endswith("\\n")):
         return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
-    if before[-1:] == "/" and glue == ":" and before[-2:-1] in (" ", '"'):
+    if prefix[-1:] == "/" and glue == ":" and prefix[-2:-1] in (" ", '"'):
         return True
     if name.isupper() and len(name) > 4 and glue == "=" and not is_call(text, end, value):
         return True
-    is_name = not quoted and not found["xml"] and (CALL.match(value) or CODE.fullmatch(value))
-    if is_name and (CALL.match(value) or PLACEHOLDER.search(value) or not is_setting(text, start, found, end)):
+    is_name = not is_quoted and not match["xml"] and (CALL.match(value) or CODE.fullmatch(value))
+    if is_name and (CALL.match(value) or PLACEHOLDER.search(value) or not is_setting(text, start, match, end)):
         return False
     if name.isupper() and len(name) > 4 and sep == ":":
         return is_single(value)
-    if before.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+    if prefix.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
         return True
-    if found["space"] and before.endswith("ENV "):
+    if match["space"] and prefix.endswith("ENV "):
         return True
     if not is_single(value):
-        return quoted and glue == "=" and value.count(" ") < 4 and _PAIR_BEFORE.search(before) is not None
-    if quoted:
-        return _is_literal(text, found, name, value)
-    if glue == "=" and _PAIR_BEFORE.search(before) and _PAIR_AFTER.match(text, end):
+        return is_quoted and glue == "=" and value.count(" ") < 4 and _PAIR_BEFORE.search(prefix) is not None
+    if is_quoted:
+        return _is_literal(text, match, name, value)
+    if glue == "=" and _PAIR_BEFORE.search(prefix) and _PAIR_AFTER.match(text, end):
         return True
-    if glue == "=" and before[-1:] in ("'", '"', "[") and text[end : end + 1] in ("'", '"', "]"):
+    if glue == "=" and prefix[-1:] in ("'", '"', "[") and text[end : end + 1] in ("'", '"', "]"):
         return True
-    if found["space"] and not name.isalpha() and _COMMAND_SETS.search(before) and LINE_AFTER.match(text, end):
+    if match["space"] and not name.isalpha() and _COMMAND_SETS.search(prefix) and LINE_AFTER.match(text, end):
         return True
-    if found["xml"]:
+    if match["xml"]:
         return text.startswith("</", end)
-    return is_setting(text, start, found, end) or (
-        found["space"] is not None and _LOGIN_BEFORE.search(before) is not None and is_beside_sibling(text, start, end)
+    return is_setting(text, start, match, end) or (
+        match["space"] is not None and _LOGIN_BEFORE.search(prefix) is not None and is_beside_sibling(text, start, end)
     )
 
 
@@ -424,27 +432,27 @@ def _is_setter(before_name: str, glue: str) -> bool:
     return glue.startswith("(") and _SETTER.search(before_name) is not None
 
 
-def _is_property(text: str, found: re.Match[str]) -> bool:
+def _is_property(text: str, match: re.Match[str]) -> bool:
     """Whether name and value are the two literals of a call: `setProperty("a.password", "X")`."""
-    is_pair = found["call"] == "," and found["close"][-1:] in ("'", '"') and text.startswith(")", found.end())
-    return is_pair and _CALLEE.search(text, max(0, found.start() - 60), found.start()) is not None
+    is_pair = match["call"] == "," and match["close"][-1:] in ("'", '"') and text.startswith(")", match.end())
+    return is_pair and _CALLEE.search(text, max(0, match.start() - 60), match.start()) is not None
 
 
 _CALLEE = re.compile(r"\w\(\s?[\"'][\w.-]*\Z")
 
 
-def _is_literal(text: str, found: re.Match[str], name: str, value: str) -> bool:
+def _is_literal(text: str, match: re.Match[str], name: str, value: str) -> bool:
     """Whether a string in quotes is what a program or a document assigns, and no label that people read."""
-    if found["space"] and not name.isupper():
-        start = found.start("close") - len(name)
+    if match["space"] and not name.isupper():
+        start = match.start("close") - len(name)
         return LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
     is_titled = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
-    is_label = is_titled and found["sep"].strip() == ":" and not is_beside_sibling(text, *found.span())
-    if is_label or found["said"]:
+    is_label = is_titled and match["sep"].strip() == ":" and not is_beside_sibling(text, *match.span())
+    if is_label or match["said"]:
         return False
     is_variable = name[-1:] not in ".$"
-    is_long = len(value) >= (6 if found["sep"].strip() in ("=", ":=") else 8)
-    return is_variable and (is_long or not value.isalpha() or is_beside_sibling(text, *found.span()))
+    is_long = len(value) >= (6 if match["sep"].strip() in ("=", ":=") else 8)
+    return is_variable and (is_long or not value.isalpha() or is_beside_sibling(text, *match.span()))
 
 
 _BARE_NAMES = frozenset(["password", "pass", "passwd", "passphrase", "pwd", "pw", "passcode"])

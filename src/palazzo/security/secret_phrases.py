@@ -18,7 +18,7 @@ from palazzo.security.stand_ins import is_default_login, is_public_example, is_s
 from palazzo.security.stated_passwords import find_field, find_pin, is_strong, looks_chosen
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
-Found = tuple[int, int, str]
+RuleSpan = tuple[int, int, str]
 """Where a secret begins, where it ends, and the rule that found it."""
 
 _CREDENTIALS = re.compile(r"://([^\s/@:\"'`<>?#]{0,100}):([^\s/@\"'`<>]{3,200})@(?=[\w.\[$-])")
@@ -45,20 +45,20 @@ _BASIC = re.compile(
 )
 
 
-def _credentials(text: str, at: int) -> Found | None:
+def _credentials(text: str, at: int) -> RuleSpan | None:
     odd = _DATABASE.search(text, max(0, at - 20), at) is not None
-    found = (_ODD_CREDENTIALS if odd else _CREDENTIALS).match(text, at)
-    if not found:
+    match = (_ODD_CREDENTIALS if odd else _CREDENTIALS).match(text, at)
+    if not match:
         token = _TOKEN_ALONE.match(text, at)
-        return (*token.span(1), "url-password") if token else _signed(text, at)
-    user, password = found.groups()
+        return (*token.span(1), "url-password") if token else _find_signature(text, at)
+    user, password = match.groups()
     if (
         _STAND_IN.match(password)
         or is_stand_in(password)
-        or is_default_login(user, password, text[found.end() : found.end() + 60])
+        or is_default_login(user, password, text[match.end() : match.end() + 60])
     ):
         return None
-    return (*found.span(2), "url-password")
+    return (*match.span(2), "url-password")
 
 
 _TOKEN_ALONE = re.compile(
@@ -66,21 +66,21 @@ _TOKEN_ALONE = re.compile(
 )
 
 
-def _signed(text: str, at: int) -> Found | None:
+def _find_signature(text: str, at: int) -> RuleSpan | None:
     """The signature of an address that lets its holder in."""
     if "ignature=" not in text[at : at + 1200]:
         return None
-    found = _SIGNED.match(text, at)
-    return (*found.span(1), "signature") if found else None
+    match = _SIGNATURE.match(text, at)
+    return (*match.span(1), "signature") if match else None
 
 
-_SIGNED = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]ignature=([\w%+/-]{27,1024}={0,2})")
+_SIGNATURE = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]ignature=([\w%+/-]{27,1024}={0,2})")
 
 
-def _authorization(text: str, at: int) -> Found | None:
-    found = _AUTHORIZATION.match(text, at)
-    if found and _is_whole_token(found[1]):
-        return (*found.span(1), "authorization")
+def _authorization(text: str, at: int) -> RuleSpan | None:
+    match = _AUTHORIZATION.match(text, at)
+    if match and _is_whole_token(match[1]):
+        return (*match.span(1), "authorization")
     basic = _BASIC.match(text, at)
     if not basic or not _is_user_and_password(basic[1]) or is_public_example(basic[1] + "=" * (-len(basic[1]) % 4)):
         return None
@@ -95,9 +95,9 @@ def _is_user_and_password(body: str) -> bool:
     return bool(name and colon and word) and (name + word).isprintable() and not is_stand_in(word)
 
 
-def _bearer(text: str, at: int) -> Found | None:
-    found = _BEARER.match(text, at)
-    return (*found.span(1), "authorization") if found and _is_whole_token(found[1]) else None
+def _bearer(text: str, at: int) -> RuleSpan | None:
+    match = _BEARER.match(text, at)
+    return (*match.span(1), "authorization") if match and _is_whole_token(match[1]) else None
 
 
 def _is_whole_token(token: str) -> bool:
@@ -105,7 +105,7 @@ def _is_whole_token(token: str) -> bool:
     return any(map(str.isdigit, token)) and not (token.endswith("...") and len(token) < 40)
 
 
-def find_private_key(text: str, at: int) -> Found | None:
+def find_private_key(text: str, at: int) -> RuleSpan | None:
     """Return the private key in whose first or last line `PRIVATE KEY` stands at `at`."""
     begin = text.rfind("---- BEGIN", max(0, at - 50), at)
     begin = max(begin, text.rfind("-----", max(0, at - 50), at))
@@ -114,32 +114,32 @@ def find_private_key(text: str, at: int) -> Found | None:
     if text.startswith("-----END", begin):
         tail = PRIVATE_KEY_TAIL.search(text, max(0, begin - _LONGEST_TAIL), at)
         return (*tail.span(1), "private-key") if tail and KEY_MATERIAL.search(tail[1]) else None
-    found = PRIVATE_KEY.match(text, begin)
-    return (*found.span(), "private-key") if found and KEY_MATERIAL.search(found[1] or found[2]) else None
+    match = PRIVATE_KEY.match(text, begin)
+    return (*match.span(), "private-key") if match and KEY_MATERIAL.search(match[1] or match[2]) else None
 
 
 _LONGEST_TAIL = 4096
 
 
-def _azure(text: str, at: int) -> Found | None:
-    found = AZURE_CLIENT_SECRET.match(text, at - 4) if at > 3 and text[at] == "Q" else None
-    return (*found.span(), "azure-client-secret") if found else None
+def _azure(text: str, at: int) -> RuleSpan | None:
+    match = AZURE_CLIENT_SECRET.match(text, at - 4) if at > 3 and text[at] == "Q" else None
+    return (*match.span(), "azure-client-secret") if match else None
 
 
-def _login(text: str, at: int) -> Found | None:
+def _login(text: str, at: int) -> RuleSpan | None:
     """`"AUTH" "user" "X"` of Redis, `NEO4J_AUTH=user/X`, `ldap_default_authtok = X`, `_auth=…` of npm."""
-    found = _AUTH.match(text, at)
-    if not found:
+    match = _AUTH.match(text, at)
+    if not match:
         return None
-    group = found.lastgroup or ""
-    value = found[group]
+    group = match.lastgroup or ""
+    value = match[group]
     if is_stand_in(value) or (group == "redis" and not text.startswith("AUTH", at)):
         return None
     if group == "master" and not _AUTH_BEFORE.search(text, max(0, at - 20), at + 4):
         return None
     if group == "pair" and not (looks_chosen(value) or text.startswith("=(", at + 4)):
         return None
-    return (*found.span(group), "password")
+    return (*match.span(group), "password")
 
 
 _AUTH = re.compile(
@@ -154,7 +154,7 @@ _AUTH = re.compile(
 _AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
 
 
-def _auth(text: str, at: int) -> Found | None:
+def _auth(text: str, at: int) -> RuleSpan | None:
     return (
         _authorization(text, at)
         or _login(text, at)
@@ -162,12 +162,12 @@ def _auth(text: str, at: int) -> Found | None:
     )
 
 
-def _kennwort(text: str, at: int) -> Found | None:
+def _kennwort(text: str, at: int) -> RuleSpan | None:
     """A word for a password in another language that is written in Latin letters."""
-    found = _LATIN_WORD.match(text, at)
-    if not found:
+    match = _LATIN_WORD.match(text, at)
+    if not match:
         return None
-    return find_value_of(text, at, found.end())
+    return find_value_of(text, at, match.end())
 
 
 _LATIN_WORD = re.compile(
@@ -176,47 +176,47 @@ _LATIN_WORD = re.compile(
 )
 
 
-def _log_in(text: str, at: int) -> Found | None:
+def _log_in(text: str, at: int) -> RuleSpan | None:
     """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
-    found = _LOGIN_SAID.match(text, at)
-    if found and found["value"].isalpha():
+    match = _LOGIN_SAID.match(text, at)
+    if match and match["value"].isalpha():
         return None
-    found = found or _CALL_OF_TWO.match(text, at) or _ADDED_LOGIN.match(text, at)
-    if not found and text.startswith("LOGIN ", at):
-        found = _LOGIN_OF_IMAP.match(text, at)
-    return _strong(found)
+    match = match or _CALL_OF_TWO.match(text, at) or _ADDED_LOGIN.match(text, at)
+    if not match and text.startswith("LOGIN ", at):
+        match = _LOGIN_OF_IMAP.match(text, at)
+    return _strong(match)
 
 
-def _connection(text: str, at: int) -> Found | None:
+def _connection(text: str, at: int) -> RuleSpan | None:
     """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
-    found = _CALL_OF_TWO.match(text, at)
+    match = _CALL_OF_TWO.match(text, at)
     if (
-        found
-        and (found["named"] or _ADDRESS.search(text, at, found.start("value")) or _is_third(text, at, found))
-        and not is_stand_in(found["value"])
+        match
+        and (match["named"] or _ADDRESS.search(text, at, match.start("value")) or _is_third(text, at, match))
+        and not is_stand_in(match["value"])
     ):
-        return (*found.span("value"), "password")
-    return _strong(found or _CONNECT.match(text, at))
+        return (*match.span("value"), "password")
+    return _strong(match or _CONNECT.match(text, at))
 
 
-def _at_host(text: str, at: int) -> Found | None:
+def _at_host(text: str, at: int) -> RuleSpan | None:
     """`app:X@tcp(host)` of Go's drivers, `scott/X@//host` and `scott/X@host:1521` of Oracle's."""
     if not text.startswith(("@tcp(", "@unix("), at):
-        before = text[max(0, at - 140) : at].lower()
-        if "/" not in before[-40:] or not any(program in before for program in _ORACLE):
+        prefix = text[max(0, at - 140) : at].lower()
+        if "/" not in prefix[-40:] or not any(program in prefix for program in _ORACLE):
             return None
-    found = _USER_BEFORE.search(text, max(0, at - 100), at)
-    return (*found.span("value"), "url-password") if found and not is_stand_in(found["value"]) else None
+    match = _USER_BEFORE.search(text, max(0, at - 100), at)
+    return (*match.span("value"), "url-password") if match and not is_stand_in(match["value"]) else None
 
 
-def _strong(found: re.Match[str] | None) -> Found | None:
+def _strong(match: re.Match[str] | None) -> RuleSpan | None:
     if (
-        not found
-        or is_stand_in(found["value"])
-        or not (looks_chosen(found["value"]) or _APP_PASSWORD.fullmatch(found["value"]))
+        not match
+        or is_stand_in(match["value"])
+        or not (looks_chosen(match["value"]) or _APP_PASSWORD.fullmatch(match["value"]))
     ):
         return None
-    return (*found.span("value"), "password")
+    return (*match.span("value"), "password")
 
 
 _LOGIN_SAID = re.compile(
@@ -228,9 +228,9 @@ _LOGIN_SAID = re.compile(
 _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
 
 
-def _is_third(text: str, at: int, found: re.Match[str]) -> bool:
+def _is_third(text: str, at: int, match: re.Match[str]) -> bool:
     """Whether a host and a user stand before a literal: `mysql_connect("localhost", "shop", "X")`."""
-    return _THREE_LITERALS.match(text, at, found.end()) is not None
+    return _THREE_LITERALS.match(text, at, match.end()) is not None
 
 
 _THREE_LITERALS = re.compile(
@@ -247,15 +247,15 @@ _USER_BEFORE = re.compile(r"[\"'\s:@(]?[A-Za-z][\w.$-]{0,40}[:/](?P<value>[^\s\"
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 
 
-def _identified(text: str, at: int) -> Found | None:
-    found = _IDENTIFIED.match(text, at)
-    if not found or is_stand_in(found[2]):
+def _find_sql_password(text: str, at: int) -> RuleSpan | None:
+    match = _SQL_IDENTIFICATION.match(text, at)
+    if not match or is_stand_in(match[2]):
         return None
-    is_sql = found[1] is not None or _USER_OF_SQL.search(text, max(0, at - 80), at) is not None
-    return (*found.span(2), "password") if is_sql else None
+    is_sql = match[1] is not None or _USER_OF_SQL.search(text, max(0, at - 80), at) is not None
+    return (*match.span(2), "password") if is_sql else None
 
 
-_IDENTIFIED = re.compile(
+_SQL_IDENTIFICATION = re.compile(
     r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
 )
 _USER_OF_SQL = re.compile(
@@ -263,21 +263,21 @@ _USER_OF_SQL = re.compile(
 )
 
 
-def _community(text: str, at: int) -> Found | None:
-    found = _COMMUNITY.match(text, at)
-    if not found or is_stand_in(found[1]):
+def _community(text: str, at: int) -> RuleSpan | None:
+    match = _COMMUNITY.match(text, at)
+    if not match or is_stand_in(match[1]):
         return None
     directive = text[max(0, at - 20) : at].lower().endswith(("ro", "rw", "snmp-server ", "snmp ", "trap", "ro6"))
-    return (*found.span(1), "password") if directive and found[1] not in ("string", "public") else None
+    return (*match.span(1), "password") if directive and match[1] not in ("string", "public") else None
 
 
 _COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
-def _log_in_or_connect(text: str, at: int) -> Found | None:
-    found = _NETWORK_CREDENTIAL.match(text, at)
-    if found and not is_stand_in(found["value"]):
-        return (*found.span("value"), "password")
+def _log_in_or_connect(text: str, at: int) -> RuleSpan | None:
+    match = _NETWORK_CREDENTIAL.match(text, at)
+    if match and not is_stand_in(match["value"]):
+        return (*match.span("value"), "password")
     return _log_in(text, at)
 
 
@@ -287,14 +287,14 @@ _NETWORK_CREDENTIAL = re.compile(
 )
 
 
-def _log_in_or_identified(text: str, at: int) -> Found | None:
-    return _identified(text, at) or _log_in(text, at)
+def _log_in_or_identified(text: str, at: int) -> RuleSpan | None:
+    return _find_sql_password(text, at) or _log_in(text, at)
 
 
-def _pair(text: str, at: int) -> Found | None:
+def _pair(text: str, at: int) -> RuleSpan | None:
     """`admin:X` in a sentence or an argument."""
-    found = _PAIR.match(text, at)
-    return (*found.span("value"), "password") if found and _is_pair(found["value"]) else None
+    match = _PAIR.match(text, at)
+    return (*match.span("value"), "password") if match and _is_pair(match["value"]) else None
 
 
 def _is_pair(value: str) -> bool:
@@ -304,7 +304,7 @@ def _is_pair(value: str) -> bool:
 _PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
 
 
-def _windows_option(text: str, at: int) -> Found | None:
+def _windows_option(text: str, at: int) -> RuleSpan | None:
     """`/p:X` of Windows' programs."""
     return _first_value(_WINDOWS_OPTION, text, at)
 
@@ -312,7 +312,7 @@ def _windows_option(text: str, at: int) -> Found | None:
 _WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
 
 
-def _net_use(text: str, at: int) -> Found | None:
+def _net_use(text: str, at: int) -> RuleSpan | None:
     """`net use Z: \\\\srv\\share /user:D\\u X`."""
     return _first_value(_NET_USE, text, at)
 
@@ -322,12 +322,12 @@ _NET_USE = re.compile(
 )
 
 
-def _first_value(pattern: re.Pattern[str], text: str, at: int) -> Found | None:
-    found = pattern.match(text, at)
-    return (*found.span("value"), "password") if found and not is_stand_in(found["value"]) else None
+def _first_value(pattern: re.Pattern[str], text: str, at: int) -> RuleSpan | None:
+    match = pattern.match(text, at)
+    return (*match.span("value"), "password") if match and not is_stand_in(match["value"]) else None
 
 
-def _acl(text: str, at: int) -> Found | None:
+def _acl(text: str, at: int) -> RuleSpan | None:
     """`ACL SETUSER a on >X` of Redis."""
     return _first_value(_ACL, text, at)
 
@@ -335,7 +335,7 @@ def _acl(text: str, at: int) -> Found | None:
 _ACL = re.compile(r"acl setuser [^\n>]{1,60} >(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
 
 
-def _short_label(text: str, at: int) -> Found | None:
+def _short_label(text: str, at: int) -> RuleSpan | None:
     """`u: operator p: X`."""
     return _strong(_SHORT_LABEL.match(text, at)) if _USER_LABEL.search(text, max(0, at - 50), at) else None
 
@@ -344,7 +344,7 @@ _SHORT_LABEL = re.compile(r" p: [\"'`]?(?P<value>[^\s\"'`,;]{4,80})", re.IGNOREC
 _USER_LABEL = re.compile(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
 
 
-def _answer_to_prompt(text: str, at: int) -> Found | None:
+def _answer_to_prompt(text: str, at: int) -> RuleSpan | None:
     """What a script for `expect` sends when it is asked for a password."""
     return _first_value(_ANSWER, text, at)
 
@@ -355,14 +355,14 @@ _ANSWER = re.compile(
 )
 
 
-def _added_user(text: str, at: int) -> Found | None:
+def _added_user(text: str, at: int) -> RuleSpan | None:
     return _first_value(_ADDED_USER, text, at)
 
 
 _ADDED_USER = re.compile(r"(?<=rabbitmqctl )add_user [\"']?[\w.-]{1,60}[\"']? [\"']?(?P<value>[^\s\"']{4,100})")
 
 
-def _signing_key(text: str, at: int) -> Found | None:
+def _signing_key(text: str, at: int) -> RuleSpan | None:
     """The literal that a call signs or verifies with: `jwt.sign(payload, 'X')`."""
     return _first_value(_SIGNING_KEY, text, at)
 
@@ -373,25 +373,25 @@ _SIGNING_KEY = re.compile(
 )
 
 
-def _at_colon(text: str, at: int) -> Found | None:
+def _at_colon(text: str, at: int) -> RuleSpan | None:
     """What follows the colon of `admin:X`, `net use … /user:u X` or ` p: X`, or has it before a port."""
     if text.startswith(":5432:", at):
         return find_pgpass_line(text, at)
-    before = text[max(0, at - 5) : at].lower()
-    if before == "/user":
+    prefix = text[max(0, at - 5) : at].lower()
+    if prefix == "/user":
         begin = max(0, at - 160)
         line = text[begin:at].lower().rfind("net use")
         return _net_use(text, begin + line) if line >= 0 else None
     return (
         _short_label(text, at - 2)
-        if before.endswith(" p")
-        else _pair(text, at - len("admin" if before == "admin" else "root"))
+        if prefix.endswith(" p")
+        else _pair(text, at - len("admin" if prefix == "admin" else "root"))
     )
 
 
 BEFORE_COLON = r"(?:(?<=[ntr]:)(?:(?<=admin:)|(?<=root:)|(?<=/user:))|(?<= p:)(?= )|(?=5432:))"
 
-PHRASES: dict[str, Callable[[str, int], Found | None]] = {
+PHRASES: dict[str, Callable[[str, int], RuleSpan | None]] = {
     "://": _credentials,
     "auth": _auth,
     "bearer": _bearer,

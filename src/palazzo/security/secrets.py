@@ -19,11 +19,11 @@ from functools import lru_cache
 
 from palazzo.security import token_forms
 from palazzo.security.command_passwords import OPTION_LETTERS
-from palazzo.security.disguises import base64_text, continues_base64, may_be_base64_text, unescaped
+from palazzo.security.disguises import base64_text, continues_base64, decode_escapes, may_be_base64_text
 from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.listed_passwords import find_kubernetes_secret, find_listed, find_session_cookies
 from palazzo.security.named_secrets import NAME_ANCHORS, named_value
-from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, Found, find_private_key
+from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, RuleSpan, find_private_key
 from palazzo.security.stand_ins import is_public_example
 from palazzo.security.stated_passwords import find_in_other_script
 
@@ -48,23 +48,23 @@ class SecretSpan:
 
 def find_secrets(text: str) -> list[SecretSpan]:
     """Return the secrets in `text`, sorted, never overlapping. Any string is a text; time is linear in it."""
-    found = find_spans(text)
-    return [SecretSpan(*span) for span in merged(outside_marks(text, found))] if found else []
+    spans = find_spans(text)
+    return [SecretSpan(*span) for span in merged(outside_marks(text, spans))] if spans else []
 
 
-def find_spans(text: str, plain: bytes = b"", lowered: bytes = b"") -> list[Found]:
+def find_spans(text: str, plain: bytes = b"", lower_bytes: bytes = b"") -> list[RuleSpan]:
     """Return what the rules find in `text`, each for itself: unsorted, overlapping, also within marks.
 
     `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
     """
     plain = plain or text.encode("ascii", "replace")
-    found = _in_runs(text, plain) + _at_words(text, lowered or plain.lower()) + _at_other_scripts(text)
-    view = unescaped(text)
+    spans = _in_runs(text, plain) + _at_words(text, lower_bytes or plain.lower()) + _at_other_scripts(text)
+    view = decode_escapes(text)
     if view is not None:
         plain = view.text.encode("ascii", "replace")
-        hidden = _in_runs(view.text, plain) + _at_words(view.text, plain.lower())
-        found += [(*view.span(start, end), rule) for start, end, rule in hidden]
-    return found
+        decoded_spans = _in_runs(view.text, plain) + _at_words(view.text, plain.lower())
+        spans += [(*view.span(start, end), rule) for start, end, rule in decoded_spans]
+    return spans
 
 
 _RUN = b"x" * SHORTEST_RUN
@@ -84,8 +84,10 @@ def _head_pattern() -> str:
 _FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
 _HEAD = re.compile(_head_pattern())
 _HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
-_LED = re.compile("|".join(f"(?P<form_{n}>{pattern})" for n, (_, pattern) in enumerate(token_forms.LED)), re.ASCII)
-_LED_RULES = {f"form_{n}": rule for n, (rule, _) in enumerate(token_forms.LED)}
+_SEGMENTED_PATTERN = re.compile(
+    "|".join(f"(?P<form_{n}>{pattern})" for n, (_, pattern) in enumerate(token_forms.SEGMENTED_FORMS)), re.ASCII
+)
+_LED_RULES = {f"form_{n}": rule for n, (rule, _) in enumerate(token_forms.SEGMENTED_FORMS)}
 _LED_BEGINS = re.compile(r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))(?=[A-Za-z0-9])")
 _DASH = ord("-")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
@@ -97,9 +99,9 @@ _ESCAPES["["] = _ESCAPES[";"] = re.compile(r"\d{1,3}m")
 addresses and terminals."""
 
 
-def _in_runs(text: str, plain: bytes) -> list[Found]:
+def _in_runs(text: str, plain: bytes) -> list[RuleSpan]:
     runs = plain.translate(_RUN_TABLE)
-    found: list[Found] = []
+    spans: list[RuleSpan] = []
     start = runs.find(_RUN)
     while start >= 0:
         if plain[start + 8] == plain[start + 13] == plain[start + 18] == _DASH and _UUID.fullmatch(
@@ -111,9 +113,9 @@ def _in_runs(text: str, plain: bytes) -> list[Found]:
         if end < 0:
             end = len(runs)
         if not _is_known(text, start, end):
-            found += _in_run(text, start, end)
+            spans += _in_run(text, start, end)
         start = runs.find(_RUN, end)
-    return found
+    return spans
 
 
 def _is_telling(run: str) -> bool:
@@ -131,12 +133,12 @@ def _is_known(text: str, start: int, end: int) -> bool:
     """Whether a run is one of those that hold nothing, and nothing before or after it makes more of it."""
     if end - start > _LONGEST_KNOWN:
         return end - start > LONGEST_RUN and not may_be_base64_text(text[start : start + SHORTEST_RUN * 2])
-    before = text[start - 1 : start]
-    if before in _LED_BY or (text[start] in "MNO" and text.startswith(".", end)):  # as DISCORD's is
+    prefix = text[start - 1 : start]
+    if prefix in _LED_BY or (text[start] in "MNO" and text.startswith(".", end)):  # as DISCORD's is
         return False
-    if before not in _ESCAPES:
+    if prefix not in _ESCAPES:
         return _is_harmless(text[start:end])
-    return before == "\\" and text[start] in "nrt" and _is_harmless(text[start + 1 : end])
+    return prefix == "\\" and text[start] in "nrt" and _is_harmless(text[start + 1 : end])
 
 
 @lru_cache(maxsize=16_384)
@@ -144,45 +146,49 @@ def _is_harmless(run: str) -> bool:
     """Whether a run holds nothing, wherever it stands: the ids and names that every row of a transcript repeats."""
     if not _is_telling(run):
         return True
-    shaped = any(hint in run for hint, where, _, _ in _SHAPED if where)
-    return not (shaped or _HEAD_OF_WORD.search(run) or may_be_random(run) or may_be_base64_text(run))
+    has_shape = any(hint in run for hint, distance, _, _ in _HEADLESS_FORMS if distance)
+    return not (has_shape or _HEAD_OF_WORD.search(run) or may_be_random(run) or may_be_base64_text(run))
 
 
-def _in_run(text: str, start: int, end: int) -> list[Found]:
-    before = text[max(0, start - 1) : start]
-    escape = _ESCAPES[before].match(text, start) if before in _ESCAPES else None
+def _in_run(text: str, start: int, end: int) -> list[RuleSpan]:
+    prefix = text[max(0, start - 1) : start]
+    escape = _ESCAPES[prefix].match(text, start) if prefix in _ESCAPES else None
     at = escape.end() if escape else start
     if end - start > LONGEST_RUN:
         return _in_base64(text, at, end)
-    led = _led(text, start) if before in _LED_BY and _may_be_led(text, start, end) else []
+    segment_spans = _find_segmented_keys(text, start) if prefix in _LED_BY and _may_be_led(text, start, end) else []
     if text.startswith(":::", end) and end - start == _HALF_A_HASH:
-        led.append((start, end, "password-hash"))  # as tools print Windows' hashes
-    if before == "=" and text[max(0, start - 4) : start].lower() == "sig=" and end - start >= _SIGNATURE:
+        segment_spans.append((start, end, "password-hash"))  # as tools print Windows' hashes
+    if prefix == "=" and text[max(0, start - 4) : start].lower() == "sig=" and end - start >= _SIGNATURE:
         return [(start, end + text.startswith("=", end), "signature")]
-    if not led and not _is_telling(text[start:end]):
+    if not segment_spans and not _is_telling(text[start:end]):
         return []
-    found = led + _headed(text, at, end)
-    if before == "." and text.startswith(_AFTER_HOST, start):
-        found += _webhook(text, start)
-    if before == "$" and (stored := _STORED.search(text, max(0, start - 60), end + 120)) and stored.start() < start:
-        found.append((*stored.span(), "password-hash"))
-    for hint, where, rule, pattern in _SHAPED:
-        if text.find(hint, max(start, end - where), end + 1) >= 0 and (shape := pattern.match(text, at)):
-            found.append((shape.start(), shape.end(), rule))
-    if not found and not continues_base64(text, at):
-        found = _in_base64(text, at, end)
-    if not found and is_random(text, at, end) and not _is_prose(text, at, end):
+    spans = segment_spans + _find_headed_keys(text, at, end)
+    if prefix == "." and text.startswith(_AFTER_HOST, start):
+        spans += _webhook(text, start)
+    if (
+        prefix == "$"
+        and (hash_match := _CRYPT_HASH.search(text, max(0, start - 60), end + 120))
+        and hash_match.start() < start
+    ):
+        spans.append((*hash_match.span(), "password-hash"))
+    for hint, distance, rule, pattern in _HEADLESS_FORMS:
+        if text.find(hint, max(start, end - distance), end + 1) >= 0 and (shape := pattern.match(text, at)):
+            spans.append((shape.start(), shape.end(), rule))
+    if not spans and not continues_base64(text, at):
+        spans = _in_base64(text, at, end)
+    if not spans and is_random(text, at, end) and not _is_prose(text, at, end):
         padding = 2 if text.startswith("==", end) else text.startswith("=", end)
-        found.append((at, end + padding, "high-entropy"))
-    return found
+        spans.append((at, end + padding, "high-entropy"))
+    return spans
 
 
-def _in_base64(text: str, start: int, end: int) -> list[Found]:
+def _in_base64(text: str, start: int, end: int) -> list[RuleSpan]:
     """All of a stretch of base64 that holds a secret."""
-    told = base64_text(text, start, end)
-    if told is None:
+    base64_part = base64_text(text, start, end)
+    if base64_part is None:
         return []
-    inner, end = told
+    inner, end = base64_part
     end += 2 if text.startswith("==", end) else text.startswith("=", end)
     return [(start, end, rule) for _, _, rule in merged(find_spans(inner))[:1]]
 
@@ -190,11 +196,13 @@ def _in_base64(text: str, start: int, end: int) -> list[Found]:
 def _is_prose(text: str, start: int, end: int) -> bool:
     """Whether a run is a sentence or an address in base64."""
     run = text[start:end]
-    decoded = base64_text(run, 0, len(run))
-    return decoded is not None and (decoded[0].count(" ") > 1 or decoded[0].startswith(("http://", "https://")))
+    base64_part = base64_text(run, 0, len(run))
+    return base64_part is not None and (
+        base64_part[0].count(" ") > 1 or base64_part[0].startswith(("http://", "https://"))
+    )
 
 
-_SHAPED = (
+_HEADLESS_FORMS = (
     (".", 0, "discord-token", token_forms.DISCORD),
     ("-us", 5, "mailchimp-key", token_forms.MAILCHIMP),
     ("_mmk", 4, "maxmind-key", token_forms.MAXMIND),
@@ -202,16 +210,16 @@ _SHAPED = (
 """Forms without a head: what one holds, and how far from the end of its first run."""
 
 
-def _headed(text: str, start: int, end: int) -> list[Found]:
-    found: list[Found] = []
+def _find_headed_keys(text: str, start: int, end: int) -> list[RuleSpan]:
+    spans: list[RuleSpan] = []
     head = _HEAD.match(text, start, end) or _HEAD_OF_WORD.search(text, start, end)
     while head:
         rule, form = _FORMS[head.group()]
         whole = form.match(text, head.start())
         if whole and not is_public_example(whole.group()):
-            found.append((head.start(), whole.end(), rule))
+            spans.append((head.start(), whole.end(), rule))
         head = _HEAD_OF_WORD.search(text, whole.end() if whole else head.start() + 1, end)
-    return found
+    return spans
 
 
 _HALF_A_HASH, _SIGNATURE = 32, 40
@@ -225,24 +233,24 @@ _AFTER_HOST = (
     "com/trigger/",
     "com/open-apis/",
 )
-_STORED = re.compile(
+_CRYPT_HASH = re.compile(
     r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
     r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})"
 )
 """Hashes of passwords as crypt(3) and htpasswd write them: short ones are guessed."""
 
 
-def _webhook(text: str, start: int) -> list[Found]:
-    found = token_forms.WEBHOOK.search(text, max(0, start - 40), start + 240)
-    return [(*found.span(found.lastindex or 0), "webhook")] if found else []
+def _webhook(text: str, start: int) -> list[RuleSpan]:
+    match = token_forms.WEBHOOK.search(text, max(0, start - 40), start + 240)
+    return [(*match.span(match.lastindex or 0), "webhook")] if match else []
 
 
 def _may_be_led(text: str, start: int, end: int) -> bool:
     """Whether what stands before a run may be the first part of a key."""
-    before = text[max(0, start - 10) : start]
-    if before[-1:] == ":":
-        return before[-2:-1].isdigit() and (text[start] == "A" or end - start == _HALF_A_HASH)
-    part = _LAST_PART.search(before)
+    prefix = text[max(0, start - 10) : start]
+    if prefix[-1:] == ":":
+        return prefix[-2:-1].isdigit() and (text[start] == "A" or end - start == _HALF_A_HASH)
+    part = _LAST_PART.search(prefix)
     return (part is not None and not token_forms.LED_BY.isdisjoint((part[0], part[0][1:]))) or end - start == _AIRTABLE
 
 
@@ -250,30 +258,30 @@ _LAST_PART = re.compile(r"[A-Za-z0-9]{1,9}[.~]\Z")
 _AIRTABLE = 64
 
 
-def _led(text: str, start: int) -> list[Found]:
-    spans: list[Found] = []
+def _find_segmented_keys(text: str, start: int) -> list[RuleSpan]:
+    spans: list[RuleSpan] = []
     for begin in _LED_BEGINS.finditer(text, max(0, start - 40), start):
-        led = _LED.match(text, begin.start(), start + 1024)
-        if led and led.end() > start:
-            spans.append((*led.span(), _LED_RULES[led.lastgroup or ""]))
+        match = _SEGMENTED_PATTERN.match(text, begin.start(), start + 1024)
+        if match and match.end() > start:
+            spans.append((*match.span(), _LED_RULES[match.lastgroup or ""]))
     return spans
 
 
-def _at_words(text: str, lowered: bytes) -> list[Found]:
-    spans: list[Found] = []
-    if len(lowered) < _SHORT_TEXT:
-        if hit := _SEARCH_FOR_ALL(lowered):
-            _look_at_hits(text, lowered, hit, _ALL_ANCHORS, spans)
+def _at_words(text: str, lower_bytes: bytes) -> list[RuleSpan]:
+    spans: list[RuleSpan] = []
+    if len(lower_bytes) < _SHORT_TEXT:
+        if hit := _SEARCH_FOR_ALL(lower_bytes):
+            _look_at_hits(text, lower_bytes, hit, _ALL_ANCHORS, spans)
         return spans
     for letter, search, anchors in _SEARCHES:
         # a search finds nothing in most texts: this costs half of an iterator's making
-        if letter in lowered and (hit := search(lowered)):
-            _look_at_hits(text, lowered, hit, anchors, spans)
+        if letter in lower_bytes and (hit := search(lower_bytes)):
+            _look_at_hits(text, lower_bytes, hit, anchors, spans)
     return spans
 
 
 def _look_at_hits(
-    text: str, lowered: bytes, first: re.Match[bytes], anchors: dict[bytes, _Anchor], spans: list[Found]
+    text: str, lower_bytes: bytes, first: re.Match[bytes], anchors: dict[bytes, _Anchor], spans: list[RuleSpan]
 ) -> None:
     """Look around each hit of a search, from the first on; add what is there to `spans`."""
     search = first.re.search
@@ -282,7 +290,7 @@ def _look_at_hits(
     while hit:
         anchor = anchors[hit[0]]
         at = hit.start() - anchor.offset
-        hit = search(lowered, hit.end())
+        hit = search(lower_bytes, hit.end())
         if at < resume_at.get(anchor.word, 0):
             continue
         span = anchor.look(text, at)
@@ -293,35 +301,35 @@ def _look_at_hits(
             spans += anchor.look_for_list(text, at)
 
 
-def _at_other_scripts(text: str) -> list[Found]:
+def _at_other_scripts(text: str) -> list[RuleSpan]:
     if text.isascii():
         return []
-    spans: list[Found] = []
+    spans: list[RuleSpan] = []
     for letter, word in OTHER_SCRIPTS:
         at = text.find(word) if letter in text else -1
         while at >= 0:
-            found = find_in_other_script(text, at + len(word))
-            if found:
-                spans.append(found)
+            span = find_in_other_script(text, at + len(word))
+            if span:
+                spans.append(span)
             at = text.find(word, at + len(word))
     return spans
 
 
-def _name_looker(anchor: str) -> Callable[[str, int], Found | None]:
+def _name_looker(anchor: str) -> Callable[[str, int], RuleSpan | None]:
     return lambda text, at: named_value(text, at, anchor)
 
 
-def _look_at_key(text: str, at: int) -> Found | None:
+def _look_at_key(text: str, at: int) -> RuleSpan | None:
     """A key by its name, or one that is marked as private in its first or last line."""
     return find_private_key(text, at - 8) if text.startswith("PRIVATE ", at - 8) else named_value(text, at, "key")
 
 
-def _no_value(text: str, at: int) -> Found | None:
+def _no_value(text: str, at: int) -> RuleSpan | None:
     """What stands behind a word that begins lists alone."""
 
 
-_Look = Callable[[str, int], Found | None]
-_LookForList = Callable[[str, int], list[Found]]
+_Look = Callable[[str, int], RuleSpan | None]
+_LookForList = Callable[[str, int], list[RuleSpan]]
 _LISTS: dict[str, _LookForList] = {
     "pass": find_listed,
     "secret": find_kubernetes_secret,
@@ -390,8 +398,8 @@ def _pattern_for(letter: str) -> bytes:
     branches = []
     for word in _BY_LETTER[letter]:
         offset = word.index(letter)
-        before = f"(?<={re.escape(word)})" if offset else ""
-        branches.append(re.escape(word[offset + 1 :]) + before + _FOLLOWED_BY.get(word, ""))
+        lookbehind = f"(?<={re.escape(word)})" if offset else ""
+        branches.append(re.escape(word[offset + 1 :]) + lookbehind + _FOLLOWED_BY.get(word, ""))
     return f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()
 
 
@@ -415,33 +423,33 @@ _ALL_ANCHORS = {word: anchor for _, _, anchors in _SEARCHES for word, anchor in 
 _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 
 
-def merged(found: Iterable[Found]) -> list[Found]:
+def merged(spans: Iterable[RuleSpan]) -> list[RuleSpan]:
     """Join what overlaps, in order; a rule that knows a form names the whole."""
-    joined: list[Found] = []
-    for start, end, rule in sorted(found):
-        if joined and start < joined[-1][1]:
-            first, last, name = joined[-1]
-            joined[-1] = (first, max(last, end), rule if name in _VAGUE and rule not in _VAGUE else name)
+    merged_spans: list[RuleSpan] = []
+    for start, end, rule in sorted(spans):
+        if merged_spans and start < merged_spans[-1][1]:
+            first, last, name = merged_spans[-1]
+            merged_spans[-1] = (first, max(last, end), rule if name in _VAGUE and rule not in _VAGUE else name)
         else:
-            joined.append((start, end, rule))
-    return joined
+            merged_spans.append((start, end, rule))
+    return merged_spans
 
 
-def outside_marks(text: str, found: Iterable[Found]) -> list[Found]:
+def outside_marks(text: str, spans: Iterable[RuleSpan]) -> list[RuleSpan]:
     """Return what of `found` lies outside the marks in `text`; what begins within one was never there."""
     if "[redacted:" not in text and "[private]" not in text:
-        return list(found)
+        return list(spans)
     marks = [mark.span() for mark in MARK.finditer(text)]
-    kept: list[Found] = []
-    for start, end, rule in found:
+    outer_spans: list[RuleSpan] = []
+    for start, end, rule in spans:
         n = bisect_right(marks, (start, len(text)))
         if n and start < marks[n - 1][1]:
             continue
         while n < len(marks) and marks[n][0] < end:
             if start < marks[n][0]:
-                kept.append((start, marks[n][0], rule))
+                outer_spans.append((start, marks[n][0], rule))
             start = marks[n][1]
             n += 1
         if start < end:
-            kept.append((start, end, rule))
-    return kept
+            outer_spans.append((start, end, rule))
+    return outer_spans

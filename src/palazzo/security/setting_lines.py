@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-_SIBLING = re.compile(
+_SIBLING_FIELD = re.compile(
     r"(?<![A-Za-z])(?:user(?:[_ -]?(?:name|id))?|login|uid|usr|account|host(?:name)?|server|email|db(?:name)?|database|machine|ssid"
     r"|benutzer|utilisateur|usuario|identity|from|port|principal|bind_?dn|url|sender|endpoint|adminuser)[\"']?(?:[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}|[ \t]{1,4}|</?\w{0,20}>)"
     r"[\"'`]?[^\s\"'`{(<\[$:=]{2,}",
@@ -19,7 +19,7 @@ LINE_BEFORE = re.compile(
 LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
 
 
-def is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
+def is_setting(text: str, start: int, match: re.Match[str], end: int) -> bool:
     """Whether a name and a value without quotes are a line of their own among settings, and not of a program.
 
     What a program would write otherwise tells: it ends a line with a mark, indents by its blocks, and names values that
@@ -27,14 +27,14 @@ def is_setting(text: str, start: int, found: re.Match[str], end: int) -> bool:
     """
     if not LINE_BEFORE.search(text[max(0, start - 90) : start]) or not LINE_AFTER.match(text, end):
         return False
-    if found["space"]:
+    if match["space"]:
         return is_beside_sibling(text, start, end)
-    sep, glue = found["sep"].strip(), found["sep"]
+    sep, glue = match["sep"].strip(), match["sep"]
     if sep not in ("=", ":", "=>"):
         return False
     if glue == "=" and not _CODE_AFTER.match(text, end):
         return True
-    value = text[found.start("plain") : end]
+    value = text[match.start("plain") : end]
     line = text.rfind("\n", 0, start) + 1 if "\n" in text[max(0, start - 40) : start] else 0
     if sep == "=" and _NAME_OF_CODE.fullmatch(value):
         return _SECTION.search(text, max(0, line - 400), line) is not None
@@ -68,7 +68,7 @@ def _has_sibling(text: str, start: int, end: int) -> bool:
     In lower case: an expression that ignores case takes ten times as long.
     """
     start = max(0, start)
-    return _SIBLING.search(text[max(0, start - 1) : end].lower(), min(start, 1)) is not None
+    return _SIBLING_FIELD.search(text[max(0, start - 1) : end].lower(), min(start, 1)) is not None
 
 
 def is_in_table(text: str, at: int, end: int) -> bool:
@@ -77,9 +77,9 @@ def is_in_table(text: str, at: int, end: int) -> bool:
     return "{{" not in row and ("|" in row or text[end : end + 2].strip().startswith("|"))
 
 
-def is_in_prose(text: str, at: int, found: re.Match[str], value: str) -> bool:
+def is_in_prose(text: str, at: int, match: re.Match[str], value: str) -> bool:
     """Whether a word follows the name as in a sentence that goes on: most mentions of passwords."""
-    if not (value.isalpha() and value.islower()) or text[found.end() : found.end() + 1] != " ":
+    if not (value.isalpha() and value.islower()) or text[match.end() : match.end() + 1] != " ":
         return False
-    before = text[max(0, at - 90) : at]
-    return not found["quoted"] and "-" not in before[-20:] and "login" not in before and "ENV " not in before
+    prefix = text[max(0, at - 90) : at]
+    return not match["quoted"] and "-" not in prefix[-20:] and "login" not in prefix and "ENV " not in prefix

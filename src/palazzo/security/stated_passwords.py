@@ -10,7 +10,7 @@ import re
 
 from palazzo.security.stand_ins import is_stand_in
 
-Found = tuple[int, int, str]
+RuleSpan = tuple[int, int, str]
 
 _FIELD = re.compile(
     r"[\w.-]{0,40}+(?:"
@@ -34,13 +34,13 @@ _CONNECTS = re.compile(
     r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?\Z"
 )
 """What stands between a word for a password and the password, right before it."""
-_CROSSED = re.compile(r"[\n.;!?:=\"<>{}]")
+_SENTENCE_BREAK = re.compile(r"[\n.;!?:=\"<>{}]")
 """What ends a sentence, or what it says of something."""
-_SAID_BESIDE = re.compile(
+_OTHER_SCRIPT_VALUE = re.compile(
     r"(?:с|от|для|к|है)?[^\n.;!?:=：]{0,40}?[ ]{0,2}(?:[:：=]|は|が|是|为|為|는|은|이|가|—|-|это|теперь)[ ]{0,2}"
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
 )
-_BEFORE = re.compile(
+_LEADING_PASSWORD = re.compile(
     r"(?:[\"'`«“„‘][ ]?(?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|(?:\b(?:with|avec|mit|con|com|met|use|using|enter|try|put|type|set|took|now)|:)[ ](?P<plain>[^\s\"'`,]{6,60}?):?)"
     r"[ ]{1,2}(?:(?:as|for|is|comme|als|como|come|jako)[ ])?(?:(?:the|your|my|a|le|la|el|das|de|o|root|admin|db|mot|\w{1,12})[ ]){0,3}\Z",
     re.IGNORECASE,
@@ -66,7 +66,7 @@ _STATEMENT = re.compile(
     r"[ ](?P<open>[\"'`«“„][ ]?|\*\*|\()?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
     re.IGNORECASE,
 )
-_MIXED = re.compile(
+_PASSWORD_SHAPE = re.compile(
     r"[A-ZÄÖÜ][\w.+-]*[_+~.-][A-Za-z]\w*|\w*[a-z][A-Z][a-z]\w*|[a-z]{3,}[+~][\w+]{3,}|[A-Z][\w.~+-]*[~][\w~]+"
 )
 """How a chosen password is spelled that has no figure: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
@@ -87,7 +87,7 @@ _DIRECTIVE = re.compile(
 STRONG_ENDS = ".,;:)]}»”’\"'`*"
 
 
-def find_stated_password(text: str, start: int, end: int) -> Found | None:
+def find_stated_password(text: str, start: int, end: int) -> RuleSpan | None:
     """Return the password that is stated behind the word for one from `start` to `end`."""
     return (
         _in_field(text, end)
@@ -97,32 +97,32 @@ def find_stated_password(text: str, start: int, end: int) -> Found | None:
     )
 
 
-def find_field(text: str, end: int, rule: str) -> Found | None:
+def find_field(text: str, end: int, rule: str) -> RuleSpan | None:
     """Return the value of a field whose name ends at `end`, where name and value are members of their own."""
     return _in_field(text, end, rule)
 
 
-def _in_field(text: str, end: int, rule: str = "password") -> Found | None:
-    found = _FIELD.match(text, end)
-    if not found and text.find("result", end, end + 170) >= 0:
-        found = _RESULT.match(text, end)
-    if not found:
+def _in_field(text: str, end: int, rule: str = "password") -> RuleSpan | None:
+    match = _FIELD.match(text, end)
+    if not match and text.find("result", end, end + 170) >= 0:
+        match = _RESULT.match(text, end)
+    if not match:
         return None
-    group = found.lastgroup or ""
-    value = found[group]
+    group = match.lastgroup or ""
+    value = match[group]
     if len(value) < 4 or is_stand_in(value) or (rule != "password" and not any(map(str.isdigit, value))):
         return None
-    return (*found.span(group), rule)
+    return (*match.span(group), rule)
 
 
-def _by_protocol(text: str, start: int) -> Found | None:
-    found = _PROTOCOL.match(text, start)
-    if not found or not _PROTOCOL_BEFORE.search(text, max(0, start - 120), start):
+def _by_protocol(text: str, start: int) -> RuleSpan | None:
+    match = _PROTOCOL.match(text, start)
+    if not match or not _PROTOCOL_BEFORE.search(text, max(0, start - 120), start):
         return None
-    return None if is_stand_in(found["value"]) else (*found.span("value"), "password")
+    return None if is_stand_in(match["value"]) else (*match.span("value"), "password")
 
 
-def find_directive(text: str, start: int) -> Found | None:
+def find_directive(text: str, start: int) -> RuleSpan | None:
     """Return the value of a line of settings that names what it sets before it, without a mark."""
     if not _DIRECTIVE_GOES_ON.match(text, start):
         return None
@@ -133,9 +133,9 @@ def find_directive(text: str, start: int) -> Found | None:
     else:
         return None
     begin = max(0, start - 60)
-    for found in _DIRECTIVE.finditer(text, begin, start + 280):
-        if found.start() <= start + 1 < found.start("value") and not is_stand_in(found["value"]):
-            return (*found.span("value"), "password")
+    for match in _DIRECTIVE.finditer(text, begin, start + 280):
+        if match.start() <= start + 1 < match.start("value") and not is_stand_in(match["value"]):
+            return (*match.span("value"), "password")
     return None
 
 
@@ -182,18 +182,18 @@ _DIRECTIVE_GOES_ON = re.compile(
 """What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
 
 
-def find_key(text: str, at: int) -> Found | None:
+def find_key(text: str, at: int) -> RuleSpan | None:
     """Return the key that a line of a router's or Windows' settings gives."""
-    found = _KEY.match(text, at)
-    if not found and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
+    match = _KEY.match(text, at)
+    if not match and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
         return None
-    is_key = found is not None and _KEY_BEFORE.search(text, max(0, at - 40), at) is not None
-    if not found or not is_key or found["value"].islower() or is_stand_in(found["value"]):
+    is_key = match is not None and _KEY_BEFORE.search(text, max(0, at - 40), at) is not None
+    if not match or not is_key or match["value"].islower() or is_stand_in(match["value"]):
         if not text.startswith("-File", at + 3):
             return None
         lines = _PUTTY.search(text, at, at + 6000)
         return (*lines.span("value"), "private-key") if lines else None
-    return (*found.span("value"), "password")
+    return (*match.span("value"), "password")
 
 
 _KEY = re.compile(
@@ -207,34 +207,34 @@ _KEY_BEFORE = re.compile(
 _PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
 
 
-def _in_sentence(text: str, start: int, end: int) -> Found | None:
+def _in_sentence(text: str, start: int, end: int) -> RuleSpan | None:
     if text[start:end].lower() != "pass":  # mostly the verb
-        stated = _behind_label(text, start, end) or _said_of(text, end)
-        if stated:
-            return stated
-    if _TELLING.search(text, end, end + 200):
-        stated = _behind_connector(text, end) or _on_next_line(text, end)
-        if stated:
-            return stated
+        span = _behind_label(text, start, end) or _said_of(text, end)
+        if span:
+            return span
+    if _PASSWORD_MARK.search(text, end, end + 200):
+        span = _behind_connector(text, end) or _on_next_line(text, end)
+        if span:
+            return span
     as_words = not _AS.isdisjoint(text[max(0, start - 40) : start].lower().split()[-4:])
-    may_stand_before = as_words and _TELLING_BEFORE.search(text, max(0, start - 110), start)
-    found = _BEFORE.search(text, max(0, start - 110), start) if may_stand_before else None
-    if found:
-        group = "quoted" if found["quoted"] else "plain"
-        is_constant = found[group].isupper() and found[group].isidentifier()
-        if looks_chosen(found[group]) and not is_constant and not is_stand_in(found[group]):
-            return (*found.span(group), "password")
+    may_stand_before = as_words and _LEADING_MARK.search(text, max(0, start - 110), start)
+    match = _LEADING_PASSWORD.search(text, max(0, start - 110), start) if may_stand_before else None
+    if match:
+        group = "quoted" if match["quoted"] else "plain"
+        is_constant = match[group].isupper() and match[group].isidentifier()
+        if looks_chosen(match[group]) and not is_constant and not is_stand_in(match[group]):
+            return (*match.span(group), "password")
     return None
 
 
-def _behind_label(text: str, start: int, end: int) -> Found | None:
+def _behind_label(text: str, start: int, end: int) -> RuleSpan | None:
     """What a label's mark is followed by, up to the end of its line."""
-    found = _LABEL.match(text, end, end + 280)
-    if not found and text[start - 1 : start] == " " and text[start - 2 : start - 1] not in ("", " ", "\n"):
-        found = _LABEL_ITSELF.match(text, end, end + 120)
-    if not found:
+    match = _LABEL.match(text, end, end + 280)
+    if not match and text[start - 1 : start] == " " and text[start - 2 : start - 1] not in ("", " ", "\n"):
+        match = _LABEL_ITSELF.match(text, end, end + 120)
+    if not match:
         return None
-    first, last = trimmed(text, *found.span("value"))
+    first, last = trim_span(text, *match.span("value"))
     value = text[first:last]
     if len(value) < 4 or is_stand_in(value):
         return None
@@ -243,40 +243,40 @@ def _behind_label(text: str, start: int, end: int) -> Found | None:
     return None
 
 
-def find_labelled_token(text: str, end: int, rule: str) -> Found | None:
+def find_labelled_token(text: str, end: int, rule: str) -> RuleSpan | None:
     """Return the token that a label names: `Token for the bot: X`."""
-    found = _LABEL.match(text, end, end + 280) if text[end : end + 1] == " " else None
-    if not found or not _LABELLED_TOKEN.fullmatch(found["value"]) or is_stand_in(found["value"]):
+    match = _LABEL.match(text, end, end + 280) if text[end : end + 1] == " " else None
+    if not match or not _LABELLED_TOKEN.fullmatch(match["value"]) or is_stand_in(match["value"]):
         return None
-    return (*found.span("value"), rule)
+    return (*match.span("value"), rule)
 
 
 _LABELLED_TOKEN = re.compile(r"(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[A-Za-z]\w*\d\w*[A-Za-z])[\w-]{12,200}")
 
 
-def _said_of(text: str, end: int) -> Found | None:
+def _said_of(text: str, end: int) -> RuleSpan | None:
     """What a sentence says that the password is, where it is spelled as no word is, or stands in quotes."""
-    found = _STATEMENT.match(text, end, end + 280)
-    if not found:
+    match = _STATEMENT.match(text, end, end + 280)
+    if not match:
         return None
-    first, last = trimmed(text, *found.span("value"))
+    first, last = trim_span(text, *match.span("value"))
     value = text[first:last]
     is_quoted = (
-        (found["verb"] or found["open"] in ("« ", "«", "„", "“"))
-        and found["open"]
+        (match["verb"] or match["open"] in ("« ", "«", "„", "“"))
+        and match["open"]
         and text[last : last + 2].strip()[:1] in ("»", "“", "”", '"', "'", "`", "*")
     )
     if is_stand_in(value):
         return None
-    if not (looks_chosen(value) or (is_quoted and len(value) > 4) or _is_handed_over(text, end, found, first, last)):
+    if not (looks_chosen(value) or (is_quoted and len(value) > 4) or _is_handed_over(text, end, match, first, last)):
         return None
     return first, last, "password"
 
 
-def _is_handed_over(text: str, end: int, found: re.Match[str], first: int, last: int) -> bool:
+def _is_handed_over(text: str, end: int, match: re.Match[str], first: int, last: int) -> bool:
     """Whether a word ends a sentence about a user and a password: `log in as bob with password pebblebeach.`"""
     value = text[first:last]
-    if found["verb"] or found["open"] or first > end + 1 or len(value) < 8 or _ABSTRACT.search(value):
+    if match["verb"] or match["open"] or first > end + 1 or len(value) < 8 or _ABSTRACT.search(value):
         return False
     return _ENDS_LABEL.match(text, last) is not None and _USER_NAMED.search(text, max(0, end - 90), end) is not None
 
@@ -288,15 +288,15 @@ _USER_NAMED = re.compile(
 )
 
 
-def _behind_connector(text: str, end: int) -> Found | None:
+def _behind_connector(text: str, end: int) -> RuleSpan | None:
     stop = text.find("\n", end, end + 170)
     for word in _WORD.finditer(text, end, stop if stop >= 0 else min(len(text), end + 170)):
-        if not _TELLING.search(word[0]):
+        if not _PASSWORD_MARK.search(word[0]):
             continue
         begin = max(end, word.start() - 24)
         connects = _CONNECTS.search(text, begin, word.start())
-        if connects and connects.start() - end <= _FARTHEST and not _CROSSED.search(text, end, connects.start()):
-            first, last = trimmed(text, *word.span())
+        if connects and connects.start() - end <= _FARTHEST and not _SENTENCE_BREAK.search(text, end, connects.start()):
+            first, last = trim_span(text, *word.span())
             if is_strong(text[first:last]) and not is_stand_in(text[first:last]):
                 return first, last, "password"
     return None
@@ -305,32 +305,32 @@ def _behind_connector(text: str, end: int) -> Found | None:
 _FARTHEST = 80
 
 
-def _on_next_line(text: str, end: int) -> Found | None:
+def _on_next_line(text: str, end: int) -> RuleSpan | None:
     if text.find("\n", end, end + 126) < 0:
         return None
-    found = _NEXT_LINE.match(text, end, min(len(text), end + 260))
-    if not found:
+    match = _NEXT_LINE.match(text, end, min(len(text), end + 260))
+    if not match:
         return None
-    value = found["value"]
+    value = match["value"]
     is_secret = (is_strong(value) or _is_hexadecimal(value)) and not is_stand_in(value)
-    return (*found.span("value"), "password") if is_secret else None
+    return (*match.span("value"), "password") if is_secret else None
 
 
-_TELLING = re.compile(r"[0-9!#$&*+@^~]")
+_PASSWORD_MARK = re.compile(r"[0-9!#$&*+@^~]")
 """What each password of a sentence has that stands far behind the word for one."""
-_TELLING_BEFORE = re.compile(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
+_LEADING_MARK = re.compile(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
 _AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
-def find_in_other_script(text: str, end: int) -> Found | None:
+def find_in_other_script(text: str, end: int) -> RuleSpan | None:
     """Return the password behind a word for one in a script other than Latin that ends at `end`."""
-    found = _SAID_BESIDE.match(text, end, end + 140)
-    if not found:
+    match = _OTHER_SCRIPT_VALUE.match(text, end, end + 140)
+    if not match:
         word = _WORD_END.match(text, end)
         return _said_of(text, word.end()) if word else None
-    first, last = trimmed(text, *found.span("value"))
+    first, last = trim_span(text, *match.span("value"))
     value = text[first:last]
-    is_value = is_strong(value) or _is_rest_of_line(text, found.start("value"), last)
+    is_value = is_strong(value) or _is_rest_of_line(text, match.start("value"), last)
     return (first, last, "password") if is_value and not is_stand_in(value) else None
 
 
@@ -342,7 +342,7 @@ def _is_rest_of_line(text: str, start: int, end: int) -> bool:
     return text[start - 2 : start].strip("\"'`「『«“ ") == ":" and _ENDS_LABEL.match(text, end) is not None
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Leave the marks that end a sentence out of a word."""
     while end > start and text[end - 1] in STRONG_ENDS:
         end -= 1
@@ -375,7 +375,7 @@ def is_strong(value: str) -> bool:
 def looks_chosen(value: str) -> bool:
     """Whether a word that should be a password is spelled as no word of a sentence is."""
     return is_strong(value) or (
-        6 <= len(value) <= 80 and _MIXED.fullmatch(value) is not None and not _NO_PASSWORD.fullmatch(value)
+        6 <= len(value) <= 80 and _PASSWORD_SHAPE.fullmatch(value) is not None and not _NO_PASSWORD.fullmatch(value)
     )
 
 
@@ -386,10 +386,10 @@ _PIN = re.compile(
 )
 
 
-def find_pin(text: str, at: int) -> Found | None:
+def find_pin(text: str, at: int) -> RuleSpan | None:
     """Return the figures that a sentence or a setting gives for the PIN at `at`."""
-    found = _PIN.match(text, at)
-    return (*found.span("value"), "password") if found and len(set(found["value"])) > 1 else None
+    match = _PIN.match(text, at)
+    return (*match.span("value"), "password") if match and len(set(match["value"])) > 1 else None
 
 
 def _is_hexadecimal(value: str) -> bool:

@@ -179,7 +179,7 @@ FORMS: tuple[Form, ...] = (
 )
 """Keys that begin with a head of their own. A head counts only where a word may begin."""
 
-LED: tuple[tuple[str, str], ...] = (
+SEGMENTED_FORMS: tuple[tuple[str, str], ...] = (
     ("sendgrid-key", r"SG\.[\w-]{16,32}\.[\w-]{16,64}"),
     ("doppler-token", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,80}"),
     ("vault-token", r"hv[sbr]\.[\w-]{24,400}"),

@@ -23,7 +23,7 @@ def is_phrase(value: str) -> bool:
 HASH = re.compile(
     r"\$(?:2[abxy]?|apr1|1|5|6|7|y|argon2\w{0,2}|scrypt|pbkdf2\S{0,12})\$|\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}", re.I
 )
-BRACED = re.compile(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
+BRACE_VALUE = re.compile(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
 CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
 CODE = re.compile(
     r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
@@ -36,12 +36,12 @@ def is_single(value: str) -> bool:
     return not any(map(str.isspace, value))
 
 
-def is_password(value: str, quoted: bool) -> bool:
+def is_password(value: str, is_quoted: bool) -> bool:
     """At least two kinds of characters, in another order than a word's or an identifier's."""
     digits, upper, lower = _classes(value)
     if value.isdigit():
         return len(value) >= 6
-    if not quoted and value.isidentifier() and "_" in value:
+    if not is_quoted and value.isidentifier() and "_" in value:
         return count_steps(value) >= 2
     return (digits + (upper and not value[1:].islower()) + lower + (count_specials(value) > 0)) >= 2
 

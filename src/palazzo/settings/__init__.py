@@ -14,7 +14,7 @@ from pathlib import Path
 
 from palazzo.settings import layers
 from palazzo.settings.keys import ALIASES, BY_NAME, KEYS, Key, Value, read
-from palazzo.settings.layers import Said, Source
+from palazzo.settings.layers import SettingEntry, Source
 
 __all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
 
@@ -32,7 +32,7 @@ class Effective:
     origin: str
 
     @property
-    def shown(self) -> str:
+    def display_text(self) -> str:
         """The value as it may be shown: secrets are not."""
         if self.key.secret and self.value:
             return _SECRET
@@ -80,7 +80,10 @@ def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) ->
     problems: list[str] = []
     by_file: list[str] = []
     for source in sources:
-        source_problems = [*source.problems, *filter(None, (_apply(values, source, entry) for entry in source.said))]
+        source_problems = [
+            *source.problems,
+            *filter(None, (_apply_entry(values, source, entry) for entry in source.entries)),
+        ]
         problems += source_problems
         by_file += _in_one_line(source_problems)
     return Settings(values, tuple(problems), tuple(by_file))
@@ -95,38 +98,44 @@ def _in_one_line(problems: list[str]) -> list[str]:
     return [f"{first}{more}"]
 
 
-def _apply(values: dict[str, Effective], source: Source, said: Said) -> str:
+def _apply_entry(values: dict[str, Effective], source: Source, entry: SettingEntry) -> str:
     """Take in one value, or return what is wrong with it."""
-    alias = ALIASES.get(said.name)
-    key = BY_NAME.get(alias[0] if alias else said.name)
+    alias = ALIASES.get(entry.name)
+    key = BY_NAME.get(alias[0] if alias else entry.name)
     if key is None:
-        return f"{said.origin}: `{said.name}` is not a setting{_nearest(said.name)}. It is left out."
-    if source.layer not in key.where:
-        return f"{said.origin}: `{said.name}` cannot be set here, only {_places(key)}. It is left out."
+        return f"{entry.origin}: `{entry.name}` is not a setting{_nearest(entry.name)}. It is left out."
+    if source.layer not in key.layers:
+        return f"{entry.origin}: `{entry.name}` cannot be set here, only {_places(key)}. It is left out."
     try:
-        value = _aliased(alias[1], said.value) if alias else read(key, said.value)
+        value = _resolve_alias(alias[1], entry.value) if alias else read(key, entry.value)
     except ValueError as error:
-        if source.layer == "project" and said.name.startswith(("mine.", "wing")):
+        if source.layer == "project" and entry.name.startswith(("mine.", "wing")):
             return ""  # `palazzo.scope.project_file` says so, with more detail
-        return f"{said.origin}: `{said.name}` must be {error}. {_stays(values[key.name])}"
+        return f"{entry.origin}: `{entry.name}` must be {error}. {_stays(values[key.name])}"
     if source.layer in ("project", "person") and key.stricter and not key.stricter(value, values[key.name].value):
-        return (
-            f"{said.origin}: `{said.name}` may be tightened inside a project, not loosened. {_stays(values[key.name])}"
-        )
-    values[key.name] = _added(values[key.name], value, said.origin) if key.add else Effective(key, value, said.origin)
+        return f"{entry.origin}: `{entry.name}` may be tightened inside a project, not loosened. {_stays(values[key.name])}"
+    values[key.name] = _added(values[key.name], value, entry.origin) if key.add else Effective(key, value, entry.origin)
     return ""
 
 
-def _added(held: Effective, value: Value, origin: str) -> Effective:
+def _added(current_setting: Effective, value: Value, origin: str) -> Effective:
     """A list with what one more layer says."""
-    if not isinstance(held.value, tuple) or not isinstance(value, tuple) or held.origin == "default":
-        return Effective(held.key, value, origin)
-    return Effective(held.key, tuple(dict.fromkeys((*held.value, *value))), f"{held.origin}; {origin}")
+    if (
+        not isinstance(current_setting.value, tuple)
+        or not isinstance(value, tuple)
+        or current_setting.origin == "default"
+    ):
+        return Effective(current_setting.key, value, origin)
+    return Effective(
+        current_setting.key,
+        tuple(dict.fromkeys((*current_setting.value, *value))),
+        f"{current_setting.origin}; {origin}",
+    )
 
 
-def _aliased(meanings: Mapping[bool, str], value: object) -> Value:
-    said = read(BY_NAME["redact"], value)  # any flag reads a flag
-    return meanings[said is True]
+def _resolve_alias(meanings: Mapping[bool, str], value: object) -> Value:
+    flag = read(BY_NAME["redact"], value)  # any flag reads a flag
+    return meanings[flag is True]
 
 
 def _stays(effective: Effective) -> str:
@@ -138,8 +147,8 @@ def _stays(effective: Effective) -> str:
 def _nearest(name: str) -> str:
     import difflib
 
-    found = difflib.get_close_matches(name, [*BY_NAME, *ALIASES], 1, 0.75)
-    return f"; did you mean `{found[0]}`?" if found else ""
+    matches = difflib.get_close_matches(name, [*BY_NAME, *ALIASES], 1, 0.75)
+    return f"; did you mean `{matches[0]}`?" if matches else ""
 
 
 def _places(key: Key) -> str:
@@ -149,4 +158,4 @@ def _places(key: Key) -> str:
         "person": "in .claude/palazzo.local.md",
         "environment": f"by {key.variable}",
     }
-    return " or ".join(text for layer, text in names.items() if layer in key.where)
+    return " or ".join(text for layer, text in names.items() if layer in key.layers)

@@ -39,7 +39,7 @@ class Key:
     kind: Kind
     default: Value
     help: str
-    where: frozenset[Layer] = _PERSONAL
+    layers: frozenset[Layer] = _PERSONAL
     choices: tuple[str, ...] = ()
     least: int = 0
     most: int = 1_000_000
@@ -53,7 +53,7 @@ class Key:
         return "PALAZZO_" + self.name.upper().replace(".", "_").replace("-", "_")
 
     @property
-    def allowed(self) -> str:
+    def constraint(self) -> str:
         """What may be written, as it is said to a person."""
         match self.kind:
             case "flag":
@@ -219,17 +219,17 @@ _TRUE, _FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 def read(key: Key, value: object) -> Value:
     """Return `value`, as a file or the environment gives it, in the key's own type; ValueError otherwise."""
-    found = _READERS[key.kind](key, value)
-    if found is None:
-        raise ValueError(key.allowed)
-    return found
+    parsed_value = _READERS[key.kind](key, value)
+    if parsed_value is None:
+        raise ValueError(key.constraint)
+    return parsed_value
 
 
 def _flag(_: Key, value: object) -> Value | None:
     if isinstance(value, bool):
         return value
-    said = value.strip().lower() if isinstance(value, str) else ""
-    return True if said in _TRUE else False if said in _FALSE else None
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return True if word in _TRUE else False if word in _FALSE else None
 
 
 def _number(key: Key, value: object) -> Value | None:
@@ -252,7 +252,7 @@ def _text(key: Key, value: object) -> Value | None:
 def _list(_: Key, value: object) -> Value | None:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
-    if isinstance(value, list | tuple) and all(isinstance(one, str) and one.isprintable() for one in value):
+    if isinstance(value, list | tuple) and all(isinstance(entry, str) and entry.isprintable() for entry in value):
         return tuple(value)
     return None
 

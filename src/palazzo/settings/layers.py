@@ -25,7 +25,7 @@ _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SettingEntry:
     """One value as it is written somewhere."""
 
     name: str
@@ -38,7 +38,7 @@ class Source:
     """What one layer says."""
 
     layer: Layer
-    said: list[Said] = field(default_factory=list)
+    entries: list[SettingEntry] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -62,14 +62,14 @@ def environment(variables: Mapping[str, str]) -> Source:
     source = Source("environment")
     names = {key.variable: key.name for key in KEYS} | {f"PALAZZO_{alias.upper()}": alias for alias in ALIASES}
     for variable, name in names.items():
-        for said in (variable.replace("PALAZZO_", OF_PLUGIN, 1), variable):
-            value = variables.get(said, "")
-            if value.strip() and not (value.strip() == UNSET and said != variable):
-                source.said.append(Said(name, value if name == "palace" else value.strip(), said))
+        for candidate in (variable.replace("PALAZZO_", OF_PLUGIN, 1), variable):
+            value = variables.get(candidate, "")
+            if value.strip() and not (value.strip() == UNSET and candidate != variable):
+                source.entries.append(SettingEntry(name, value if name == "palace" else value.strip(), candidate))
     return source
 
 
-def _file(layer: Layer, path: Path, parse: Callable[[str], Any], apart: tuple[str, ...]) -> Source:
+def _file(layer: Layer, path: Path, parse: Callable[[str], Any], excluded_tables: tuple[str, ...]) -> Source:
     source = Source(layer)
     try:
         if not path.is_file():
@@ -89,9 +89,9 @@ def _file(layer: Layer, path: Path, parse: Callable[[str], Any], apart: tuple[st
         source.problems.append(f"{path} is not valid: {error}. Nothing in it is used.")
         return source
     for name, value in _flat(values):
-        if name.partition(".")[0] not in apart:
+        if name.partition(".")[0] not in excluded_tables:
             line = line_of(text, name)
-            source.said.append(Said(name, value, f"{path}, line {line}" if line else str(path)))
+            source.entries.append(SettingEntry(name, value, f"{path}, line {line}" if line else str(path)))
     return source
 
 
@@ -110,13 +110,13 @@ def _toml(text: str) -> Any:
 
 
 def _front_matter(text: str) -> Any:
-    found = _FRONT_MATTER.match(text)
-    if not found:
+    match = _FRONT_MATTER.match(text)
+    if not match:
         return {}
     import yaml
 
     try:
-        values = yaml.safe_load(found.group(1))
+        values = yaml.safe_load(match.group(1))
     except yaml.MarkedYAMLError as error:
         line = f" (at line {error.problem_mark.line + 2})" if error.problem_mark else ""
         raise ValueError(f"{error.problem or 'it cannot be parsed'}{line}") from None
@@ -136,7 +136,7 @@ def line_of(text: str, name: str) -> int | None:
     """Return the line (from 1) that sets the dotted `name` in TOML or YAML, or None where it cannot be told."""
     table = ""
     last = name.rpartition(".")[2]
-    nested = None
+    yaml_line = None
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE.match(line)
         if header:
@@ -148,6 +148,6 @@ def line_of(text: str, name: str) -> int | None:
         key = re.sub(r"[\"']", "", set_here.group(2))
         if table + key == name:
             return number
-        if key == last and set_here.group(1) and nested is None:  # a key of YAML, below its parent
-            nested = number
-    return nested
+        if key == last and set_here.group(1) and yaml_line is None:  # a key of YAML, below its parent
+            yaml_line = number
+    return yaml_line

@@ -32,10 +32,10 @@ def write(path: Path, name: str, text: str) -> Value:
     Raises UsageError for an unknown key, a wrong value, or a file that cannot be parsed, which is left as it is.
     """
     key = known_key(name)
-    if "user" not in key.where:
+    if "user" not in key.layers:
         raise UsageError(f"`{name}` cannot be set in config.toml; a project sets it for itself in palazzo.toml.")
     try:
-        value = _understood(name, key, text)
+        value = _parse_value(name, key, text)
     except ValueError as error:
         raise UsageError(f"`{name}` must be {error}; '{text}' is not.") from None
     _replace(path, with_value(path, _read(path), key, value))
@@ -47,15 +47,15 @@ def with_value(path: Path, text: str, key: Key, value: Value) -> str:
 
     Raises UsageError for a text that is not TOML, or has a shape that cannot be edited safely.
     """
-    edited = _edited(text, key.name, _toml(value))
-    if not _says(edited, _with(_parsed(path, text), key.name, value)):
+    new_text = _edit_text(text, key.name, _toml(value))
+    if not _says(new_text, _with(_parse_toml(path, text), key.name, value)):
         raise UsageError(
             f"{path} has a shape that cannot be edited safely; set `{key.name} = {_toml(value)}` in it by hand."
         )
-    return edited
+    return new_text
 
 
-def _understood(name: str, key: Key, text: str) -> Value:
+def _parse_value(name: str, key: Key, text: str) -> Value:
     if name in ALIASES:
         return ALIASES[name][1][read(BY_NAME["redact"], text) is True]
     return read(key, text)
@@ -70,7 +70,7 @@ def _read(path: Path) -> str:
         raise PalazzoError(f"{path} cannot be read ({error}); mend it first.") from error
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -79,12 +79,12 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise UsageError(f"{path} is not valid TOML: {error}. Mend it first; it was left as it is.") from None
 
 
-def _says(text: str, wanted: dict[str, Any]) -> bool:
+def _says(text: str, expected_values: dict[str, Any]) -> bool:
     """Whether the edited text says what it should: editing goes by lines, and TOML has shapes beyond those."""
     import tomllib
 
     try:
-        return tomllib.loads(text) == wanted
+        return tomllib.loads(text) == expected_values
     except tomllib.TOMLDecodeError:
         return False
 
@@ -103,11 +103,11 @@ def _toml(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return f"[{', '.join(_toml(one) for one in value)}]"
+        return f"[{', '.join(_toml(element) for element in value)}]"
     return json.dumps(value, ensure_ascii=False)
 
 
-def _edited(text: str, name: str, value: str) -> str:
+def _edit_text(text: str, name: str, value: str) -> str:
     number = line_of(text, name)
     if number is not None:
         return _with_line(text, number - 1, value)
@@ -115,14 +115,16 @@ def _edited(text: str, name: str, value: str) -> str:
     lines = text.splitlines(keepends=True)
     headers = [n for n, line in enumerate(lines) if re.match(r"\s*\[", line)]
     if not table:
-        return _inserted(lines, headers[0] if headers else len(lines), f"{key} = {value}\n")
+        return _insert_line(lines, headers[0] if headers else len(lines), f"{key} = {value}\n")
     own = [n for n in headers if re.match(rf"\s*\[\s*{re.escape(table)}\s*\]", lines[n])]
     if own:
-        return _inserted(lines, own[0] + 1, f"{key} = {value}\n")
-    return _inserted(lines, len(lines), f"\n[{table}]\n{key} = {value}\n" if lines else f"[{table}]\n{key} = {value}\n")
+        return _insert_line(lines, own[0] + 1, f"{key} = {value}\n")
+    return _insert_line(
+        lines, len(lines), f"\n[{table}]\n{key} = {value}\n" if lines else f"[{table}]\n{key} = {value}\n"
+    )
 
 
-def _inserted(lines: list[str], at: int, new: str) -> str:
+def _insert_line(lines: list[str], at: int, new: str) -> str:
     if at and not lines[at - 1].endswith(("\n", "\r")):
         lines[at - 1] += "\n"
     return "".join([*lines[:at], new, *lines[at:]])
@@ -144,16 +146,16 @@ def _extent(lines: list[str], at: int) -> tuple[int, str]:
     import tomllib
 
     for end in range(at + 1, min(len(lines), at + _LONGEST_VALUE) + 1):
-        joined = "".join(lines[at:end])
-        last = len(joined) - len(lines[end - 1])
-        for mark in (*(n for n in range(last, len(joined)) if joined[n] == "#"), len(joined)):
+        block = "".join(lines[at:end])
+        last = len(block) - len(lines[end - 1])
+        for mark in (*(n for n in range(last, len(block)) if block[n] == "#"), len(block)):
             try:
-                tomllib.loads(joined[:mark])
+                tomllib.loads(block[:mark])
             except tomllib.TOMLDecodeError:
                 continue
-            before = joined[:mark]
-            space = before[len(before.rstrip()) :] if mark < len(joined) else ""
-            return end, space + joined[mark:].rstrip("\r\n")
+            value_text = block[:mark]
+            space = value_text[len(value_text.rstrip()) :] if mark < len(block) else ""
+            return end, space + block[mark:].rstrip("\r\n")
     return at + 1, ""
 
 

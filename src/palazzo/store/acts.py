@@ -75,10 +75,10 @@ def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Ac
     """
     if not any(True for _ in connection.execute("SELECT 1 FROM act LIMIT 1")):
         return []
-    wanted = list(item_uids)
-    found: list[tuple[int, Act, ActSpan]] = []
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
+    uids = list(item_uids)
+    entries: list[tuple[int, Act, ActSpan]] = []
+    for start in range(0, len(uids), 500):
+        part = uids[start : start + 500]
         rows = connection.execute(
             "SELECT act.id, act.uid, n, kind, actor, at, detail, item_uid, start, end, drawer_uid FROM act_span"
             f" JOIN act ON act.id = act_span.act WHERE item_uid IN ({','.join('?' * len(part))})"
@@ -87,14 +87,14 @@ def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Ac
         )
         for row, own, n, kind, actor, at, detail, uid, begin, end, drawer in rows:
             act = Act(int(row), bytes(own), kind, actor, Micros(at), json.loads(detail))
-            found.append((int(n), act, ActSpan(bytes(uid), int(begin), int(end), bytes(drawer))))
-    found.sort(key=lambda one: (one[1].at, one[1].uid, one[0]))
-    return [(act, span) for _, act, span in found]
+            entries.append((int(n), act, ActSpan(bytes(uid), int(begin), int(end), bytes(drawer))))
+    entries.sort(key=lambda one: (one[1].at, one[1].uid, one[0]))
+    return [(act, span) for _, act, span in entries]
 
 
 def history_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan, Micros | None]]:
     """Return all acts that ever touched any of the items, oldest first, each with when it was undone, if it was."""
-    found: list[tuple[int, Act, ActSpan, Micros | None]] = []
+    entries: list[tuple[int, Act, ActSpan, Micros | None]] = []
     for item_uid in set(item_uids):
         rows = connection.execute(
             "SELECT act.id, act.uid, n, kind, actor, at, detail, start, end, drawer_uid,"
@@ -104,9 +104,9 @@ def history_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple
         )
         for row, own, n, kind, actor, at, detail, begin, end, drawer, undone in rows:
             act = Act(int(row), bytes(own), kind, actor, Micros(at), json.loads(detail))
-            found.append((int(n), act, ActSpan(item_uid, int(begin), int(end), bytes(drawer)), undone))
-    found.sort(key=lambda one: (one[1].at, one[1].uid, one[0]))
-    return [(act, span, undone) for _, act, span, undone in found]
+            entries.append((int(n), act, ActSpan(item_uid, int(begin), int(end), bytes(drawer)), undone))
+    entries.sort(key=lambda one: (one[1].at, one[1].uid, one[0]))
+    return [(act, span, undone) for _, act, span, undone in entries]
 
 
 def items_of_act(connection: Connection, row: int) -> list[int]:

@@ -26,7 +26,7 @@ _COLUMNS = "path, first, last, digest, lines, blob"
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)
 
 
-class Cited(NamedTuple):
+class DrawerAnchor(NamedTuple):
     """What a drawer (its row id) cites."""
 
     drawer: int
@@ -36,45 +36,52 @@ class Cited(NamedTuple):
 # --- what a note was given ---------------------------------------------------------------------------------
 
 
-def to_meta(given: Sequence[Anchor]) -> dict[str, object]:
+def to_meta(anchors: Sequence[Anchor]) -> dict[str, object]:
     """Return what is kept in a note of the files that it was given."""
-    if not given:
+    if not anchors:
         return {}
-    names = [name_of(one) for one in given]
+    names = [name_of(anchor) for anchor in anchors]
     return {
         "anchors": names,
-        "cited": [[one.lines, int.from_bytes(one.digest), int(one.blob or "0", 16)] for one in given],
+        "cited": [[anchor.lines, int.from_bytes(anchor.digest), int(anchor.blob or "0", 16)] for anchor in anchors],
     }
 
 
 def from_meta(meta: Mapping[str, object]) -> tuple[Anchor, ...]:
     """Return the files that a note was given; of notes from before digests were kept, without."""
-    names, seen = meta.get("anchors"), meta.get("cited")
+    names, stored_details = meta.get("anchors"), meta.get("cited")
     if not isinstance(names, list):
         return ()
-    beside = seen if isinstance(seen, list) and len(seen) == len(names) else [(0, 0, 0)] * len(names)
+    details = (
+        stored_details
+        if isinstance(stored_details, list) and len(stored_details) == len(names)
+        else [(0, 0, 0)] * len(names)
+    )
     return tuple(
         replace(
-            named(str(name)), lines=lines, digest=(digest and digest.to_bytes(DIGEST_BYTES)) or b"", blob=_blob(blob)
+            parse_anchor(str(name)),
+            lines=lines,
+            digest=(digest and digest.to_bytes(DIGEST_BYTES)) or b"",
+            blob=_blob(blob),
         )
-        for name, (lines, digest, blob) in zip(names, beside, strict=True)
+        for name, (lines, digest, blob) in zip(names, details, strict=True)
     )
 
 
-def name_of(cited: Anchor) -> str:
+def name_of(anchor: Anchor) -> str:
     """Return `PATH` or `PATH:L1-L2`."""
-    return f"{cited.path}:{cited.first}-{cited.last}" if cited.first > 0 else cited.path
+    return f"{anchor.path}:{anchor.first}-{anchor.last}" if anchor.first > 0 else anchor.path
 
 
 def can_be_kept(path: str) -> bool:
     """Whether a path can stand in a table: no NUL, and nothing that is no text (a byte of another encoding)."""
-    return "\0" not in path and not any("\ud800" <= one <= "\udfff" for one in path)
+    return "\0" not in path and not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
-def named(name: str) -> Anchor:
+def parse_anchor(name: str) -> Anchor:
     """Return what `PATH` or `PATH:L1-L2` names."""
-    placed = _LINES.fullmatch(name)
-    return Anchor(placed["path"], int(placed["first"]), int(placed["last"])) if placed else Anchor(name)
+    match = _LINES.fullmatch(name)
+    return Anchor(match["path"], int(match["first"]), int(match["last"])) if match else Anchor(name)
 
 
 def _blob(number: int) -> str:
@@ -85,11 +92,11 @@ def _blob(number: int) -> str:
 # --- of drawers --------------------------------------------------------------------------------------------
 
 
-def insert(connection: Connection, rows: Iterable[Cited]) -> None:
+def insert(connection: Connection, rows: Iterable[DrawerAnchor]) -> None:
     """Keep what drawers cite."""
     connection.executemany(
         f"INSERT INTO anchor(drawer, {_COLUMNS}, how) VALUES(?,?,?,?,?,?,?,?)",
-        ((drawer, *values_of(one), one.how) for drawer, one in rows),
+        ((drawer, *values_of(anchor), anchor.how) for drawer, anchor in rows),
     )
 
 
@@ -111,14 +118,14 @@ def drop_beside(connection: Connection, drawers: Iterable[int]) -> None:
     )
 
 
-def of_rows(connection: Connection, drawers: Collection[int]) -> list[Cited]:
+def of_rows(connection: Connection, drawers: Collection[int]) -> list[DrawerAnchor]:
     """Return what drawers (row ids) cite, as it is kept, in its order."""
     rows = connection.execute(
         f"SELECT drawer, {_COLUMNS}, how FROM anchor WHERE drawer IN (SELECT value FROM json_each(?))"
         " ORDER BY drawer, id",
         (json.dumps(list(drawers)),),
     )
-    return [Cited(drawer, _anchor(*rest)) for drawer, *rest in rows]
+    return [DrawerAnchor(drawer, _anchor(*rest)) for drawer, *rest in rows]
 
 
 def of_drawers(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anchor, ...]]:
@@ -126,25 +133,25 @@ def of_drawers(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[A
 
     What a note was given is there at once; what else is derived a moment later.
     """
-    found: dict[str, dict[Anchor, None]] = {}
-    asked = (json.dumps(sorted(set(uids))),)
+    anchors_by_uid: dict[str, dict[Anchor, None]] = {}
+    parameters = (json.dumps(sorted(set(uids))),)
     notes = connection.execute(
         "SELECT asked.value, item.meta FROM json_each(?) AS asked JOIN drawer ON drawer.uid = unhex(asked.value)"
         " JOIN drawer_span span ON span.drawer = drawer.id JOIN item ON item.id = span.item"
         " WHERE item.kind = 'note' AND item.meta LIKE '%\"anchors\"%' ORDER BY drawer.id, span.n",
-        asked,
+        parameters,
     )
     for uid, meta in notes:
-        found.setdefault(uid, {}).update(dict.fromkeys(from_meta(json.loads(meta))))
+        anchors_by_uid.setdefault(uid, {}).update(dict.fromkeys(from_meta(json.loads(meta))))
     rows = connection.execute(
         f"SELECT asked.value, {_COLUMNS}, how FROM (SELECT value FROM json_each(?)) AS asked"
         " JOIN drawer ON drawer.uid = unhex(asked.value) JOIN anchor ON anchor.drawer = drawer.id"
         " ORDER BY drawer.id, anchor.id",
-        asked,
+        parameters,
     )
     for uid, *rest in rows:
-        found.setdefault(uid, {})[_anchor(*rest)] = None
-    return {uid: tuple(cited) for uid, cited in found.items() if cited}
+        anchors_by_uid.setdefault(uid, {})[_anchor(*rest)] = None
+    return {uid: tuple(anchors) for uid, anchors in anchors_by_uid.items() if anchors}
 
 
 def count(connection: Connection) -> int:
@@ -168,10 +175,10 @@ def given_in(connection: Connection, wing: str) -> dict[str, tuple[Anchor, ...]]
         " AND i.meta LIKE '%\"anchors\"%' ORDER BY i.created_at, i.uid, p.start",
         (wing,),
     )
-    found: dict[int, tuple[str, tuple[Anchor, ...]]] = {}
+    notes_by_item: dict[int, tuple[str, tuple[Anchor, ...]]] = {}
     for uid, item, meta in rows:
-        found.setdefault(item, (str(uid).lower(), from_meta(json.loads(meta))))
-    return dict(found.values())
+        notes_by_item.setdefault(item, (str(uid).lower(), from_meta(json.loads(meta))))
+    return dict(notes_by_item.values())
 
 
 def facts_in(connection: Connection, wing: str, now: Micros) -> list[str]:
@@ -188,46 +195,46 @@ def facts_in(connection: Connection, wing: str, now: Micros) -> list[str]:
 # --- of facts ----------------------------------------------------------------------------------------------
 
 
-def insert_of_fact(connection: Connection, version: int, n: int, given: Iterable[Anchor]) -> None:
+def insert_of_fact(connection: Connection, version: int, n: int, anchors: Iterable[Anchor]) -> None:
     """Keep what the n-th who states a version of a fact cites."""
     connection.executemany(
         f"INSERT INTO fact_anchor(version, n, {_COLUMNS}) VALUES(?,?,?,?,?,?,?,?)",
-        ((version, n, *values_of(one)) for one in given),
+        ((version, n, *values_of(anchor)) for anchor in anchors),
     )
 
 
 def of_versions(connection: Connection, rows: Collection[int]) -> dict[tuple[int, int], tuple[Anchor, ...]]:
     """Return what those cite who state versions of facts, by (version, n)."""
-    found: dict[tuple[int, int], list[Anchor]] = {}
+    anchors_by_source: dict[tuple[int, int], list[Anchor]] = {}
     for version, n, *rest in connection.execute(
         f"SELECT version, n, {_COLUMNS}, 'stated' FROM fact_anchor"
         " WHERE version IN (SELECT value FROM json_each(?)) ORDER BY id",
         (json.dumps(list(rows)),),
     ):
-        found.setdefault((int(version), int(n)), []).append(_anchor(*rest))
-    return {key: tuple(cited) for key, cited in found.items()}
+        anchors_by_source.setdefault((int(version), int(n)), []).append(_anchor(*rest))
+    return {key: tuple(anchors) for key, anchors in anchors_by_source.items()}
 
 
 def of_facts(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anchor, ...]]:
     """Return what facts (ids) cite, as they are believed now; those that cite nothing are absent."""
-    found: dict[str, dict[Anchor, None]] = {}
+    anchors_by_uid: dict[str, dict[Anchor, None]] = {}
     for uid, *rest in connection.execute(
         f"SELECT asked.value, {_COLUMNS}, 'stated' FROM (SELECT value FROM json_each(?)) AS asked"
         " JOIN fact ON fact.uid = unhex(asked.value) JOIN fact_version v ON v.fact = fact.id AND v.retired_at IS NULL"
         " JOIN fact_anchor cited ON cited.version = v.id ORDER BY cited.id",
         (json.dumps(sorted(set(uids))),),
     ):
-        found.setdefault(uid, {})[_anchor(*rest)] = None
-    return {uid: tuple(cited) for uid, cited in found.items()}
+        anchors_by_uid.setdefault(uid, {})[_anchor(*rest)] = None
+    return {uid: tuple(anchors) for uid, anchors in anchors_by_uid.items()}
 
 
-def values_of(one: Anchor) -> tuple[str, int, int, bytes, int, bytes]:
+def values_of(anchor: Anchor) -> tuple[str, int, int, bytes, int, bytes]:
     """Return what is kept of a file that is cited: path, first, last, digest, lines, blob."""
-    return one.path, one.first, one.last, one.digest, one.lines, bytes.fromhex(one.blob)
+    return anchor.path, anchor.first, anchor.last, anchor.digest, anchor.lines, bytes.fromhex(anchor.blob)
 
 
-def _anchor(path: str, first: int, last: int, digest: bytes, lines: int, blob: bytes, how: object) -> Anchor:
-    return Anchor(path, first, last, bytes(digest), lines, bytes(blob).hex(), how)  # type: ignore[arg-type]
+def _anchor(path: str, first: int, last: int, digest: bytes, lines: int, blob: bytes, relation: object) -> Anchor:
+    return Anchor(path, first, last, bytes(digest), lines, bytes(blob).hex(), relation)  # type: ignore[arg-type]
 
 
 # --- by file -----------------------------------------------------------------------------------------------
@@ -244,25 +251,25 @@ def notes_on(connection: Connection, wing: str, names: Sequence[str], limit: int
         " WHERE w.name = ?1 AND a.path IN (SELECT value FROM json_each(?2)) ORDER BY 1 DESC, 2 DESC LIMIT ?3",
         (wing, json.dumps(list(names)), limit),
     )
-    found = {(int(at), int(row)) for at, row in rows} | set(_not_read_yet(connection, wing, names))
-    return [row for _, row in sorted(found, reverse=True)[:limit]]
+    dated_rows = {(int(at), int(row)) for at, row in rows} | set(_not_read_yet(connection, wing, names))
+    return [row for _, row in sorted(dated_rows, reverse=True)[:limit]]
 
 
 def _not_read_yet(connection: Connection, wing: str, names: Collection[str]) -> Iterator[tuple[int, int]]:
     """Yield (when, row id) of notes that were given such a file, and are still to be read for what they cite."""
     version, seq = changes.cursor(connection, CONSUMER)
     if version and not changes.cursor(connection, f"{CONSUMER}/anew")[0]:
-        some = "(SELECT ref AS id FROM change WHERE seq > ?2 AND kind = 'drawer+')"
+        subquery = "(SELECT ref AS id FROM change WHERE seq > ?2 AND kind = 'drawer+')"
     else:
-        some = "(SELECT id FROM drawer WHERE kind = 'note' AND ?2 IS NOT NULL)"
+        subquery = "(SELECT id FROM drawer WHERE kind = 'note' AND ?2 IS NOT NULL)"
     for at, row, meta in connection.execute(
-        f"SELECT DISTINCT i.created_at, i.id, i.meta FROM {some} AS new"
+        f"SELECT DISTINCT i.created_at, i.id, i.meta FROM {subquery} AS new"
         f" CROSS JOIN drawer d ON d.id = new.id AND d.kind = 'note' AND d.retired_at IS NULL {_IN_WING}"
         " JOIN drawer_span p ON p.drawer = d.id JOIN item i ON i.id = p.item"
         " WHERE w.name = ?1 AND i.meta LIKE '%\"anchors\"%'",
         (wing, seq),
     ):
-        if any(one.path in names for one in from_meta(json.loads(meta))):
+        if any(anchor.path in names for anchor in from_meta(json.loads(meta))):
             yield int(at), int(row)
 
 
@@ -303,7 +310,7 @@ def facts_on(connection: Connection, wing: str, names: Collection[str], ended_by
 
 def files_of(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the files that drawers and items (ids) are anchored to, or wait for as reminders; without one, absent."""
-    found: dict[str, dict[str, None]] = {}
+    files_by_uid: dict[str, dict[str, None]] = {}
     rows = connection.execute(
         "WITH asked AS (SELECT value AS uid, unhex(value) AS own FROM json_each(?1)),"
         " named AS (SELECT asked.uid, item.id FROM asked JOIN item ON item.uid = asked.own UNION"
@@ -316,5 +323,5 @@ def files_of(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[str
         (json.dumps(sorted(set(uids))),),
     )
     for uid, file in rows:
-        found.setdefault(str(uid), {})[str(file)] = None
-    return {uid: tuple(files) for uid, files in found.items()}
+        files_by_uid.setdefault(str(uid), {})[str(file)] = None
+    return {uid: tuple(files) for uid, files in files_by_uid.items()}

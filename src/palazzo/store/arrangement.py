@@ -29,24 +29,24 @@ class Stands(NamedTuple):
     merged_into: int | None
 
 
-class Called(NamedTuple):
+class WingState(NamedTuple):
     """What a wing is called, and what wing it is a part of, if of any."""
 
     name: str
     merged_into: int | None
 
 
-Numbered = tuple[int, int | None, str]
+NameClash = tuple[int, int | None, str]
 """Something whose name another has, so that it got a number: (a wing's row id, a room's or None, the name)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ArrangementState:
     """What follows from the rows that count, by row id. Everything else is called, and stands, as it was created."""
 
-    wings: Mapping[int, Called]
+    wings: Mapping[int, WingState]
     rooms: Mapping[int, Stands]
-    numbered: tuple[Numbered, ...]
+    clashes: tuple[NameClash, ...]
 
 
 def record(
@@ -73,28 +73,32 @@ def retire(connection: Connection, row: int, at: Micros) -> None:
     connection.execute("UPDATE arrangement SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
-def settle(connection: Connection) -> list[Numbered]:
+def settle(connection: Connection) -> list[NameClash]:
     """Write what follows from the rows that count; return what of it that changed had to get a number."""
-    wanted = settled(connection)
+    arrangement = compute_arrangement(connection)
     wings_now, rooms_now = _wings(connection), _rooms(connection)
-    wings = [(row, called) for row, called in wanted.wings.items() if wings_now[row] != called]
-    rooms = [(row, stands) for row, stands in wanted.rooms.items() if rooms_now[row] != stands]
+    wings = [(row, wing_state) for row, wing_state in arrangement.wings.items() if wings_now[row] != wing_state]
+    rooms = [(row, stands) for row, stands in arrangement.rooms.items() if rooms_now[row] != stands]
     # Out of the way first: in between two of them would be called the same.
     connection.executemany("UPDATE wing SET merged_into = id WHERE id = ?", ((row,) for row, _ in wings))
     connection.executemany("UPDATE room SET merged_into = id WHERE id = ?", ((row,) for row, _ in rooms))
     connection.execute(f"UPDATE wing SET name = first_name, merged_into = NULL WHERE {_OTHER_WINGS}")
     connection.execute(f"UPDATE room SET wing = first_wing, name = first_name, merged_into = NULL WHERE {_OTHER_ROOMS}")
     connection.executemany(
-        "UPDATE wing SET name = ?, merged_into = ? WHERE id = ?", ((*called, row) for row, called in wings)
+        "UPDATE wing SET name = ?, merged_into = ? WHERE id = ?", ((*wing_state, row) for row, wing_state in wings)
     )
     connection.executemany(
         "UPDATE room SET wing = ?, name = ?, merged_into = ? WHERE id = ?", ((*stands, row) for row, stands in rooms)
     )
     changed_wings, changed_rooms = {row for row, _ in wings}, {row for row, _ in rooms}
-    return [one for one in wanted.numbered if (one[0] in changed_wings if one[1] is None else one[1] in changed_rooms)]
+    return [
+        clash
+        for clash in arrangement.clashes
+        if (clash[0] in changed_wings if clash[1] is None else clash[1] in changed_rooms)
+    ]
 
 
-def settled(connection: Connection) -> Settled:
+def compute_arrangement(connection: Connection) -> ArrangementState:
     """Return what follows from the rows that count."""
     rows = connection.execute(f"SELECT id, first_name FROM wing WHERE id IN {_WINGS} ORDER BY uid")
     wing_names = {int(row): (0, str(name)) for row, name in rows}
@@ -102,34 +106,34 @@ def settled(connection: Connection) -> Settled:
         connection.execute(f"SELECT id, first_wing, first_name FROM room WHERE {_ARRANGED_ROOM} ORDER BY uid")
     )
     room_names = {int(row): (0, str(name)) for row, _, name in firsts}
-    standing = {int(row): (0, int(wing)) for row, wing, _ in firsts}
+    room_wings = {int(row): (0, int(wing)) for row, wing, _ in firsts}
     wing_parents: _Parents = {}
     room_parents: _Parents = {}
     rows = connection.execute(
         "SELECT kind, wing, room, name, target FROM arrangement WHERE retired_at IS NULL ORDER BY recorded_at, uid"
     )
     for own, (kind, wing, room, name, target) in enumerate(rows, 1):
-        one = wing if room is None else room
+        subject = wing if room is None else room
         if kind == "merge":
-            _join(wing_parents if room is None else room_parents, one, own, target)
+            _join(wing_parents if room is None else room_parents, subject, own, target)
         elif kind == "move":
-            standing[one] = (own, target)
+            room_wings[subject] = (own, target)
         else:
-            (wing_names if room is None else room_names)[one] = (own, name)
-    wings, numbered = _wings_called(connection, wing_names, wing_parents)
-    rooms, others = _rooms_stand(connection, room_names, standing, room_parents, wing_parents)
-    return Settled(wings, rooms, tuple(numbered + others))
+            (wing_names if room is None else room_names)[subject] = (own, name)
+    wings, wing_clashes = _wings_called(connection, wing_names, wing_parents)
+    rooms, room_clashes = _rooms_stand(connection, room_names, room_wings, room_parents, wing_parents)
+    return ArrangementState(wings, rooms, tuple(wing_clashes + room_clashes))
 
 
-def differing(connection: Connection) -> tuple[int, int]:
+def count_differences(connection: Connection) -> tuple[int, int]:
     """Return how many wings and how many rooms the tables tell otherwise than the rows that count."""
-    wanted = settled(connection)
+    arrangement = compute_arrangement(connection)
     wings, rooms = _wings(connection), _rooms(connection)
     (other_wings,) = next(connection.execute(f"SELECT count(*) FROM wing WHERE {_OTHER_WINGS}"))
     (other_rooms,) = next(connection.execute(f"SELECT count(*) FROM room WHERE {_OTHER_ROOMS}"))
     return (
-        sum(wings.get(row) != called for row, called in wanted.wings.items()) + int(other_wings),
-        sum(rooms.get(row) != stands for row, stands in wanted.rooms.items()) + int(other_rooms),
+        sum(wings.get(row) != wing_state for row, wing_state in arrangement.wings.items()) + int(other_wings),
+        sum(rooms.get(row) != stands for row, stands in arrangement.rooms.items()) + int(other_rooms),
     )
 
 
@@ -148,9 +152,9 @@ _OTHER_ROOMS = f"NOT {_ARRANGED_ROOM} AND (wing <> first_wing OR name <> first_n
 """Those that should be as they were created, and are not."""
 
 
-def _wings(connection: Connection) -> dict[int, Called]:
+def _wings(connection: Connection) -> dict[int, WingState]:
     rows = connection.execute(f"SELECT id, name, merged_into FROM wing WHERE id IN {_WINGS}")
-    return {row: Called(name, into) for row, name, into in rows}
+    return {row: WingState(name, into) for row, name, into in rows}
 
 
 def _rooms(connection: Connection) -> dict[int, Stands]:
@@ -162,22 +166,22 @@ _Parents = dict[int, tuple[int, int]]
 """By what is a part of another: since which of the rows that count (the first is 1), and of what."""
 
 
-def _join(parents: _Parents, one: int, since: int, into: int) -> None:
-    if _root(parents, into) != one:
-        parents[one] = since, into
+def _join(parents: _Parents, node: int, since: int, into: int) -> None:
+    if _root(parents, into) != node:
+        parents[node] = since, into
 
 
-def _root(parents: _Parents, one: int) -> int:
-    while one in parents:
-        _, one = parents[one]
-    return one
+def _root(parents: _Parents, node: int) -> int:
+    while node in parents:
+        _, node = parents[node]
+    return node
 
 
-def _since(parents: _Parents, one: int) -> int:
+def _since(parents: _Parents, node: int) -> int:
     """Since which row something is a part of what it is a part of; 0 where it stands for itself."""
     latest = 0
-    while one in parents:
-        since, one = parents[one]
+    while node in parents:
+        since, node = parents[node]
         latest = max(latest, since)
     return latest
 
@@ -188,49 +192,51 @@ _Claim = tuple[int, str]
 
 def _wings_called(
     connection: Connection, names: Mapping[int, _Claim], parents: _Parents
-) -> tuple[dict[int, Called], list[Numbered]]:
-    given, numbered = _distinct(
+) -> tuple[dict[int, WingState], list[NameClash]]:
+    unique_names, clash_rows = _distinct(
         ((since, row, name) for row, (since, name) in names.items() if row not in parents),
         lambda name: _is_another(connection.execute("SELECT id FROM wing WHERE first_name = ?", (name,)), names),
     )
     roots = {row: _root(parents, row) for row in names}
-    for root in set(roots.values()) - set(given):  # something was merged into one of which nothing else was recorded
-        given[root] = str(next(connection.execute("SELECT first_name FROM wing WHERE id = ?", (root,)))[0])
-    called = {row: Called(given[root], None if root == row else root) for row, root in roots.items()}
-    return called, [(row, None, names[row][1]) for row in numbered]
+    for root in set(roots.values()) - set(
+        unique_names
+    ):  # something was merged into one of which nothing else was recorded
+        unique_names[root] = str(next(connection.execute("SELECT first_name FROM wing WHERE id = ?", (root,)))[0])
+    states = {row: WingState(unique_names[root], None if root == row else root) for row, root in roots.items()}
+    return states, [(row, None, names[row][1]) for row in clash_rows]
 
 
 def _rooms_stand(
     connection: Connection,
     names: Mapping[int, _Claim],
-    standing: Mapping[int, tuple[int, int]],
+    room_wings: Mapping[int, tuple[int, int]],
     parents: _Parents,
     wing_parents: _Parents,
-) -> tuple[dict[int, Stands], list[Numbered]]:
-    wings = {row: _root(wing_parents, wing) for row, (_, wing) in standing.items()}
+) -> tuple[dict[int, Stands], list[NameClash]]:
+    wings = {row: _root(wing_parents, wing) for row, (_, wing) in room_wings.items()}
     by_wing: dict[int, list[tuple[int, int, str]]] = {}
     for row, (since, name) in names.items():
         if row not in parents:
-            moved, wing = standing[row]
-            by_wing.setdefault(wings[row], []).append((max(since, moved, _since(wing_parents, wing)), row, name))
+            move_row, wing = room_wings[row]
+            by_wing.setdefault(wings[row], []).append((max(since, move_row, _since(wing_parents, wing)), row, name))
     stands: dict[int, Stands] = {}
-    numbered: list[Numbered] = []
+    clashes: list[NameClash] = []
     for wing, claims in by_wing.items():
-        given, others = _distinct(claims, partial(_is_created_in, connection, wing, names))
-        stands.update((row, Stands(wing, name, None)) for row, name in given.items())
-        numbered += [(wing, row, names[row][1]) for row in others]
+        unique_names, clash_rows = _distinct(claims, partial(_is_created_in, connection, wing, names))
+        stands.update((row, Stands(wing, name, None)) for row, name in unique_names.items())
+        clashes += [(wing, row, names[row][1]) for row in clash_rows]
     for row in names:
         root = _root(parents, row)
         if root != row:
             own = stands[root] if root in stands else _as_created(connection, root)
             stands[row] = own._replace(merged_into=root)
-    return stands, numbered
+    return stands, clashes
 
 
-def _is_created_in(connection: Connection, wing: int, arranged: Collection[int], name: str) -> bool:
+def _is_created_in(connection: Connection, wing: int, excluded_rows: Collection[int], name: str) -> bool:
     """Whether a room of which no row counts has the name in a wing."""
     rows = connection.execute("SELECT id FROM room WHERE first_wing = ? AND first_name = ?", (wing, name))
-    return _is_another(rows, arranged)
+    return _is_another(rows, excluded_rows)
 
 
 def _as_created(connection: Connection, room: int) -> Stands:
@@ -238,8 +244,8 @@ def _as_created(connection: Connection, room: int) -> Stands:
     return Stands(int(wing), str(name), None)
 
 
-def _is_another(rows: Iterable[tuple[int]], arranged: Collection[int]) -> bool:
-    return any(row not in arranged for (row,) in rows)
+def _is_another(rows: Iterable[tuple[int]], excluded_rows: Collection[int]) -> bool:
+    return any(row not in excluded_rows for (row,) in rows)
 
 
 def _distinct(
@@ -251,18 +257,18 @@ def _distinct(
 
     `is_taken` says of a name whether something else has it from the first.
     """
-    ordered = sorted(claims, key=lambda claim: claim[0])
-    wanted = {name for _, _, name in ordered}
-    given: dict[int, str] = {}
-    taken: set[str] = set()
-    numbered = []
-    for _, row, name in ordered:
+    sorted_claims = sorted(claims, key=lambda claim: claim[0])
+    all_names = {name for _, _, name in sorted_claims}
+    unique_names: dict[int, str] = {}
+    used_names: set[str] = set()
+    clash_rows = []
+    for _, row, name in sorted_claims:
         own, number = name, 1
-        while own in taken or is_taken(own) or (number > 1 and own in wanted):
+        while own in used_names or is_taken(own) or (number > 1 and own in all_names):
             number += 1
             own = f"{name}-{number}"
-        taken.add(own)
-        given[row] = own
+        used_names.add(own)
+        unique_names[row] = own
         if own != name:
-            numbered.append(row)
-    return given, numbered
+            clash_rows.append(row)
+    return unique_names, clash_rows

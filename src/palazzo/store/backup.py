@@ -22,7 +22,7 @@ import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, SourceUnreadable
 from palazzo.store import checksums, opening
-from palazzo.store.database import Connection, explained
+from palazzo.store.database import Connection, explain_errors
 from palazzo.store.foreign import MAGIC, ForeignDatabase
 
 Progress = Callable[[int, int], None]
@@ -61,7 +61,7 @@ def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) 
     The copy's pages get checksums of their own, so those of the palace are compared while they are read, unless what is
     damaged is to be copied as well. Raises NotAPalace for a page that is not what its checksum says.
     """
-    with explained(palace), _opened(palace, "read") as source:
+    with explain_errors(palace), _open_connection(palace, "read") as source:
         if compares:
             checksums.compare(source)
         source.execute("BEGIN")
@@ -71,7 +71,7 @@ def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) 
 
 def _drop_private_keys(file: Path) -> None:
     """Remove this device's signing key from a copy, so that nobody who finds the copy can write in its name."""
-    with explained(file), _closing(opening.open_file(file, "write", False, _CACHE_MB)) as connection:
+    with explain_errors(file), _close_on_exit(opening.open_file(file, "write", False, _CACHE_MB)) as connection:
         tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sync_device'").fetchall()
         signing_keys = (
             tables and connection.execute("SELECT 1 FROM sync_device WHERE private_key IS NOT NULL").fetchall()
@@ -97,31 +97,31 @@ def copy_closed(file: Path, target: Path, progress: Progress) -> None:
             raise SourceUnreadable(f"{file} is damaged: a page is not what its checksum says.") from None
 
 
-def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> bool:
+def put_in_place(staging_path: Path, palace: Path, backup_path: Path, progress: Progress) -> bool:
     """Make `staged` the palace's state; keep what it replaces as `kept`, and return whether there was anything.
 
     `staged` lies in the palace's directory and belongs to nobody else; it may be moved. Killed at any moment this
     leaves the old state or the new one, and `kept` holds all that was acknowledged up to then.
     """
     opening.refuse_special(palace)
-    _renew_edition(staged, palace)
-    with explained(palace):
-        if not palace.exists() and _came_to_be(staged, palace):
+    _renew_edition(staging_path, palace)
+    with explain_errors(palace):
+        if not palace.exists() and _came_to_be(staging_path, palace):
             return False
         try:
             destination = opening.open_file(palace, "write", False, _CACHE_MB)
         except (apsw.NotADBError, apsw.CorruptError, NotAPalace):
-            _set_aside(palace, kept)
-            rename(staged, palace)
+            _set_aside(palace, backup_path)
+            rename(staging_path, palace)
             return True
-        with _closing(destination):
+        with _close_on_exit(destination):
             _refuse_other_program(destination, palace)
             with (
-                _opened(staged, "read") as source,
+                _open_connection(staging_path, "read") as source,
                 destination.backup("main", source, "main") as pages,
             ):
                 pages.step(1)  # this takes the write lock: from here on nobody changes what is kept
-                _keep(palace, kept)
+                _keep(palace, backup_path)
                 _step(pages, progress)
             destination.set_busy_handler(None)
             with contextlib.suppress(apsw.BusyError, apsw.LockedError):  # who reads the old state still needs the log
@@ -131,7 +131,7 @@ def put_in_place(staged: Path, palace: Path, kept: Path, progress: Progress) -> 
 
 def close_up(file: Path) -> None:
     """Leave a copy that was written to as `copy` leaves one: a file by itself, readable anywhere."""
-    with explained(file), _opened(file, "write") as connection:
+    with explain_errors(file), _open_connection(file, "write") as connection:
         connection.execute("PRAGMA journal_mode=DELETE").fetchall()
     _sync(file)
 
@@ -156,7 +156,7 @@ def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
     try:
         remove(target)
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with _closing(_open_new(target, source)) as destination:
+        with _close_on_exit(_open_new(target, source)) as destination:
             with destination.backup("main", source, "main") as pages:
                 _step(pages, progress)
             destination.execute("PRAGMA journal_mode=DELETE").fetchall()  # readable anywhere, with no file beside it
@@ -166,9 +166,9 @@ def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
             remove(target)
         if isinstance(error, apsw.IOError) and checksums.is_mismatch(error):
             raise
-        told = error.strerror or error if isinstance(error, OSError) else error
+        reason = error.strerror or error if isinstance(error, OSError) else error
         raise PalaceUnusable(
-            f"{target.parent} cannot be written to ({told}). Name another place, or free some space there."
+            f"{target.parent} cannot be written to ({reason}). Name another place, or free some space there."
         ) from error
     except BaseException:
         with contextlib.suppress(OSError):
@@ -185,7 +185,7 @@ def _open_new(target: Path, source: apsw.Connection) -> apsw.Connection:
     checksums.install()
     connection = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
     checksums.do_not_compare(connection)
-    if source.reserve_bytes() == checksums.RESERVED:
+    if source.reserve_bytes() == checksums.CHECKSUM_BYTES:
         checksums.reserve(connection)
     settings = ("locking_mode=EXCLUSIVE", "journal_mode=OFF", "synchronous=OFF", f"cache_size={-1024 * _CACHE_MB}")
     for setting in (*settings, "user_version=1"):
@@ -200,15 +200,15 @@ def _step(pages: apsw.Backup, progress: Progress) -> None:
 
 
 def _refuse_full(source: apsw.Connection, target: Path) -> None:
-    ((pages,),), ((size,),) = (source.execute(f"PRAGMA {what}").fetchall() for what in ("page_count", "page_size"))
-    needed = int(str(pages)) * int(str(size)) + _SPARE
+    ((pages,),), ((size,),) = (source.execute(f"PRAGMA {pragma}").fetchall() for pragma in ("page_count", "page_size"))
+    required_bytes = int(str(pages)) * int(str(size)) + _SPARE
     try:
         free = shutil.disk_usage(target.parent).free
     except OSError as error:
         raise PalaceUnusable(f"{target.parent} cannot be written to ({error.strerror}). Name another place.") from None
-    if free < needed:
+    if free < required_bytes:
         raise PalaceUnusable(
-            f"{target.parent} has {free / 1e6:,.1f} MB free, and the copy takes {needed / 1e6:,.1f} MB. "
+            f"{target.parent} has {free / 1e6:,.1f} MB free, and the copy takes {required_bytes / 1e6:,.1f} MB. "
             "Free some space there, or name another place."
         )
 
@@ -216,34 +216,34 @@ def _refuse_full(source: apsw.Connection, target: Path) -> None:
 # --- putting in place --------------------------------------------------------------------------------------
 
 
-def _renew_edition(staged: Path, palace: Path) -> None:
+def _renew_edition(staging_path: Path, palace: Path) -> None:
     """Give the staged copy an edition that the palace never had."""
     number = int.from_bytes(os.urandom(4)) & 0x7FFFFFFF | 1
-    with explained(staged), _opened(staged, "write") as connection:
+    with explain_errors(staging_path), _open_connection(staging_path, "write") as connection:
         connection.execute(f"PRAGMA user_version={number}")
         connection.execute("PRAGMA journal_mode=DELETE").fetchall()
 
 
-def _came_to_be(staged: Path, palace: Path) -> bool:
+def _came_to_be(staging_path: Path, palace: Path) -> bool:
     """Make the copy the palace where there is none; False where somebody has just made one."""
     for path in _files(palace)[1:]:
         path.unlink(missing_ok=True)  # a log without its palace is nobody's, and would be taken for this one's
     try:
-        os.link(staged, palace)
+        os.link(staging_path, palace)
     except FileExistsError:
         return False
     except OSError:  # a file system without links
-        staged.replace(palace)
+        staging_path.replace(palace)
     _sync_directory(palace.parent)
     return True
 
 
-def _set_aside(palace: Path, kept: Path) -> None:
+def _set_aside(palace: Path, backup_path: Path) -> None:
     """Keep a file that no SQLite opens, and its log, under another name; the file stays until it is replaced."""
-    for path, other in zip(_files(palace), _files(kept), strict=True):
+    for path, target in zip(_files(palace), _files(backup_path), strict=True):
         if path.exists():
-            shutil.copy2(path, other)
-            _sync(other)
+            shutil.copy2(path, target)
+            _sync(target)
     for path in _files(palace)[1:]:
         path.unlink(missing_ok=True)
 
@@ -257,10 +257,10 @@ def _refuse_other_program(connection: apsw.Connection, palace: Path) -> None:
         )
 
 
-def _keep(palace: Path, kept: Path) -> None:
-    partial = kept.with_name(f"{kept.name}.partial")
+def _keep(palace: Path, backup_path: Path) -> None:
+    partial = backup_path.with_name(f"{backup_path.name}.partial")
     copy(palace, partial, lambda done, total: None, compares=False)
-    rename(partial, kept)
+    rename(partial, backup_path)
 
 
 def _files(palace: Path) -> list[Path]:
@@ -284,13 +284,13 @@ def _sync_directory(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, mode: opening.Mode) -> Iterator[apsw.Connection]:
-    with _closing(opening.open_file(path, mode, False, _CACHE_MB)) as connection:
+def _open_connection(path: Path, mode: opening.Mode) -> Iterator[apsw.Connection]:
+    with _close_on_exit(opening.open_file(path, mode, False, _CACHE_MB)) as connection:
         yield connection
 
 
 @contextlib.contextmanager
-def _closing(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+def _close_on_exit(connection: apsw.Connection) -> Iterator[apsw.Connection]:
     """Close a connection at the end. If the last one out cannot fold the log into the file, the next one in does it."""
     try:
         yield connection

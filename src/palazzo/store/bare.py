@@ -36,16 +36,16 @@ _WAIT_MS = 100
 _BUDGET = 100_000
 """Postings that one question may read, as in `recall/keywords`: the rarest words first."""
 _CANDIDATES = 40
-_LISTED = 5_000
+_HOLDER_LIMIT = 5_000
 """Holders of a word that are listed; of more only the candidates are looked up."""
-_DEFLATED = 1
+_DEFLATE_CODEC = 1
 
 
 class Unreadable(Exception):
     """There is no palace that could be read here, and a hook has nothing to add."""
 
 
-class Found:
+class DrawerHit:
     """A live drawer that was found: what it is, its words, and how well they answer."""
 
     __slots__ = (
@@ -64,17 +64,17 @@ class Found:
         "wing",
     )
 
-    def __init__(self, row: int, score: float, told: Sequence[Any]) -> None:
+    def __init__(self, row: int, score: float, columns: Sequence[Any]) -> None:
         self.row, self.score = row, score
-        self.id: str = bytes(told[0]).hex()
-        self.kind: str = told[1]
-        self.role: str = told[2]
-        self.author: str = told[3]
-        self.created_at: int = told[4]
-        self.wing: str = told[5]
-        self.room: str = told[6]
-        self.session: str = told[7]
-        self.branch: str = told[8]
+        self.id: str = bytes(columns[0]).hex()
+        self.kind: str = columns[1]
+        self.role: str = columns[2]
+        self.author: str = columns[3]
+        self.created_at: int = columns[4]
+        self.wing: str = columns[5]
+        self.room: str = columns[6]
+        self.session: str = columns[7]
+        self.branch: str = columns[8]
         self.held: frozenset[str] = frozenset()
         self.text = ""
 
@@ -82,11 +82,11 @@ class Found:
 # --- opening -----------------------------------------------------------------------------------------------
 
 
-def opened(path: str) -> Connection:
+def open_palace(path: str) -> Connection:
     """Open a palace on one snapshot; Unreadable, or an error of SQLite's, where that is none that is understood."""
     if not os.path.isfile(path):
         raise Unreadable("there is no palace")
-    connection = _connected(path)
+    connection = _open_connection(path)
     ((application,),) = connection.execute("PRAGMA application_id")
     if application != _APPLICATION:
         raise Unreadable("it is no palace")
@@ -96,7 +96,7 @@ def opened(path: str) -> Connection:
     return connection
 
 
-def _connected(path: str) -> Connection:
+def _open_connection(path: str) -> Connection:
     try:
         import apsw
     except ImportError:
@@ -110,7 +110,7 @@ def _connected(path: str) -> Connection:
         if _has_log(path):
             raise
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(_unchanging(path), flags=flags)
+        connection = apsw.Connection(_make_immutable_uri(path), flags=flags)
     return connection
 
 
@@ -125,7 +125,7 @@ def _by_standard_library(path: str) -> Connection:
     except sqlite3.OperationalError:
         if _has_log(path):
             raise
-        connection = sqlite3.connect(_unchanging(path), isolation_level=None, uri=True)
+        connection = sqlite3.connect(_make_immutable_uri(path), isolation_level=None, uri=True)
     return connection
 
 
@@ -133,7 +133,7 @@ def _has_log(path: str) -> bool:
     return os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
 
 
-def _unchanging(path: str) -> str:
+def _make_immutable_uri(path: str) -> str:
     return f"{_address(path)}?immutable=1"
 
 
@@ -176,11 +176,11 @@ def session_of(connection: Connection, host: str, session: str) -> tuple[int | N
     if not rows:
         return None, frozenset()
     ((row, epoch, since),) = rows
-    told = connection.execute(
+    injections = connection.execute(
         "SELECT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ? AND i.epoch = ?",
         (row, epoch),
     )
-    return int(since) if epoch else None, frozenset(bytes(uid).hex() for (uid,) in told)
+    return int(since) if epoch else None, frozenset(bytes(uid).hex() for (uid,) in injections)
 
 
 # --- by keyword --------------------------------------------------------------------------------------------
@@ -188,13 +188,13 @@ def session_of(connection: Connection, host: str, session: str) -> tuple[int | N
 
 def frequencies(connection: Connection, words: Iterable[str]) -> dict[str, int]:
     """Return in how many drawers each word occurs, whatever its ending; a word of several parts as a phrase."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for word in words:
         rows = connection.execute(
             "SELECT count(*) FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)", (_of_words(word), _BUDGET + 1)
         )
-        ((found[word],),) = rows
-    return found
+        ((counts[word],),) = rows
+    return counts
 
 
 def size(connection: Connection) -> int:
@@ -204,17 +204,17 @@ def size(connection: Connection) -> int:
 
 
 def search(
-    connection: Connection, counted: dict[str, int], wings: Sequence[int], trusts: Collection[str]
-) -> list[Found]:
+    connection: Connection, word_counts: dict[str, int], wings: Sequence[int], trusts: Collection[str]
+) -> list[DrawerHit]:
     """Return the best live drawers of these wings by BM25, best first, each with the words that it holds.
 
     `counted` are words with their `frequencies`. Their texts are not read yet.
     """
-    leading = list(_within_budget(counted))
+    leading = list(_within_budget(word_counts))
     scope = _scope(connection, wings)
     if not leading or not scope:
         return []
-    ranked = [
+    scored_rows = [
         (int(row), -float(score))
         for row, score in connection.execute(
             "SELECT rowid, bm25(keyword, 1.0, 1.0, 0.0) AS score FROM keyword WHERE keyword MATCH ?"
@@ -222,41 +222,41 @@ def search(
             (f"{scope} AND {_of_words(*leading)}", _CANDIDATES),
         )
     ]
-    described = _described(connection, ranked, trusts)
+    hits = _load_hits(connection, scored_rows, trusts)
     for word in leading:
-        holders = _holders(connection, word, counted[word], [found.row for found in described])
-        for found in described:
-            if found.row in holders:
-                found.held |= {word}
-    return described
+        holders = _holders(connection, word, word_counts[word], [hit.row for hit in hits])
+        for hit in hits:
+            if hit.row in holders:
+                hit.held |= {word}
+    return hits
 
 
-def read(connection: Connection, found: Found) -> str:
+def read(connection: Connection, hit: DrawerHit) -> str:
     """Return the exact words of a drawer."""
     spans = connection.execute(
         "SELECT start, end, text, text_codec FROM drawer_span JOIN item ON item.id = item WHERE drawer = ? ORDER BY n",
-        (found.row,),
+        (hit.row,),
     )
-    return "\n\n".join([_decoded(text, codec)[start:end] for start, end, text, codec in spans])
+    return "\n\n".join([_decode_text(text, codec)[start:end] for start, end, text, codec in spans])
 
 
 def _holders(connection: Connection, word: str, frequency: int, rows: Sequence[int]) -> set[int]:
     """At least those of the rows that hold the word. FTS5 looks a row up in the time in which it lists a thousand."""
-    if frequency <= _LISTED:
-        holding = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (_of_words(word),))
+    if frequency <= _HOLDER_LIMIT:
+        holder_rows = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (_of_words(word),))
     else:
-        holding = connection.execute(
+        holder_rows = connection.execute(
             f"SELECT rowid FROM keyword WHERE keyword MATCH ? AND rowid IN ({_marks(rows)})", (_of_words(word), *rows)
         )
-    return {int(row) for (row,) in holding}
+    return {int(row) for (row,) in holder_rows}
 
 
-def _within_budget(counted: dict[str, int]) -> Iterator[str]:
-    spent = 0
-    for word, frequency in sorted(counted.items(), key=lambda pair: pair[1]):
-        if frequency and (spent == 0 or spent + frequency <= _BUDGET):
+def _within_budget(word_counts: dict[str, int]) -> Iterator[str]:
+    total = 0
+    for word, frequency in sorted(word_counts.items(), key=lambda pair: pair[1]):
+        if frequency and (total == 0 or total + frequency <= _BUDGET):
             yield word
-        spent += frequency
+        total += frequency
 
 
 def _scope(connection: Connection, wings: Sequence[int]) -> str:
@@ -276,31 +276,33 @@ def _scope(connection: Connection, wings: Sequence[int]) -> str:
     return f"scope : ({' OR '.join(tokens)})" if tokens else ""
 
 
-def _described(connection: Connection, ranked: Sequence[tuple[int, float]], trusts: Collection[str]) -> list[Found]:
+def _load_hits(
+    connection: Connection, scored_rows: Sequence[tuple[int, float]], trusts: Collection[str]
+) -> list[DrawerHit]:
     rows = connection.execute(
         "SELECT d.id, d.uid, d.kind, d.role, d.author, d.created_at, wing.name, room.name, source.session_id,"
         " d.branch FROM drawer AS d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
         " JOIN source ON source.id = d.source"
-        f" WHERE d.id IN ({_marks(ranked)}) AND d.retired_at IS NULL AND d.trust IN ({_marks(trusts)})",
-        (*(row for row, _ in ranked), *trusts),
+        f" WHERE d.id IN ({_marks(scored_rows)}) AND d.retired_at IS NULL AND d.trust IN ({_marks(trusts)})",
+        (*(row for row, _ in scored_rows), *trusts),
     )
-    told = {int(row): rest for row, *rest in rows}
-    return [Found(row, score, told[row]) for row, score in ranked if row in told]
+    columns_by_row = {int(row): rest for row, *rest in rows}
+    return [DrawerHit(row, score, columns_by_row[row]) for row, score in scored_rows if row in columns_by_row]
 
 
 def _of_words(*words: str) -> str:
     """A MATCH expression for any of the words; never for one of the tokens that say where a drawer is."""
-    quoted = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
-    return f"{{body context}} : ({quoted})"
+    alternatives = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+    return f"{{body context}} : ({alternatives})"
 
 
 def _marks(values: Collection[Any]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _decoded(stored: bytes, codec: int) -> str:
-    if codec == _DEFLATED:
+def _decode_text(blob: bytes, codec: int) -> str:
+    if codec == _DEFLATE_CODEC:
         import zlib
 
-        stored = zlib.decompress(stored)
-    return stored.decode("utf-8", "surrogatepass")
+        blob = zlib.decompress(blob)
+    return blob.decode("utf-8", "surrogatepass")

@@ -19,7 +19,7 @@ from palazzo.model import Micros
 from palazzo.store import tombstones
 from palazzo.store.database import Connection, Database
 
-KEPT = 7 * 24 * 60 * 60 * 1_000_000
+RETENTION_MICROS = 7 * 24 * 60 * 60 * 1_000_000
 """How long a call is known, in microseconds: longer than anybody tries again what was not answered."""
 _DROPPED_AT_ONCE = 8
 
@@ -30,25 +30,25 @@ class Call:
 
     key: str
     operation: str
-    asked: bytes
+    request_hash: bytes
 
     @property
-    def hashed(self) -> bytes:
+    def key_hash(self) -> bytes:
         """The key as it is kept."""
         return hashlib.sha256(self.key.encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CallRecord:
     """What is known of a call: see the module for what `asked` and `result` may be. `at` is when it began."""
 
     operation: str
-    asked: bytes | None
+    request_hash: bytes | None
     result: str | None
     at: Micros
 
     @property
-    def interrupted(self) -> bool:
+    def is_interrupted(self) -> bool:
         """Whether some of its steps were made and others not."""
         return self.result == ""
 
@@ -56,15 +56,15 @@ class Known:
 class MadeMeanwhile(Exception):
     """The call was answered elsewhere after it was looked for here."""
 
-    def __init__(self, known: Known) -> None:
-        self.known = known
+    def __init__(self, record: CallRecord) -> None:
+        self.known = record
         super().__init__()
 
 
-def find(connection: Connection, call: Call) -> Known | None:
+def find(connection: Connection, call: Call) -> CallRecord | None:
     """Return what is known of a call; None of one that was not made."""
-    rows = connection.execute("SELECT operation, asked, result, at FROM call WHERE key = ?", (call.hashed,))
-    return next((Known(*row) for row in rows), None)
+    rows = connection.execute("SELECT operation, asked, result, at FROM call WHERE key = ?", (call.key_hash,))
+    return next((CallRecord(*row) for row in rows), None)
 
 
 def forget_words(connection: Connection) -> None:
@@ -84,7 +84,7 @@ class Answer:
 
 
 @contextlib.contextmanager
-def keyed(database: Database, call: Call, now: Micros) -> Iterator[Answer]:
+def record_call(database: Database, call: Call, now: Micros) -> Iterator[Answer]:
     """Commit what this thread writes in the block together with the call's answer, or nothing if it raises.
 
     A call that writes nothing is not kept. Raises MadeMeanwhile where another process was faster.
@@ -94,27 +94,27 @@ def keyed(database: Database, call: Call, now: Micros) -> Iterator[Answer]:
         erasures = tombstones.count_erasures(connection)
 
     def look(connection: Connection) -> None:
-        known = find(connection, call)
-        if known is not None and not known.interrupted:
-            raise MadeMeanwhile(known)
+        record = find(connection, call)
+        if record is not None and not record.is_interrupted:
+            raise MadeMeanwhile(record)
 
     def keep(connection: Connection) -> None:
         # Words that were erased since the call began may stand in what it answers.
         bare = tombstones.count_erasures(connection) != erasures
         _keep(connection, call, answer.result, now, bare)
 
-    with database.held(look, keep):
+    with database.hold_commits(look, keep):
         yield answer
 
 
 def _keep(connection: Connection, call: Call, result: str, now: Micros, bare: bool) -> None:
     connection.execute(
         "DELETE FROM call WHERE key IN (SELECT key FROM call WHERE at < ? ORDER BY at LIMIT ?)",
-        (now - KEPT, _DROPPED_AT_ONCE),
+        (now - RETENTION_MICROS, _DROPPED_AT_ONCE),
     )
-    asked, kept = (None, None if result else "") if bare else (call.asked, result)
+    request_hash, stored_result = (None, None if result else "") if bare else (call.request_hash, result)
     connection.execute(
         "INSERT INTO call(key, operation, asked, result, at) VALUES(?, ?, ?, ?, ?)"
         " ON CONFLICT(key) DO UPDATE SET asked = excluded.asked, result = excluded.result",
-        (call.hashed, call.operation, asked, kept, now),
+        (call.key_hash, call.operation, request_hash, stored_result, now),
     )

@@ -16,13 +16,13 @@ import apsw
 
 from palazzo.errors import PalaceUnusable
 
-RESERVED = 8
+CHECKSUM_BYTES = 8
 """Bytes at the end of each page that hold its checksum."""
 _RESERVED_AT = 20
 """Where a database's header says how many bytes its pages reserve (SQLite file format, section 1.3)."""
 _EXTENSION = "cksumvfs"
 _lock = threading.Lock()
-_installed: bool | None = None
+_has_extension: bool | None = None
 
 
 def install() -> bool:
@@ -30,17 +30,17 @@ def install() -> bool:
 
     An APSW that was built without the extension cannot.
     """
-    global _installed
+    global _has_extension
     with _lock:
-        if _installed is None:
-            _installed = _load()
-        return _installed
+        if _has_extension is None:
+            _has_extension = _load()
+        return _has_extension
 
 
 def reserve(connection: apsw.Connection) -> None:
     """Make room for checksums in a database that has no page yet."""
     if install():
-        connection.reserve_bytes(reserve=RESERVED)
+        connection.reserve_bytes(reserve=CHECKSUM_BYTES)
 
 
 def refuse_without(path: Path) -> None:
@@ -91,4 +91,4 @@ def _keeps_checksums(path: Path) -> bool:
             head = file.read(_RESERVED_AT + 1)
     except OSError:
         return False
-    return len(head) > _RESERVED_AT and head[_RESERVED_AT] == RESERVED
+    return len(head) > _RESERVED_AT and head[_RESERVED_AT] == CHECKSUM_BYTES

@@ -36,7 +36,7 @@ class ToRead(NamedTuple):
     spans: tuple[tuple[int, int, int], ...]
 
 
-class Superseding(NamedTuple):
+class Successor(NamedTuple):
     """What has superseded words: by which item or fact, with what in their place (None: nothing), since when."""
 
     by: str
@@ -125,7 +125,7 @@ def to_read(connection: Connection, drawers: Sequence[int]) -> list[ToRead]:
     ]
 
 
-def holding(connection: Connection, words: Sequence[str], wing: int, limit: int) -> list[int]:
+def find_holders(connection: Connection, words: Sequence[str], wing: int, limit: int) -> list[int]:
     """Return live drawers of a wing that hold all these words, newest first."""
     match = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in words)
     rows = connection.execute(
@@ -137,10 +137,10 @@ def holding(connection: Connection, words: Sequence[str], wing: int, limit: int)
     return [int(row) for (row,) in rows]
 
 
-def live_drawers(connection: Connection, after: int, limit: int) -> list[int]:
+def live_drawers(connection: Connection, last_row: int, limit: int) -> list[int]:
     """Return live drawers behind a row id, ascending."""
     rows = connection.execute(
-        "SELECT id FROM drawer WHERE id > ? AND retired_at IS NULL ORDER BY id LIMIT ?", (after, limit)
+        "SELECT id FROM drawer WHERE id > ? AND retired_at IS NULL ORDER BY id LIMIT ?", (last_row, limit)
     )
     return [int(row) for (row,) in rows]
 
@@ -148,7 +148,7 @@ def live_drawers(connection: Connection, after: int, limit: int) -> list[int]:
 # --- suggested facts ---------------------------------------------------------------------------------------
 
 
-def unwanted(connection: Connection) -> set[bytes]:
+def read_rejections(connection: Connection) -> set[bytes]:
     """Return what nobody wants suggested."""
     return {bytes(uid) for (uid,) in connection.execute("SELECT uid FROM unwanted_fact WHERE retired_at IS NULL")}
 
@@ -167,19 +167,19 @@ def want_again(connection: Connection, row: int, at: Micros) -> None:
 # --- what has been superseded ------------------------------------------------------------------------------
 
 
-def superseding(connection: Connection, drawers: Sequence[str], by: Micros) -> dict[str, Superseding]:
+def find_successors(connection: Connection, drawers: Sequence[str], by: Micros) -> dict[str, Successor]:
     """Return by `by` what has superseded words of these drawers last, by id.
 
     That is a later claim, or the fact that came in the place of one that the drawer is cited for.
     """
-    found: dict[str, Superseding] = {}
+    successors: dict[str, Successor] = {}
     for query in (_BY_CLAIM, _BY_FACT):
         for drawer, uid, value, at in connection.execute(query, (json.dumps(list(drawers)), by)):
-            one = Superseding(bytes(uid).hex(), value or None, Micros(at))
+            successor = Successor(bytes(uid).hex(), value or None, Micros(at))
             name = bytes(drawer).hex()
-            if name not in found or found[name].at <= one.at:
-                found[name] = one
-    return found
+            if name not in successors or successors[name].at <= successor.at:
+                successors[name] = successor
+    return successors
 
 
 _BY_CLAIM = (

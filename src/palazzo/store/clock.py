@@ -13,11 +13,11 @@ _KEY = "clock"
 def last_seen(connection: Connection) -> tuple[Micros, Micros] | None:
     """Return (the latest time seen of others, what the own clock showed then); None where none was ahead."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)):
-        seen, _, wall = str(value).partition(" ")
-        return Micros(int(seen)), Micros(int(wall))
+        remote_time, _, wall = str(value).partition(" ")
+        return Micros(int(remote_time)), Micros(int(wall))
     return None
 
 
-def note(connection: Connection, seen: Micros, wall: Micros) -> None:
+def note(connection: Connection, remote_time: Micros, wall: Micros) -> None:
     """Remember a time of another device's, and what the own clock shows."""
-    connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (_KEY, f"{seen} {wall}"))
+    connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (_KEY, f"{remote_time} {wall}"))

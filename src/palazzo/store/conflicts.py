@@ -46,7 +46,7 @@ def is_contradicted(connection: Connection, earlier: Claim) -> bool:
     """Whether words of the record are the earlier side of a conflict already, also of one that was dismissed."""
     rows = connection.execute(
         "SELECT 1 FROM conflict WHERE earlier_item = ? AND earlier_start = ? AND earlier_end = ? LIMIT 1",
-        _stored(earlier)[1:],
+        _to_columns(earlier)[1:],
     )
     return any(True for _ in rows)
 
@@ -57,7 +57,7 @@ def record(connection: Connection, kind: str, earlier: Claim, later: Claim, at: 
     rows = connection.execute(
         "INSERT INTO conflict(uid, kind, earlier_fact, earlier_item, earlier_start, earlier_end, later_fact,"
         " later_item, later_start, later_end, found_at) VALUES(?,?,?,?,?,?,?,?,?,?,?) RETURNING id",
-        (uid, kind, *_stored(earlier), *_stored(later), at),
+        (uid, kind, *_to_columns(earlier), *_to_columns(later), at),
     )
     return int(next(rows)[0])
 
@@ -90,19 +90,19 @@ def _uid_of(connection: Connection, kind: str, earlier: Claim, later: Claim) -> 
 
 
 def _side(connection: Connection, claim: Claim) -> uids.Side:
-    _, item, start, end = _stored(claim)
+    _, item, start, end = _to_columns(claim)
     for (uid,) in connection.execute("SELECT uid FROM fact WHERE id = ?", (claim.fact,)):
         return bytes(uid), item, start, end
     return None, item, start, end
 
 
-def _stored(claim: Claim) -> tuple[int | None, bytes | None, int | None, int | None]:
+def _to_columns(claim: Claim) -> tuple[int | None, bytes | None, int | None, int | None]:
     return claim.fact, None if claim.item is None else bytes.fromhex(claim.item), claim.start, claim.end
 
 
 def _conflict(row: tuple[object, ...]) -> Conflict:
-    own, uid, kind, *sides, found, dismissed = row
-    return Conflict(own, _hex(uid) or "", kind, _claim(sides[:4]), _claim(sides[4:]), found, dismissed)  # type: ignore[arg-type]
+    own, uid, kind, *sides, found_at, dismissed_at = row
+    return Conflict(own, _hex(uid) or "", kind, _claim(sides[:4]), _claim(sides[4:]), found_at, dismissed_at)  # type: ignore[arg-type]
 
 
 def _claim(side: list[object]) -> Claim:

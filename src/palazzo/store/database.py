@@ -76,7 +76,7 @@ class SqliteConnection:
         """Return the tokens of `text` as the keyword index holds them."""
         tokenizer = self.raw.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         tokens = tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return [str(colocated[0]) for colocated in tokens]
+        return [str(token_group[0]) for token_group in tokens]
 
     @property
     def age(self) -> float:
@@ -104,28 +104,28 @@ Follower = Callable[[Connection], None]
 
 
 @dataclass(slots=True)
-class _Held:
+class _CommitHold:
     """What one thread keeps back; see `Database.held`."""
 
     begins: Follower
     ends: Follower
     open: bool = False
-    stepped: bool = False
-    apart: bool = False
-    waiting: list[Callable[[], None]] = field(default_factory=list)
+    has_stepped: bool = False
+    is_separate: bool = False
+    callbacks: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Database:
     """One palace file, open for reading or writing from any number of threads and processes."""
 
     def __init__(
-        self, path: Path, mode: Mode = "write", checked: bool = False, cache_mb: int = opening.CACHE_MB
+        self, path: Path, mode: Mode = "write", compares_checksums: bool = False, cache_mb: int = opening.CACHE_MB
     ) -> None:
         """Open `path`. A `checked` database compares every page that it reads with its checksum.
 
         Each thread's connection keeps up to `cache_mb` of pages.
         """
-        self.path, self.mode, self.checked, self._cache_mb = path, mode, checked, cache_mb
+        self.path, self.mode, self.checked, self._cache_mb = path, mode, compares_checksums, cache_mb
         self.redacts = True
         """Whether the archive's door takes secrets out of what is filed through here; the user alone says no."""
         self._before_commit: list[Follower] = []
@@ -141,7 +141,7 @@ class Database:
             raise PalaceMissing(
                 f"There is no palace at {path} yet. Feed it with 'palazzo mine DIR', or name another with --palace."
             )
-        with explained(path):
+        with explain_errors(path):
             self._edition = opening.edition(self._connection())
 
     def before_commit(self, follower: Follower) -> None:
@@ -156,91 +156,91 @@ class Database:
         """
         if self.mode == "read":
             raise PalaceUnusable(f"The palace {self.path} was opened for reading only.")
-        with explained(self.path):
-            raw, held = self._connection(), self._held
-            if held is not None and held.open:
-                with self._joined(raw) as connection:
+        with explain_errors(self.path):
+            raw, hold = self._connection(), self._hold
+            if hold is not None and hold.open:
+                with self._open_savepoint(raw) as connection:
                     yield connection
                 return
             raw.execute("BEGIN IMMEDIATE")
             try:
                 self._refuse_replaced(raw)
-                before = raw.total_changes()
+                change_count = raw.total_changes()
                 connection = SqliteConnection(raw)
-                if held is not None and not held.apart:
-                    held.begins(connection)
+                if hold is not None and not hold.is_separate:
+                    hold.begins(connection)
                 yield connection
                 self._follow(connection)
-                if held is not None and not held.apart and raw.total_changes() != before:
-                    held.open = True
+                if hold is not None and not hold.is_separate and raw.total_changes() != change_count:
+                    hold.open = True
                 else:
                     raw.execute("COMMIT")
             finally:
-                if raw.in_transaction and not (held and held.open):
+                if raw.in_transaction and not (hold and hold.open):
                     raw.execute("ROLLBACK")
 
     @contextlib.contextmanager
-    def held(self, begins: Follower, ends: Follower) -> Iterator[None]:
+    def hold_commits(self, begins: Follower, ends: Follower) -> Iterator[None]:
         """Keep back what this thread writes in the block; commit all of it at the end, or nothing if it raised.
 
         The first transaction that writes anything is not committed when it ends: the lock stays held, later
         transactions join that one, and snapshots read in it. `begins` runs at the start of each that is not part of it
         yet; `ends` before each commit. Nothing else is in the block's way: who writes nothing holds no lock.
         """
-        with explained(self.path):
+        with explain_errors(self.path):
             raw = self._connection()
-            self._local.held = held = _Held(begins, ends)
+            self._local.held = hold = _CommitHold(begins, ends)
             try:
                 yield
-                if held.stepped and not held.open:  # the last step was committed before it was known to be the last
+                if hold.has_stepped and not hold.open:  # the last step was committed before it was known to be the last
                     raw.execute("BEGIN IMMEDIATE")
-                    held.open = True
-                self._end(raw, held)
+                    hold.open = True
+                self._end(raw, hold)
             finally:
                 self._local.held = None
                 if raw.in_transaction:
                     raw.execute("ROLLBACK")
-        for act in held.waiting:
+        for act in hold.callbacks:
             act()
 
     def step(self) -> None:
         """Commit what this thread has kept back so far: one step of a long call, behind which others may write."""
-        held = self._held
-        if held is not None and held.open:
-            with explained(self.path):
-                self._end(self._connection(), held)
-                held.stepped = True
+        hold = self._hold
+        if hold is not None and hold.open:
+            with explain_errors(self.path):
+                self._end(self._connection(), hold)
+                hold.has_stepped = True
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[None]:
+    def commit_separately(self) -> Iterator[None]:
         """Let what is derived in the block be committed as ever, unless this thread has already kept back something."""
-        held = self._held
-        if held is None or held.apart:
+        hold = self._hold
+        if hold is None or hold.is_separate:
             yield
             return
-        held.apart = True
+        hold.is_separate = True
         try:
             yield
         finally:
-            held.apart = False
+            hold.is_separate = False
 
     @property
     def keeps_back(self) -> bool:
         """Whether this thread has written something that it keeps back: nobody else sees it yet."""
-        return self._held is not None and self._held.open
+        return self._hold is not None and self._hold.open
 
     def after_commit(self, act: Callable[[], None]) -> None:
         """Run `act` once what this thread keeps back is committed; never if it is not. At once if there is nothing."""
-        held = self._held
-        if held is None or not held.open:
+        hold = self._hold
+        if hold is None or not hold.open:
             act()
         else:
-            held.waiting.append(act)
+            hold.callbacks.append(act)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[SqliteConnection]:
         """Read from one state of the palace, whatever others write meanwhile."""
-        with explained(self.path):
+        with explain_errors(self.path):
             raw = self._connection()
             if raw.in_transaction:
                 yield SqliteConnection(raw)
@@ -254,7 +254,7 @@ class Database:
                     raw.execute("COMMIT")
 
     @contextlib.contextmanager
-    def committed(self) -> Iterator[SqliteConnection]:
+    def read_committed(self) -> Iterator[SqliteConnection]:
         """Read what is committed, also while this thread keeps something back: for what outlives the call."""
         if not self.keeps_back:
             with self.snapshot() as connection:
@@ -266,7 +266,7 @@ class Database:
     @contextlib.contextmanager
     def outside_transaction(self) -> Iterator[apsw.Connection]:
         """Give the bare connection, for the few statements that must not run inside a transaction."""
-        with explained(self.path):
+        with explain_errors(self.path):
             yield self._connection()
 
     def commit_without_waiting(self) -> None:
@@ -275,7 +275,7 @@ class Database:
         The log keeps its order. What somebody else commits durably makes all durable that was committed before it, and
         what is lost is lost from the end, together with the note of how far the derived data had come.
         """
-        with explained(self.path):
+        with explain_errors(self.path):
             opening.do_not_wait(self._connection())
 
     def close(self) -> None:
@@ -291,11 +291,11 @@ class Database:
     @property
     def is_replaced(self) -> bool:
         """Whether a backup was restored over the palace since it was opened here: it has to be opened anew."""
-        with explained(self.path):
+        with explain_errors(self.path):
             return opening.edition(self._connection()) != self._edition
 
     @property
-    def _held(self) -> _Held | None:
+    def _hold(self) -> _CommitHold | None:
         return getattr(self._local, "held", None)
 
     def _follow(self, connection: SqliteConnection) -> None:
@@ -303,7 +303,7 @@ class Database:
             follower(connection)
 
     @contextlib.contextmanager
-    def _joined(self, raw: apsw.Connection) -> Iterator[SqliteConnection]:
+    def _open_savepoint(self, raw: apsw.Connection) -> Iterator[SqliteConnection]:
         """A transaction within the one that is kept open; what it did is taken back alone."""
         self._refuse_lost(raw)
         raw.execute("SAVEPOINT joined")
@@ -319,12 +319,12 @@ class Database:
             if raw.in_transaction:
                 raw.execute("RELEASE joined")
 
-    def _end(self, raw: apsw.Connection, held: _Held) -> None:
-        if held.open:
+    def _end(self, raw: apsw.Connection, hold: _CommitHold) -> None:
+        if hold.open:
             self._refuse_lost(raw)
-            held.ends(SqliteConnection(raw))
+            hold.ends(SqliteConnection(raw))
             raw.execute("COMMIT")
-            held.open = False
+            hold.open = False
 
     def _refuse_replaced(self, raw: apsw.Connection) -> None:
         """Row ids that somebody still knows mean something else in a palace that was restored meanwhile."""
@@ -351,7 +351,7 @@ class Database:
 
 
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's own errors about the palace at `path` into sentences that say what to do."""
     try:
         yield

@@ -26,7 +26,7 @@ class LineRow(NamedTuple):
     said_at: int
 
 
-class Quoted(NamedTuple):
+class Quote(NamedTuple):
     """Words at their place: the item's id, from, to."""
 
     item: str
@@ -43,8 +43,8 @@ class DigestLine(NamedTuple):
     wing: str
     role: str
     said_at: Micros
-    cited: Quoted
-    about: Quoted | None
+    quote: Quote
+    about: Quote | None
     is_untrusted: bool = False
     about_is_untrusted: bool = False
     """Whether an agent said the words, or the words that they answer, after it met untrusted content."""
@@ -53,8 +53,8 @@ class DigestLine(NamedTuple):
     def words(self) -> str:
         """The words that may be injected: a short answer with the words that it answers, if these may be injected."""
         if self.about is None or self.about_is_untrusted:
-            return self.cited.text
-        return f"{self.cited.text} (to: {self.about.text})"
+            return self.quote.text
+        return f"{self.quote.text} (to: {self.about.text})"
 
 
 _COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_end, said_at"
@@ -133,25 +133,25 @@ def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[D
     )
 
 
-def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> list[DigestLine]:
+def _read(connection: Connection, condition: str, values: tuple[str | int, ...]) -> list[DigestLine]:
     rows = list(
         connection.execute(
             "SELECT l.kind, s.session_id, w.name,"
             " CASE WHEN i.role = 'user' AND i.trust = 'agent' THEN 'assistant' ELSE i.role END,"
             " i.created_at, l.item, l.start, l.end,"
-            f" CASE WHEN {shown('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
+            f" CASE WHEN {make_visibility_sql('l.about_item', 'l.about_start', 'l.about_end')} THEN l.about_item END,"
             f" l.about_start, l.about_end, {_said_under('i.id')}, {_said_under('l.about_item')}"
             " FROM digest_line l JOIN source s ON s.id = l.source"
             " JOIN item i ON i.id = l.item JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
-            f" WHERE {shown('l.item', 'l.start', 'l.end')} AND {where}",
+            f" WHERE {make_visibility_sql('l.item', 'l.start', 'l.end')} AND {condition}",
             values,
         )
     )
-    named = sorted({int(row[n]) for row in rows for n in (5, 8) if row[n] is not None})
-    texts, uids = items.read_texts(connection, named), items.item_ids(connection, named)
+    item_rows = sorted({int(row[n]) for row in rows for n in (5, 8) if row[n] is not None})
+    texts, uids = items.read_texts(connection, item_rows), items.item_ids(connection, item_rows)
 
-    def quoted(item: int, start: int, end: int) -> Quoted:
-        return Quoted(uids[item], start, end, texts[item][start:end])
+    def make_quote(item: int, start: int, end: int) -> Quote:
+        return Quote(uids[item], start, end, texts[item][start:end])
 
     return [
         DigestLine(
@@ -160,24 +160,24 @@ def _read(connection: Connection, where: str, values: tuple[str | int, ...]) -> 
             wing,
             role,
             Micros(at),
-            quoted(*cited),
-            None if about[0] is None else quoted(*about),
+            make_quote(*quote_place),
+            None if about[0] is None else make_quote(*about),
             bool(under),
             bool(about_under),
         )
         for kind, session, wing, role, at, *places, under, about_under in rows
-        for cited, about in [(places[:3], places[3:])]
+        for quote_place, about in [(places[:3], places[3:])]
     ]
 
 
-def shown(item: str, start: str, end: str, only: str = "TRUE") -> str:
+def make_visibility_sql(item: str, start: str, end: str, condition: str = "TRUE") -> str:
     """Whether a live drawer (`d`, of which `only` holds) shows a place: SQL.
 
     What was forgotten a moment ago is in no answer, read anew or not.
     """
     return (
         f"EXISTS (SELECT 1 FROM drawer_span p JOIN drawer d ON d.id = p.drawer WHERE p.item = {item}"
-        f" AND d.retired_at IS NULL AND p.start < {end} AND p.end > {start} AND {only})"
+        f" AND d.retired_at IS NULL AND p.start < {end} AND p.end > {start} AND {condition})"
     )
 
 
@@ -222,48 +222,48 @@ def count(connection: Connection) -> int:
 
 def sessions_of(connection: Connection, rows: Iterable[int]) -> list[int]:
     """Return the sources of these items that are sessions."""
-    found = connection.execute(
+    source_rows = connection.execute(
         "SELECT DISTINCT s.id FROM item i JOIN source s ON s.id = i.source"
         " WHERE i.id IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
         (json.dumps(list(rows)),),
     )
-    return [int(row) for (row,) in found]
+    return [int(row) for (row,) in source_rows]
 
 
 def sessions_of_acts(connection: Connection, rows: Iterable[int]) -> list[int]:
     """Return the sources of sessions that these acts touch."""
-    found = connection.execute(
+    source_rows = connection.execute(
         "SELECT DISTINCT s.id FROM act_span a JOIN item i ON i.uid = a.item_uid JOIN source s ON s.id = i.source"
         " WHERE a.act IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
         (json.dumps(list(rows)),),
     )
-    return [int(row) for (row,) in found]
+    return [int(row) for (row,) in source_rows]
 
 
 def sessions_of_drawers(connection: Connection, rows: Iterable[int]) -> list[int]:
     """Return the sources of these drawers that are sessions."""
-    found = connection.execute(
+    source_rows = connection.execute(
         "SELECT DISTINCT s.id FROM drawer d JOIN source s ON s.id = d.source"
         " WHERE d.id IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
         (json.dumps(list(rows)),),
     )
-    return [int(row) for (row,) in found]
+    return [int(row) for (row,) in source_rows]
 
 
 def all_sessions(connection: Connection) -> list[int]:
     """Return the sources that are sessions, and those that have lines."""
-    found = connection.execute(
+    source_rows = connection.execute(
         "SELECT id FROM source WHERE session_id <> '' UNION SELECT source FROM digest_line ORDER BY 1"
     )
-    return [int(row) for (row,) in found]
+    return [int(row) for (row,) in source_rows]
 
 
-def drawer_with(connection: Connection, quoted: Quoted) -> str | None:
+def drawer_with(connection: Connection, quote: Quote) -> str | None:
     """Return the id of a live drawer that shows a place."""
     rows = connection.execute(
         "SELECT d.uid FROM item JOIN drawer_span s ON s.item = item.id JOIN drawer d ON d.id = s.drawer"
         " WHERE item.uid = ? AND d.retired_at IS NULL AND s.start < ? AND s.end > ? ORDER BY d.id LIMIT 1",
-        (bytes.fromhex(quoted.item), quoted.end, quoted.start),
+        (bytes.fromhex(quote.item), quote.end, quote.start),
     )
     for (uid,) in rows:
         return bytes(uid).hex()

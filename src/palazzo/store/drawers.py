@@ -49,7 +49,7 @@ class DrawerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StoredDrawer:
     """What a drawer that is already there looks like, as far as a cutter may change it."""
 
     row: int
@@ -78,7 +78,7 @@ class PassageRow:
 
 def drawers_between(
     connection: Connection, source: int, thread: str, start: int, until: int | None
-) -> dict[bytes, Known]:
+) -> dict[bytes, StoredDrawer]:
     """Return the drawers of a thread whose first item stands at `start` or later, but before `until`."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE source = ?1 AND thread = ?2 AND ordinal >= ?3 AND (?4 IS NULL OR ordinal < ?4)",
@@ -99,21 +99,21 @@ def first_reaching(connection: Connection, source: int, thread: str, ordinal: in
     return next((int(first) for (first,) in rows if first is not None), ordinal)
 
 
-def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, Known]:
+def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, StoredDrawer]:
     """Return what those drawers look like, by id."""
-    found = {}
+    drawers_by_uid = {}
     for row in rows:
         columns = connection.execute(
             "SELECT uid, room, title, turn, locator, trust, retired_at, retired_why, kind, role, author FROM drawer"
             " WHERE id = ?",
             (row,),
         )
-        for uid, room, title, turn, locator, trust, ended, why, kind, role, author in columns:
-            found[bytes(uid)] = Known(
-                row, int(room), title, int(turn), locator, trust, ended, why, kind, role, author,
+        for uid, room, title, turn, locator, trust, retired_at, why, kind, role, author in columns:
+            drawers_by_uid[bytes(uid)] = StoredDrawer(
+                row, int(room), title, int(turn), locator, trust, retired_at, why, kind, role, author,
                 tags.tags_of(connection, row),
             )  # fmt: skip
-    return found
+    return drawers_by_uid
 
 
 def last_turn_before(connection: Connection, source: int, thread: str, ordinal: int) -> int:
@@ -170,13 +170,13 @@ def _next_row(connection: Connection) -> int:
     return int(row)
 
 
-def find_drawers_of(connection: Connection, uids: Sequence[bytes]) -> dict[bytes, Known]:
+def find_drawers_of(connection: Connection, uids: Sequence[bytes]) -> dict[bytes, StoredDrawer]:
     """Return those of the drawers of these ids that are there, live or retired."""
     rows: list[int] = []
     for start in range(0, len(uids), 500):
         part = uids[start : start + 500]
-        found = connection.execute(f"SELECT id FROM drawer WHERE uid IN ({','.join('?' * len(part))})", part)
-        rows.extend(int(row) for (row,) in found)
+        id_rows = connection.execute(f"SELECT id FROM drawer WHERE uid IN ({','.join('?' * len(part))})", part)
+        rows.extend(int(row) for (row,) in id_rows)
     return known_drawers(connection, rows)
 
 
@@ -276,17 +276,17 @@ def drawer_spans(connection: Connection, row: int) -> list[tuple[int, int, int]]
 
 def spans_of(connection: Connection, rows: Iterable[int]) -> dict[int, list[tuple[int, int, int]]]:
     """Return the spans of each drawer as (item row id, start, end)."""
-    found: dict[int, list[tuple[int, int, int]]] = {}
+    spans_by_drawer: dict[int, list[tuple[int, int, int]]] = {}
     for row, item, start, end in connection.execute(
         "SELECT drawer, item, start, end FROM drawer_span WHERE drawer IN (SELECT value FROM json_each(?))"
         " ORDER BY drawer, n",
         (json.dumps([*rows]),),
     ):
-        found.setdefault(int(row), []).append((int(item), int(start), int(end)))
-    return found
+        spans_by_drawer.setdefault(int(row), []).append((int(item), int(start), int(end)))
+    return spans_by_drawer
 
 
-class Described(NamedTuple):
+class DrawerDetails(NamedTuple):
     """A drawer without its words; `source` is a row id."""
 
     row: int
@@ -307,16 +307,16 @@ class Described(NamedTuple):
     room: str
 
 
-def describe(connection: Connection, rows: Iterable[int]) -> list[Described]:
+def describe(connection: Connection, rows: Iterable[int]) -> list[DrawerDetails]:
     """Return what those drawers are, live or retired, but for their words."""
-    found = connection.execute(
+    records = connection.execute(
         "SELECT d.id, d.uid, d.kind, d.role, d.author, d.title, d.created_at, d.recorded_at, d.retired_at, d.trust,"
         " d.branch, d.commit_id, d.locator, d.source, wing.name, room.name"
         " FROM drawer AS d JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
         " WHERE d.id IN (SELECT value FROM json_each(?))",
         (json.dumps([*rows]),),
     )
-    return [Described(*row) for row in found]
+    return [DrawerDetails(*row) for row in records]
 
 
 def find_drawers(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
@@ -342,10 +342,12 @@ def uids_of(connection: Connection, rows: Iterable[int]) -> list[bytes]:
 
 def drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
     """Return all drawers, live and retired, that hold a part of any of the items, ascending."""
-    found: set[int] = set()
+    drawer_rows: set[int] = set()
     for row in rows:
-        found.update(int(d) for (d,) in connection.execute("SELECT drawer FROM drawer_span WHERE item = ?", (row,)))
-    return sorted(found)
+        drawer_rows.update(
+            int(d) for (d,) in connection.execute("SELECT drawer FROM drawer_span WHERE item = ?", (row,))
+        )
+    return sorted(drawer_rows)
 
 
 def drawers_of_sources(connection: Connection, sources: Iterable[int]) -> frozenset[int]:
@@ -372,7 +374,7 @@ def count_drawers(connection: Connection) -> int:
     return int(next(connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL"))[0])
 
 
-class Placed(NamedTuple):
+class DrawerPlacement(NamedTuple):
     """Where a drawer stands, and what can be told of it without reading it."""
 
     row: int
@@ -389,31 +391,31 @@ class Placed(NamedTuple):
     branch: str = ""
 
 
-def placed(connection: Connection, rows: Sequence[int]) -> dict[int, Placed]:
+def read_placements(connection: Connection, rows: Sequence[int]) -> dict[int, DrawerPlacement]:
     """Return where those of the drawers stand that are live."""
-    found = connection.execute(
+    records = connection.execute(
         "SELECT drawer.id, source, kind, author, size, marks, wing.name, role, title, created_at, drawer.uid, branch"
         " FROM drawer JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
         " WHERE drawer.id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps(list(rows)),),
     )
-    return {row[0]: Placed._make(row) for row in found}
+    return {row[0]: DrawerPlacement._make(row) for row in records}
 
 
-def beside(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+def read_neighbours(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return for each drawer up to `REACH` live ones of its kind and thread before and after it, the nearest first."""
-    found = connection.execute(_BESIDE, (json.dumps(list(rows)),))
-    return {int(row): (_rows(before), _rows(after)) for row, before, after in found}
+    records = connection.execute(_NEIGHBOURS_QUERY, (json.dumps(list(rows)),))
+    return {int(row): (_rows(earlier_rows), _rows(later_rows)) for row, earlier_rows, later_rows in records}
 
 
-def _rows(joined: str | None) -> tuple[int, ...]:
-    return tuple(map(int, joined.split(","))) if joined else ()
+def _rows(id_list: str | None) -> tuple[int, ...]:
+    return tuple(map(int, id_list.split(","))) if id_list else ()
 
 
 REACH = 3
 """Neighbours on each side that are told of."""
 _SIDES = (("<", "DESC"), (">", "ASC"))
-_BESIDE = (
+_NEIGHBOURS_QUERY = (
     "SELECT own.id, "
     + ", ".join(
         "(SELECT group_concat(id) FROM (SELECT other.id FROM drawer AS other WHERE other.source = own.source"

@@ -22,7 +22,7 @@ LinkKind = Literal["alias", "merge"]
 
 _LIVE = "l.recorded_at <= ?1 AND (l.retired_at IS NULL OR l.retired_at > ?1)"
 _VERSION_LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
-_KNOWN = (
+_IN_USE_CONDITION = (
     "(EXISTS (SELECT 1 FROM fact f JOIN fact_version v ON v.fact = f.id"
     f" WHERE (f.subject = e.id OR f.object = e.id) AND {_VERSION_LIVE})"
     f" OR EXISTS (SELECT 1 FROM entity_link l WHERE (l.entity = e.id OR l.other = e.id) AND {_LIVE}))"
@@ -42,13 +42,13 @@ class Link(NamedTuple):
     retired_at: Micros | None
 
 
-def create_entity(connection: Connection, name: str, folded: str, at: Micros) -> int:
+def create_entity(connection: Connection, name: str, name_key: str, at: Micros) -> int:
     """Add an entity; return its row id. Its id follows from its name, unless that is the id of one that lost words."""
     uid = uids.of_entity(name)
     if any(True for _ in connection.execute("SELECT 1 FROM entity WHERE uid = ?", (uid,))):
         uid = os.urandom(uids.ID_BYTES)
     rows = connection.execute(
-        "INSERT INTO entity(uid, name, folded, recorded_at) VALUES(?, ?, ?, ?) RETURNING id", (uid, name, folded, at)
+        "INSERT INTO entity(uid, name, folded, recorded_at) VALUES(?, ?, ?, ?) RETURNING id", (uid, name, name_key, at)
     )
     return int(next(rows)[0])
 
@@ -62,27 +62,29 @@ def entity_named(connection: Connection, name: str) -> int | None:
 
 def is_known(connection: Connection, row: int, at: Micros) -> bool:
     """Whether a fact or a link that counted at `at` is about the entity."""
-    return any(True for _ in connection.execute(f"SELECT 1 FROM entity e WHERE e.id = ?2 AND {_KNOWN}", (at, row)))
+    return any(
+        True for _ in connection.execute(f"SELECT 1 FROM entity e WHERE e.id = ?2 AND {_IN_USE_CONDITION}", (at, row))
+    )
 
 
-def known_folded(connection: Connection, folded: str, at: Micros) -> list[tuple[int, str]]:
+def find_by_name_key(connection: Connection, name_key: str, at: Micros) -> list[tuple[int, str]]:
     """Return (row id, name) of the entities known at `at` whose name folds to `folded`, also by an alias."""
     rows = connection.execute(
-        f"SELECT e.id, e.name FROM entity e WHERE e.folded = ?2 AND {_KNOWN}"
+        f"SELECT e.id, e.name FROM entity e WHERE e.folded = ?2 AND {_IN_USE_CONDITION}"
         f" UNION SELECT e.id, e.name FROM entity_link l JOIN entity e ON e.id = l.entity"
         f" WHERE l.kind = 'alias' AND l.folded = ?2 AND {_LIVE} ORDER BY 1",
-        (at, folded),
+        (at, name_key),
     )
     return [(int(row), str(name)) for row, name in rows]
 
 
-def known_among(connection: Connection, folded: Iterable[str], at: Micros) -> list[int]:
+def known_among(connection: Connection, name_keys: Iterable[str], at: Micros) -> list[int]:
     """Return the entities known at `at` whose name folds to one of these, also by an alias."""
     rows = connection.execute(
-        f"SELECT e.id FROM json_each(?2) AS asked CROSS JOIN entity e ON e.folded = asked.value WHERE {_KNOWN}"
+        f"SELECT e.id FROM json_each(?2) AS asked CROSS JOIN entity e ON e.folded = asked.value WHERE {_IN_USE_CONDITION}"
         f" UNION SELECT l.entity FROM json_each(?2) AS asked CROSS JOIN entity_link l ON l.folded = asked.value"
         f" WHERE l.kind = 'alias' AND {_LIVE} ORDER BY 1",
-        (at, json.dumps(sorted(folded))),
+        (at, json.dumps(sorted(name_keys))),
     )
     return [int(row) for (row,) in rows]
 
@@ -90,28 +92,28 @@ def known_among(connection: Connection, folded: Iterable[str], at: Micros) -> li
 def known_names(connection: Connection, at: Micros) -> Iterator[tuple[int, str, str]]:
     """Yield (row id, a name, how it folds) of all that is known at `at`: names of entities, and aliases."""
     rows = connection.execute(
-        f"SELECT e.id, e.name, e.folded FROM entity e WHERE {_KNOWN}"
+        f"SELECT e.id, e.name, e.folded FROM entity e WHERE {_IN_USE_CONDITION}"
         f" UNION ALL SELECT l.entity, l.name, l.folded FROM entity_link l WHERE l.kind = 'alias' AND {_LIVE}",
         (at,),
     )
-    return ((int(row), str(name), str(folded)) for row, name, folded in rows)
+    return ((int(row), str(name), str(name_key)) for row, name, name_key in rows)
 
 
 def names_of(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
     """Return the names of entities by row id."""
-    wanted = list(set(rows))
-    found: dict[int, str] = {}
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
+    entity_rows = list(set(rows))
+    names_by_row: dict[int, str] = {}
+    for start in range(0, len(entity_rows), 500):
+        part = entity_rows[start : start + 500]
         marks = ",".join("?" * len(part))
         for row, name in connection.execute(f"SELECT id, name FROM entity WHERE id IN ({marks})", part):
-            found[int(row)] = str(name)
-    return found
+            names_by_row[int(row)] = str(name)
+    return names_by_row
 
 
 def count_known(connection: Connection, at: Micros) -> int:
     """Return how many entities are known at `at`."""
-    return int(next(connection.execute(f"SELECT count(*) FROM entity e WHERE {_KNOWN}", (at,)))[0])
+    return int(next(connection.execute(f"SELECT count(*) FROM entity e WHERE {_IN_USE_CONDITION}", (at,)))[0])
 
 
 # --- links -------------------------------------------------------------------------------------------------
@@ -127,14 +129,14 @@ def create_link(
     at: Micros,
     *,
     name: str = "",
-    folded: str = "",
-    other: int | None = None,
+    name_key: str = "",
+    merged_entity: int | None = None,
 ) -> int:
     """Record a link; return its row id."""
     rows = connection.execute(
         "INSERT INTO entity_link(uid, kind, entity, name, folded, other, recorded_at) VALUES(?,?,?,?,?,?,?)"
         " RETURNING id",
-        (uid, kind, entity, name, folded, other, at),
+        (uid, kind, entity, name, name_key, merged_entity, at),
     )
     return int(next(rows)[0])
 

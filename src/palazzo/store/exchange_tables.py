@@ -72,43 +72,43 @@ def create(connection: Connection) -> None:
 
 def _places(connection: Connection) -> None:
     wings: dict[int, bytes] = {}
-    seen: Counter[object] = Counter()
+    counts: Counter[object] = Counter()
     for row, name in connection.execute("SELECT id, first_name FROM wing ORDER BY id"):
-        wings[row] = uids.of_wing(name, seen[name])
-        seen[name] += 1
+        wings[row] = uids.of_wing(name, counts[name])
+        counts[name] += 1
     rooms: dict[int, bytes] = {}
     for row, wing, name in connection.execute("SELECT id, first_wing, first_name FROM room ORDER BY id"):
-        rooms[row] = uids.of_room(wings[wing], name, seen[wing, name])
-        seen[wing, name] += 1
+        rooms[row] = uids.of_room(wings[wing], name, counts[wing, name])
+        counts[wing, name] += 1
     connection.executemany("UPDATE wing SET uid = ? WHERE id = ?", [(uid, row) for row, uid in wings.items()])
     connection.executemany("UPDATE room SET uid = ? WHERE id = ?", [(uid, row) for row, uid in rooms.items()])
 
 
 def _versions(connection: Connection) -> None:
     facts = {int(row): bytes(uid) for row, uid in connection.execute("SELECT id, uid FROM fact")}
-    cited: dict[tuple[int, int], list[Any]] = {}
+    anchors_by_source: dict[tuple[int, int], list[Any]] = {}
     for version, n, *anchor in connection.execute(
         "SELECT version, n, path, first, last, digest, lines, blob FROM fact_anchor ORDER BY id"
     ):
-        cited.setdefault((version, n), []).extend(anchor)
+        anchors_by_source.setdefault((version, n), []).extend(anchor)
     sources: dict[int, list[tuple[Any, ...]]] = {}
-    for version, n, *said in connection.execute(
+    for version, n, *columns in connection.execute(
         "SELECT version, n, stated_by, item_uid, start, end, trust, tainted_by, branch, commit_id FROM fact_source"
         " ORDER BY version, n"
     ):
-        sources.setdefault(version, []).append((*said, *cited.get((version, n), ())))
-    taken: set[bytes] = set()
-    found = []
+        sources.setdefault(version, []).append((*columns, *anchors_by_source.get((version, n), ())))
+    used_uids: set[bytes] = set()
+    uid_rows = []
     for row, fact, start, end, confidence, successor, at in connection.execute(
         "SELECT id, fact, valid_from, valid_to, confidence, superseded_by, recorded_at FROM fact_version ORDER BY id"
     ):
         by = None if successor is None else facts[successor]
-        told = sources.get(row, [])
-        known_by = partial(uids.of_version, facts[fact], (start, end), float(confidence), by, at, told)
-        uid = uids.free(known_by, taken.__contains__)
-        taken.add(uid)
-        found.append((uid, row))
-    connection.executemany("UPDATE fact_version SET uid = ? WHERE id = ?", found)
+        source_rows = sources.get(row, [])
+        known_by = partial(uids.of_version, facts[fact], (start, end), float(confidence), by, at, source_rows)
+        uid = uids.free(known_by, used_uids.__contains__)
+        used_uids.add(uid)
+        uid_rows.append((uid, row))
+    connection.executemany("UPDATE fact_version SET uid = ? WHERE id = ?", uid_rows)
     connection.execute(
         "UPDATE fact_version SET nth = (SELECT count(*) FROM fact_version before WHERE before.fact = fact_version.fact"
         " AND before.recorded_at = fact_version.recorded_at AND before.id < fact_version.id)"
@@ -116,29 +116,29 @@ def _versions(connection: Connection) -> None:
 
 
 def _states(connection: Connection) -> None:
-    taken: set[bytes] = set()
-    found = []
+    used_uids: set[bytes] = set()
+    uid_rows = []
     for row, note, state, at in connection.execute(
         "SELECT s.id, item.uid, s.state, s.recorded_at FROM task_state s JOIN task ON task.id = s.task"
         " JOIN item ON item.id = task.item ORDER BY s.id"
     ):
-        uid = uids.free(partial(uids.of_state, bytes(note), state, at), taken.__contains__)
-        taken.add(uid)
-        found.append((uid, row))
-    connection.executemany("UPDATE task_state SET uid = ? WHERE id = ?", found)
+        uid = uids.free(partial(uids.of_state, bytes(note), state, at), used_uids.__contains__)
+        used_uids.add(uid)
+        uid_rows.append((uid, row))
+    connection.executemany("UPDATE task_state SET uid = ? WHERE id = ?", uid_rows)
 
 
 def _conflicts(connection: Connection) -> None:
     """Name conflicts by their sides. Of several that are one, the first has that id, and the others keep theirs."""
-    taken: set[bytes] = set()
-    found = []
+    used_uids: set[bytes] = set()
+    uid_rows = []
     for row, kind, *sides in connection.execute(
         "SELECT c.id, c.kind, a.uid, c.earlier_item, c.earlier_start, c.earlier_end, b.uid, c.later_item,"
         " c.later_start, c.later_end FROM conflict c LEFT JOIN fact a ON a.id = c.earlier_fact"
         " LEFT JOIN fact b ON b.id = c.later_fact ORDER BY c.id"
     ):
         uid = uids.of_conflict(kind, tuple(sides[:4]), tuple(sides[4:]))
-        if uid not in taken:
-            taken.add(uid)
-            found.append((uid, row))
-    connection.executemany("UPDATE conflict SET uid = ? WHERE id = ?", found)
+        if uid not in used_uids:
+            used_uids.add(uid)
+            uid_rows.append((uid, row))
+    connection.executemany("UPDATE conflict SET uid = ? WHERE id = ?", uid_rows)

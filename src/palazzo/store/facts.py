@@ -46,19 +46,21 @@ class Provenance(NamedTuple):
     commit: str = ""
     anchors: tuple[Anchor, ...] = ()
 
-    def says(self, other: Provenance) -> bool:
+    def says(self, provenance: Provenance) -> bool:
         """Whether it says all that another says, and is to be believed no less.
 
         What was said on no branch holds on each. Of what is said on a branch again the first commit counts.
         """
-        is_believed = TRUSTS.index(self.trust) <= TRUSTS.index(other.trust)
-        is_there = not self.branch or (self.branch == other.branch and bool(self.commit or not other.commit))
-        return self[:4] == other[:4] and is_believed and is_there and {*other.anchors} <= {*self.anchors}
+        is_believed = TRUSTS.index(self.trust) <= TRUSTS.index(provenance.trust)
+        is_there = not self.branch or (self.branch == provenance.branch and bool(self.commit or not provenance.commit))
+        return self[:4] == provenance[:4] and is_believed and is_there and {*provenance.anchors} <= {*self.anchors}
 
     def instead_of(self, former: Provenance) -> Provenance:
         """Return what is kept where the same says so once more: what it cites as it is now, and what else it cited."""
-        cited = {(one.path, one.first, one.last): one for one in (*former.anchors, *self.anchors)}
-        return self._replace(anchors=tuple(cited.values()), commit=former.commit or self.commit)
+        anchors_by_place = {
+            (anchor.path, anchor.first, anchor.last): anchor for anchor in (*former.anchors, *self.anchors)
+        }
+        return self._replace(anchors=tuple(anchors_by_place.values()), commit=former.commit or self.commit)
 
     @property
     def is_of_no_place(self) -> bool:
@@ -95,12 +97,12 @@ class Version:
         began = self.valid_from is None or self.valid_from <= moment
         return began and (self.valid_to is None or moment < self.valid_to)
 
-    def overlaps(self, other: Version) -> bool:
+    def overlaps(self, version: Version) -> bool:
         """Whether there is a moment at which both hold."""
-        return _before(self.valid_from, other.valid_to) and _before(other.valid_from, self.valid_to)
+        return _is_before(self.valid_from, version.valid_to) and _is_before(version.valid_from, self.valid_to)
 
 
-def _before(start: Micros | None, end: Micros | None) -> bool:
+def _is_before(start: Micros | None, end: Micros | None) -> bool:
     return start is None or end is None or start < end
 
 
@@ -141,12 +143,15 @@ def record(
     sources: Iterable[Provenance],
 ) -> int:
     """Record a version of a fact that has none that counts; return its row id."""
-    given = [*sources]
+    provenances = [*sources]
     ((own, by),) = connection.execute(
         "SELECT uid, (SELECT uid FROM fact WHERE id = ?2) FROM fact WHERE id = ?1", (fact, superseded_by)
     )
-    told = [(*_stored(one), *(value for cited in one.anchors for value in anchors.values_of(cited))) for one in given]
-    known_by = partial(uids.of_version, bytes(own), (valid_from, valid_to), float(confidence), by, at, told)
+    source_values = [
+        (*_to_columns(provenance), *(value for anchor in provenance.anchors for value in anchors.values_of(anchor)))
+        for provenance in provenances
+    ]
+    known_by = partial(uids.of_version, bytes(own), (valid_from, valid_to), float(confidence), by, at, source_values)
     uid = uids.free(known_by, partial(_is_version, connection))
     rows = connection.execute(
         "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at, nth)"
@@ -158,10 +163,10 @@ def record(
     connection.executemany(
         "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by, branch,"
         " commit_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((row, n, *_stored(one)) for n, one in enumerate(given)),
+        ((row, n, *_to_columns(provenance)) for n, provenance in enumerate(provenances)),
     )
-    for n, one in enumerate(given):
-        anchors.insert_of_fact(connection, row, n, one.anchors)
+    for n, provenance in enumerate(provenances):
+        anchors.insert_of_fact(connection, row, n, provenance.anchors)
     changes.append(connection, "fact", [fact])
     return row
 
@@ -170,9 +175,18 @@ def _is_version(connection: Connection, uid: bytes) -> bool:
     return any(True for _ in connection.execute("SELECT 1 FROM fact_version WHERE uid = ?", (uid,)))
 
 
-def _stored(one: Provenance) -> tuple[Value, ...]:
-    item = None if one.item is None else bytes.fromhex(one.item)
-    return one.stated_by, item, one.start, one.end, one.trust, json.dumps(one.tainted_by), one.branch, one.commit
+def _to_columns(provenance: Provenance) -> tuple[Value, ...]:
+    item = None if provenance.item is None else bytes.fromhex(provenance.item)
+    return (
+        provenance.stated_by,
+        item,
+        provenance.start,
+        provenance.end,
+        provenance.trust,
+        json.dumps(provenance.tainted_by),
+        provenance.branch,
+        provenance.commit,
+    )
 
 
 def retire(connection: Connection, version: Version, at: Micros) -> None:
@@ -242,15 +256,15 @@ def newest_versions(
 def versions_about(connection: Connection, entities: Iterable[int], side: Side, at: Micros) -> list[Version]:
     """Return the versions believed at `at` whose subject or object is one of these entities, the oldest fact first."""
     sides = ("subject", "object") if side == "both" else (side,)
-    found: dict[int, Version] = {}
-    wanted = sorted(set(entities))
+    versions_by_row: dict[int, Version] = {}
+    entity_rows = sorted(set(entities))
     for column in sides:
-        for start in range(0, len(wanted), 500):
-            part: list[Value] = [*wanted[start : start + 500]]
+        for start in range(0, len(entity_rows), 500):
+            part: list[Value] = [*entity_rows[start : start + 500]]
             marks = ",".join("?" * len(part))
             rows = connection.execute(f"{_COLUMNS} WHERE {_LIVE} AND f.{column} IN ({marks})", [at, *part])
-            found.update((version.row, version) for version in map(_version, rows))
-    return sorted(found.values(), key=lambda version: version.fact)
+            versions_by_row.update((version.row, version) for version in map(_version, rows))
+    return sorted(versions_by_row.values(), key=lambda version: version.fact)
 
 
 def versions_with(connection: Connection, predicate: int, at: Micros) -> list[Version]:
@@ -261,25 +275,27 @@ def versions_with(connection: Connection, predicate: int, at: Micros) -> list[Ve
 
 def sources_of(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[Provenance, ...]]:
     """Return the provenance of versions, by row id."""
-    found: dict[int, list[Provenance]] = {row: [] for row in rows}
+    provenances_by_row: dict[int, list[Provenance]] = {row: [] for row in rows}
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
         marks = ",".join("?" * len(part))
-        cited = anchors.of_versions(connection, part)
+        anchors_by_source = anchors.of_versions(connection, part)
         for version, n, by, item, begin, end, trust, tainted_by, branch, commit in connection.execute(
             "SELECT version, n, stated_by, item_uid, start, end, trust, tainted_by, branch, commit_id"
             f" FROM fact_source WHERE version IN ({marks}) ORDER BY version, n",
             part,
         ):
             uid = None if item is None else bytes(item).hex()
-            tainted, files = tuple(json.loads(tainted_by)), cited.get((int(version), int(n)), ())
-            found[int(version)].append(Provenance(by, uid, begin, end, trust, tainted, branch, commit, files))
-    return {row: tuple(sources) for row, sources in found.items()}
+            taint_uids, files = tuple(json.loads(tainted_by)), anchors_by_source.get((int(version), int(n)), ())
+            provenances_by_row[int(version)].append(
+                Provenance(by, uid, begin, end, trust, taint_uids, branch, commit, files)
+            )
+    return {row: tuple(sources) for row, sources in provenances_by_row.items()}
 
 
 def trust_of(sources: Iterable[Provenance]) -> Trust:
     """Return whom to believe for a fact: the most trusted of those who state it; nobody states it by less."""
-    return min((one.trust for one in sources), key=TRUSTS.index, default="external")
+    return min((source.trust for source in sources), key=TRUSTS.index, default="external")
 
 
 def external_versions(connection: Connection, at_most: int) -> list[Version]:
@@ -301,14 +317,14 @@ def superseded_by(connection: Connection, fact: int) -> list[Version]:
 
 def uids_of(connection: Connection, facts: Iterable[int]) -> dict[int, str]:
     """Return the ids of facts by row id."""
-    wanted = list(set(facts))
-    found: dict[int, str] = {}
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
+    fact_rows = list(set(facts))
+    uids_by_row: dict[int, str] = {}
+    for start in range(0, len(fact_rows), 500):
+        part = fact_rows[start : start + 500]
         marks = ",".join("?" * len(part))
         for row, uid in connection.execute(f"SELECT id, uid FROM fact WHERE id IN ({marks})", part):
-            found[int(row)] = bytes(uid).hex()
-    return found
+            uids_by_row[int(row)] = bytes(uid).hex()
+    return uids_by_row
 
 
 def facts_between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
@@ -365,28 +381,28 @@ def words(connection: Connection) -> Iterator[str]:
             yield str(text)
 
 
-def erase_words(connection: Connection, erased: Callable[[str], str]) -> int:
+def erase_words(connection: Connection, erase_text: Callable[[str], str]) -> int:
     """Put `erased(words)` in the place of words, wherever facts hold some; return how many texts changed.
 
     Retired versions and names that nothing uses any more are included. Two names that become the same are told apart
     by a number; what folds a name is made anew from what is left of it.
     """
     changed = 0
-    for table, column, folded in _WORDS:
+    for table, column, has_name_key in _WORDS:
         for text in [str(text) for (text,) in connection.execute(f"SELECT DISTINCT {column} FROM {table}")]:
-            left = erased(text)
-            if left == text:
+            remainder = erase_text(text)
+            if remainder == text:
                 continue
             changed += 1
             if table in ("entity", "predicate"):
-                left = _unused(connection, table, left)
-            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (left, text))
-            if folded:
-                connection.execute(f"UPDATE {table} SET folded = ? WHERE {column} = ?", (fold(left), left))
+                remainder = _make_unique_name(connection, table, remainder)
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (remainder, text))
+            if has_name_key:
+                connection.execute(f"UPDATE {table} SET folded = ? WHERE {column} = ?", (fold(remainder), remainder))
     return changed
 
 
-def _unused(connection: Connection, table: str, name: str) -> str:
+def _make_unique_name(connection: Connection, table: str, name: str) -> str:
     candidate, number = name, 1
     while any(True for _ in connection.execute(f"SELECT 1 FROM {table} WHERE name = ?", (candidate,))):
         number += 1

@@ -137,7 +137,7 @@ STRUCTURE = [
 ]
 
 # What was erased is known by keyed hashes alone (`store/tombstones`).
-ERASED = [
+ERASURES = [
     "CREATE TABLE erasure(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, at INTEGER NOT NULL,"
     " finished_at INTEGER, certificate TEXT NOT NULL)",
     "CREATE TABLE erased_item(item_uid BLOB PRIMARY KEY, erasure INTEGER NOT NULL REFERENCES erasure) WITHOUT ROWID",
@@ -146,7 +146,7 @@ ERASED = [
     " hash BLOB NOT NULL, UNIQUE(hash, standing))",
 ]
 
-BOOKKEEPING = [
+PROGRESS_TABLES = [
     "CREATE TABLE change(seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, ref INTEGER NOT NULL)",
     "CREATE TABLE cursor(consumer TEXT PRIMARY KEY, version INTEGER NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID",
     # What mining remembers of a file, so that an unchanged one costs a stat and a grown one its tail.
@@ -155,7 +155,7 @@ BOOKKEEPING = [
     " consumed INTEGER NOT NULL, tail BLOB NOT NULL, content BLOB NOT NULL) WITHOUT ROWID",
 ]
 
-DERIVED = [
+DRAWER_TABLES = [
     "CREATE TABLE drawer(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " source INTEGER NOT NULL, thread TEXT NOT NULL, ordinal INTEGER NOT NULL, turn INTEGER NOT NULL,"
     " room INTEGER NOT NULL, role TEXT NOT NULL, author TEXT NOT NULL, title TEXT NOT NULL,"
@@ -187,7 +187,7 @@ DERIVED = [
 ]
 
 # What a session was told when it woke up, so that it is told the same again (`store/wake_blocks`). `asked` is by what.
-WOKEN = [
+WAKE_BLOCKS = [
     "CREATE TABLE wake_block(session TEXT NOT NULL, epoch INTEGER NOT NULL, asked TEXT NOT NULL, told TEXT NOT NULL,"
     " at INTEGER NOT NULL, PRIMARY KEY(session, epoch, asked)) WITHOUT ROWID",
 ]
@@ -203,7 +203,7 @@ PAST = [
     "CREATE VIRTUAL TABLE keyword_retired_vocabulary USING fts5vocab(keyword_retired, 'row')",
 ]
 
-NAMED = [
+MENTIONS = [
     # What drawers mention (`derive/naming`): each name, folded, once in a drawer, at its first place.
     "CREATE TABLE mention(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,"
     " item INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL)",
@@ -232,5 +232,17 @@ CLAIMS = [
     "CREATE INDEX conflict_earlier_item ON conflict(earlier_item) WHERE earlier_item IS NOT NULL",
 ]
 
-ALL = (*TRUTH, *STRUCTURE, *ERASED, *FACTS, *TASKS, *BOOKKEEPING, *DERIVED, *PAST, *CLAIMS, *NAMED, *WOKEN)
+INITIAL_TABLES = (
+    *TRUTH,
+    *STRUCTURE,
+    *ERASURES,
+    *FACTS,
+    *TASKS,
+    *PROGRESS_TABLES,
+    *DRAWER_TABLES,
+    *PAST,
+    *CLAIMS,
+    *MENTIONS,
+    *WAKE_BLOCKS,
+)
 """All of them, in order."""

@@ -54,14 +54,14 @@ class ForeignDatabase:
         """
         try:
             path, rests = self._readable()
-            before = _state(path) if rests else []
+            initial_state = _state(path) if rests else []
             connection = _open(path, rests)
             try:
                 connection.execute("BEGIN")
                 yield SqliteConnection(connection)
             finally:
                 connection.close()
-            if rests and _state(path) != before:
+            if rests and _state(path) != initial_state:
                 raise SourceUnreadable(f"{self.path} was opened by its program while it was read; try again later.")
         except (apsw.BusyError, apsw.LockedError):
             raise SourceUnreadable(f"{self.path} is locked by another program; try again when it is done.") from None
@@ -76,9 +76,9 @@ class ForeignDatabase:
         """The file to read, and whether nobody has it open."""
         if self._copy is not None:
             return self._copy, False
-        if not _is_in_wal_mode(self.path) or _beside(self.path, "-shm").exists():
+        if not _is_in_wal_mode(self.path) or _add_suffix(self.path, "-shm").exists():
             return self.path, False
-        if not _holds_anything(_beside(self.path, "-wal")):
+        if not _holds_anything(_add_suffix(self.path, "-wal")):
             return self.path, True
         directory = Path(tempfile.mkdtemp(prefix="palazzo-"))
         weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
@@ -103,15 +103,15 @@ def _open(path: Path, rests: bool) -> apsw.Connection:
 def _copy_at_rest(path: Path, copy: Path) -> bool:
     """Copy a database that nobody has open; False where somebody opened it meanwhile."""
     for _ in range(_ATTEMPTS):
-        before = _state(path)
+        initial_state = _state(path)
         shutil.copyfile(path, copy)
-        wal, copied = _beside(path, "-wal"), _beside(copy, "-wal")
-        copied.unlink(missing_ok=True)
+        wal, wal_copy = _add_suffix(path, "-wal"), _add_suffix(copy, "-wal")
+        wal_copy.unlink(missing_ok=True)
         if wal.exists():
-            shutil.copyfile(wal, copied)
-        if _beside(path, "-shm").exists():
+            shutil.copyfile(wal, wal_copy)
+        if _add_suffix(path, "-shm").exists():
             return False
-        if _state(path) == before:
+        if _state(path) == initial_state:
             return True
     raise SourceUnreadable(f"{path} changes faster than it can be copied; try again later.")
 
@@ -130,15 +130,15 @@ def _holds_anything(path: Path) -> bool:
 
 def _state(path: Path) -> State:
     """What tells that neither the database nor its log was written to, and that nobody opened it."""
-    found = []
-    for file in (path, _beside(path, "-wal"), _beside(path, "-shm")):
+    entries = []
+    for file in (path, _add_suffix(path, "-wal"), _add_suffix(path, "-shm")):
         try:
             status = file.stat()
         except FileNotFoundError:
             continue
-        found.append((file.name, status.st_ino, status.st_size, status.st_mtime_ns))
-    return found
+        entries.append((file.name, status.st_ino, status.st_size, status.st_mtime_ns))
+    return entries
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _add_suffix(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)

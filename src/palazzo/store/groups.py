@@ -62,7 +62,7 @@ IS_SHARED = (
 """SQL that is true for the groups (`g`) that are exported to other palaces."""
 
 
-AFTER_UNTRUSTED = "(by an agent that had read untrusted content)"
+TAINT_REMARK = "(by an agent that had read untrusted content)"
 """How the summary of a group ends that such an agent made."""
 _remark: ContextVar[str] = ContextVar("remark", default="")
 
@@ -141,7 +141,7 @@ def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:
     return frozenset(int(ref) for (ref,) in rows)
 
 
-def unfinished(connection: Connection) -> Group | None:
+def find_interrupted_undo(connection: Connection) -> Group | None:
     """Return an undo of this palace that was interrupted, or None. An imported one is not completed here."""
     rows = connection.execute(
         f"{_COLUMNS} WHERE undoes IS NOT NULL AND NOT EXISTS"
@@ -164,12 +164,12 @@ def read(connection: Connection, row: int) -> Group:
 
 def last_standing(connection: Connection, actor: str) -> Group | None:
     """Return the actor's last group that was not undone and is no undoing; None when there is none."""
-    for group in standing(connection, actor, 1):
+    for group in list_undoable(connection, actor, 1):
         return group
     return None
 
 
-def standing(connection: Connection, actor: str | None, limit: int) -> list[Group]:
+def list_undoable(connection: Connection, actor: str | None, limit: int) -> list[Group]:
     """Return the last groups that were not undone and are no undoing, newest first; of everybody for None."""
     rows = connection.execute(
         f"{_IN_SEQUENCE} WHERE undoes IS NULL AND (?1 IS NULL OR actor = ?1)"

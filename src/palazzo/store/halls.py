@@ -32,27 +32,27 @@ def halls(connection: Connection) -> dict[int, dict[str, int]]:
         " JOIN drawer_span s ON s.drawer = drawer.id AND s.n = 0 JOIN item ON item.id = s.item"
         " JOIN room ON room.id = drawer.room WHERE source.kind = 'note' AND label IS NOT NULL GROUP BY 1, 2"
     )
-    found: dict[int, dict[str, int]] = {}
+    counts_by_room: dict[int, dict[str, int]] = {}
     for room, label, count in rows:
         hall = HALLS.get(str(label))
         if hall is not None:
-            own = found.setdefault(int(room), {})
+            own = counts_by_room.setdefault(int(room), {})
             own[hall] = own.get(hall, 0) + int(count)
-    return {room: dict(sorted(own.items())) for room, own in found.items()}
+    return {room: dict(sorted(own.items())) for room, own in counts_by_room.items()}
 
 
-class Held(NamedTuple):
+class RoomContents(NamedTuple):
     """How many live drawers a room holds, and when the newest was said."""
 
     drawers: int
     newest: Micros
 
 
-def held(connection: Connection) -> dict[int, Held]:
+def read_contents(connection: Connection) -> dict[int, RoomContents]:
     """Return by room what it holds; a room without live drawers is missing."""
     rows = connection.execute(
         "SELECT coalesce(merged_into, id), sum(n), max(newest) FROM (SELECT room AS own, count(*) AS n,"
         " max(created_at) AS newest FROM drawer WHERE retired_at IS NULL GROUP BY room)"
         " JOIN room ON room.id = own GROUP BY 1"
     )
-    return {int(room): Held(int(count), Micros(newest)) for room, count, newest in rows}
+    return {int(room): RoomContents(int(count), Micros(newest)) for room, count, newest in rows}

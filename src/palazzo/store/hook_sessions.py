@@ -68,7 +68,7 @@ def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[Ho
     return [_session(row) for row in rows]
 
 
-def heard(connection: Connection, host: str, session: str, at: Micros, new_epoch: bool = False) -> HookSession:
+def record_hook(connection: Connection, host: str, session: str, at: Micros, new_epoch: bool = False) -> HookSession:
     """Note that a hook of a session was heard, and whether an epoch began with it; return the session as it is."""
     connection.execute(
         "INSERT INTO hook_session(host, session, epoch, saved_at, held_back, noticed, began_at, epoch_at, heard_at)"
@@ -79,16 +79,16 @@ def heard(connection: Connection, host: str, session: str, at: Micros, new_epoch
     )
     ((row,),) = connection.execute("SELECT id FROM hook_session WHERE host = ? AND session = ?", (host, session))
     return next(
-        _session(found) for found in connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE id = ?", (row,))
+        _session(record) for record in connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE id = ?", (row,))
     )
 
 
-def saved(connection: Connection, row: int, humans: int) -> bool:
+def record_save(connection: Connection, row: int, humans: int) -> bool:
     """Note that a save was asked for, or made, when the human had sent so many messages; False if that was noted."""
-    noted = connection.execute(
+    updates = connection.execute(
         "UPDATE hook_session SET saved_at = ?1 WHERE id = ?2 AND saved_at < ?1 RETURNING id", (humans, row)
     )
-    return bool(list(noted))
+    return bool(list(updates))
 
 
 def notice(connection: Connection, row: int) -> None:
@@ -127,5 +127,5 @@ _COLUMNS = "id, host, session, epoch, saved_at, noticed, began_at, epoch_at, hea
 
 
 def _session(row: Any) -> HookSession:
-    own, host, session, epoch, saved_at, noticed, *moments = row
-    return HookSession(int(own), host, session, int(epoch), int(saved_at), bool(noticed), *map(Micros, moments))
+    own, host, session, epoch, saved_at, has_notice, *moments = row
+    return HookSession(int(own), host, session, int(epoch), int(saved_at), bool(has_notice), *map(Micros, moments))

@@ -14,7 +14,7 @@ from palazzo.store import sources
 from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 
-PLAIN, DEFLATED = 0, 1
+PLAIN, DEFLATE = 0, 1
 """Codecs of `item.text`: UTF-8 (surrogates passed), or the same through zlib, which the standard library reads."""
 _DEFLATE_FROM = 800
 """Bytes from which compression pays: below it the saving is smaller than a page's slack."""
@@ -81,54 +81,54 @@ def encode_text(text: str) -> tuple[bytes, int]:
     plain = text.encode("utf-8", "surrogatepass")
     if len(plain) < _DEFLATE_FROM:
         return plain, PLAIN
-    packed = zlib.compress(plain, 4)
-    return (packed, DEFLATED) if len(packed) < len(plain) else (plain, PLAIN)
+    zlib_bytes = zlib.compress(plain, 4)
+    return (zlib_bytes, DEFLATE) if len(zlib_bytes) < len(plain) else (plain, PLAIN)
 
 
-def decode_text(stored: bytes, codec: int) -> str:
+def decode_text(blob: bytes, codec: int) -> str:
     """Return the text that `encode_text` stored."""
-    return (zlib.decompress(stored) if codec == DEFLATED else stored).decode("utf-8", "surrogatepass")
+    return (zlib.decompress(blob) if codec == DEFLATE else blob).decode("utf-8", "surrogatepass")
 
 
 def known_items(connection: Connection, uids: Iterable[bytes]) -> dict[bytes, int]:
     """Return the row ids of those items that are archived."""
-    wanted = list(uids)
-    found: dict[bytes, int] = {}
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
+    item_uids = list(uids)
+    rows_by_uid: dict[bytes, int] = {}
+    for start in range(0, len(item_uids), 500):
+        part = item_uids[start : start + 500]
         marks = ",".join("?" * len(part))
         for uid, row in connection.execute(f"SELECT uid, id FROM item WHERE uid IN ({marks})", part):
-            found[bytes(uid)] = int(row)
-    return found
+            rows_by_uid[bytes(uid)] = int(row)
+    return rows_by_uid
 
 
 def whereabouts(connection: Connection, rows: Sequence[int]) -> Iterator[tuple[int, str, int, str, int]]:
     """Yield (row id, kind, source, thread, ordinal) of those items that are not noise."""
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
-        found = connection.execute(
+        records = connection.execute(
             "SELECT id, kind, source, thread, ordinal FROM item WHERE kind <> 'noise' AND id IN"
             f" ({','.join('?' * len(part))})",
             part,
         )
-        for row, kind, source, thread, ordinal in found:
+        for row, kind, source, thread, ordinal in records:
             yield int(row), str(kind), int(source), str(thread), int(ordinal)
 
 
 def read_texts(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
     """Return the texts of items by row id."""
-    found = connection.execute(
+    records = connection.execute(
         "SELECT id, text, text_codec FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
     )
-    return {int(row): decode_text(stored, codec) for row, stored, codec in found}
+    return {int(row): decode_text(blob, codec) for row, blob, codec in records}
 
 
 def item_ids(connection: Connection, rows: Iterable[int]) -> dict[int, ItemId]:
     """Return the ids of items by row id."""
-    found = connection.execute(
+    records = connection.execute(
         "SELECT id, uid FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
     )
-    return {int(row): ItemId(bytes(uid).hex()) for row, uid in found}
+    return {int(row): ItemId(bytes(uid).hex()) for row, uid in records}
 
 
 def read_raw(connection: Connection, row: int) -> bytes | None:
@@ -177,12 +177,12 @@ def message_times(connection: Connection, rows: Sequence[int]) -> tuple[Micros, 
     times: list[int] = []
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
-        found = connection.execute(
+        bounds = connection.execute(
             "SELECT min(created_at), max(created_at) FROM item WHERE kind = 'message' AND created_at > 0 AND id IN"
             f" ({','.join('?' * len(part))})",
             part,
         )
-        times += [int(at) for pair in found for at in pair if at is not None]
+        times += [int(at) for pair in bounds for at in pair if at is not None]
     return Micros(min(times, default=0)), Micros(max(times, default=0))
 
 
@@ -207,12 +207,12 @@ _ITEM_COLUMNS = (
 
 def read_item(connection: Connection, row: int) -> Item:
     """Return the item of that row id."""
-    found = next(connection.execute(f"SELECT {_ITEM_COLUMNS} WHERE item.id = ?", (row,)))
+    columns = next(connection.execute(f"SELECT {_ITEM_COLUMNS} WHERE item.id = ?", (row,)))
     (
         uid,
         kind,
         role,
-        standing,
+        status,
         author,
         text,
         codec,
@@ -220,23 +220,23 @@ def read_item(connection: Connection, row: int) -> Item:
         thread,
         ordinal,
         created,
-        recorded,
+        recorded_at,
         trust,
         branch,
-    ) = found[:14]
-    commit, meta, source, wing, room = found[14:]
+    ) = columns[:14]
+    commit, meta, source, wing, room = columns[14:]
     return Item(
         id=ItemId(bytes(uid).hex()),
         kind=kind,
         role=role,
-        standing=standing,
+        standing=status,
         author=author,
         text=decode_text(text, codec),
         parts=load_parts(parts),
         thread=thread,
         ordinal=ordinal,
         created_at=Micros(created),
-        recorded_at=Micros(recorded),
+        recorded_at=Micros(recorded_at),
         trust=trust,
         branch=branch,
         commit=commit,
@@ -255,20 +255,20 @@ def dump_parts(parts: Sequence[Part]) -> str:
     )
 
 
-def load_parts(stored: str) -> tuple[Part, ...]:
+def load_parts(parts_json: str) -> tuple[Part, ...]:
     """Return the parts that `dump_parts` stored."""
-    return tuple(Part(*fields) for fields in json.loads(stored)) if stored else ()
+    return tuple(Part(*fields) for fields in json.loads(parts_json)) if parts_json else ()
 
 
 def raw_by_pack(connection: Connection) -> dict[int, list[tuple[int, int, int]]]:
     """Return by pack the (item row id, start, end) of the rows whose raw bytes it holds, in their order."""
-    found: dict[int, list[tuple[int, int, int]]] = {}
+    rows_by_pack: dict[int, list[tuple[int, int, int]]] = {}
     rows = connection.execute(
         "SELECT pack, id, raw_start, raw_size FROM item WHERE pack IS NOT NULL ORDER BY pack, raw_start, id"
     )
     for pack, row, start, size in rows:
-        found.setdefault(int(pack), []).append((int(row), int(start), int(start) + int(size)))
-    return found
+        rows_by_pack.setdefault(int(pack), []).append((int(row), int(start), int(start) + int(size)))
+    return rows_by_pack
 
 
 def uids_of(connection: Connection, rows: Iterable[int]) -> list[tuple[int, bytes]]:
@@ -285,13 +285,13 @@ def kind_of(connection: Connection, row: int) -> str:
 
 def items_of_sources(connection: Connection, sources: Iterable[int]) -> list[int]:
     """Return all items that came from the sources, also those that they repeat from others, ascending."""
-    found: set[int] = set()
+    item_rows: set[int] = set()
     for source in sources:
         rows = connection.execute(
             "SELECT id FROM item WHERE source = ?1 UNION SELECT item FROM repetition WHERE source = ?1", (source,)
         )
-        found.update(int(row) for (row,) in rows)
-    return sorted(found)
+        item_rows.update(int(row) for (row,) in rows)
+    return sorted(item_rows)
 
 
 def has_items(connection: Connection) -> bool:
@@ -359,8 +359,8 @@ def forget_repetition(connection: Connection, source: int, ordinal: int, item: i
 
 def set_text(connection: Connection, row: int, text: str) -> None:
     """Give an item another text: what an erase leaves of it."""
-    stored, codec = encode_text(text)
-    connection.execute("UPDATE item SET text = ?, text_codec = ? WHERE id = ?", (stored, codec, row))
+    blob, codec = encode_text(text)
+    connection.execute("UPDATE item SET text = ?, text_codec = ? WHERE id = ?", (blob, codec, row))
 
 
 def set_meta(connection: Connection, row: int, meta: str) -> None:
@@ -400,8 +400,8 @@ def links(connection: Connection, device: int) -> Iterator[Link]:
     rows = connection.execute(
         "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? ORDER BY seq", (device,)
     )
-    for seq, uid, digest, chained, absent in rows:
-        yield Link(int(seq), bytes(uid), bytes(digest), bytes(chained), absent)
+    for seq, uid, digest, link_hash, absent in rows:
+        yield Link(int(seq), bytes(uid), bytes(digest), bytes(link_hash), absent)
 
 
 def unlinked_items(connection: Connection) -> Iterator[bytes]:
@@ -415,16 +415,16 @@ def unlinked_items(connection: Connection) -> Iterator[bytes]:
 
 
 def hand_over_links(
-    connection: Connection, device: int, other: int, kept: int
+    connection: Connection, device: int, target_device: int, last_seq: int
 ) -> list[tuple[bytes, bytes, str | None]]:
     """Give a device's links up to number `kept` to another device; take away those behind, and return what they say.
 
     That is (item, digest, absent) of each, in order, to be linked anew.
     """
     rows = connection.execute(
-        "SELECT item_uid, digest, absent FROM link WHERE device = ? AND seq > ? ORDER BY seq", (device, kept)
+        "SELECT item_uid, digest, absent FROM link WHERE device = ? AND seq > ? ORDER BY seq", (device, last_seq)
     )
-    behind = [(bytes(item), bytes(digest), absent) for item, digest, absent in rows]
-    connection.execute("DELETE FROM link WHERE device = ? AND seq > ?", (device, kept))
-    connection.execute("UPDATE link SET device = ? WHERE device = ?", (other, device))
-    return behind
+    tail_links = [(bytes(item), bytes(digest), absent) for item, digest, absent in rows]
+    connection.execute("DELETE FROM link WHERE device = ? AND seq > ?", (device, last_seq))
+    connection.execute("UPDATE link SET device = ? WHERE device = ?", (target_device, device))
+    return tail_links

@@ -79,12 +79,12 @@ def words_of(connection: Connection, row: int) -> str:
 
 def context_of(connection: Connection, row: int, room: int | None = None) -> str:
     """Return the context column of a drawer as its row says, or as it was in another `room`."""
-    told = connection.execute(
+    rows = connection.execute(
         "SELECT title, author, created_at, first_name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
         " WHERE drawer.id = ?1",
         (row, room),
     )
-    return context(*next(told))
+    return context(*next(rows))
 
 
 def scope_of(connection: Connection, row: int) -> str:
@@ -129,14 +129,14 @@ def stems(connection: Connection, terms: Iterable[str]) -> dict[str, list[str]]:
 
 def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]:
     """Return in how many drawers each *stemmed* term occurs; a term that does not occur is absent."""
-    found: dict[str, int] = {}
+    frequencies: dict[str, int] = {}
     for term in terms:
         for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
-            found[term] = int(count)
+            frequencies[term] = int(count)
         if connection.as_of is not None:
-            before = retired_keywords.document_frequency(connection, term)
-            found.update({term: found.get(term, 0) + before} if before else {})
-    return found
+            retired_count = retired_keywords.document_frequency(connection, term)
+            frequencies.update({term: frequencies.get(term, 0) + retired_count} if retired_count else {})
+    return frequencies
 
 
 def holders(connection: Connection, term: str, sources: Sequence[int]) -> list[tuple[int, int]]:

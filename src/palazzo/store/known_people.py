@@ -10,8 +10,12 @@ from palazzo.store.database import Connection
 
 def add(connection: Connection, names: Iterable[str]) -> int:
     """Add names that are not there yet, without erased words; return how many were new."""
-    there = everybody(connection)
-    new = list(dict.fromkeys(told for name in names if (told := tombstones.name(connection, name)) not in there))
+    existing_names = everybody(connection)
+    new = list(
+        dict.fromkeys(
+            clean_name for name in names if (clean_name := tombstones.name(connection, name)) not in existing_names
+        )
+    )
     connection.executemany("INSERT INTO known_person(name) VALUES(?)", ((name,) for name in new))
     return len(new)
 

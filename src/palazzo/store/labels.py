@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from palazzo.store.database import Connection
 
-UNSTATED = 0.5
+DEFAULT_IMPORTANCE = 0.5
 """The importance of what was given none: in the middle."""
 
 
@@ -57,7 +57,7 @@ def drawers_labelled(connection: Connection, filed_as: Iterable[str], least: flo
 
 CONDITION = (
     "(?1 = '[]' OR json_extract(item.meta, '$.label') IN (SELECT value FROM json_each(?1)))"
-    f" AND (?2 IS NULL OR coalesce(json_extract(item.meta, '$.importance'), {UNSTATED}) >= ?2)"
+    f" AND (?2 IS NULL OR coalesce(json_extract(item.meta, '$.importance'), {DEFAULT_IMPORTANCE}) >= ?2)"
 )
 """On an `item` that is a note; `condition` has what it is given."""
 
@@ -70,9 +70,9 @@ def condition(filed_as: Iterable[str], least: float | None) -> tuple[str, float 
 def metadata_of(connection: Connection, item: int) -> dict[str, Any]:
     """Return what else was said of a note when it was filed, {} for nothing."""
     rows = connection.execute("SELECT json_extract(meta, '$.metadata') FROM item WHERE id = ?", (item,))
-    (told,) = next(rows, (None,))
-    found = json.loads(told) if isinstance(told, str) else None
-    return found if isinstance(found, dict) else {}
+    (metadata_json,) = next(rows, (None,))
+    metadata = json.loads(metadata_json) if isinstance(metadata_json, str) else None
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def replaced_by(connection: Connection, item: int) -> tuple[str, ...]:

@@ -27,10 +27,10 @@ def last_messages(connection: Connection, source: int, at_most: int, characters:
         " AND kind = 'message' AND standing = 'said' ORDER BY ordinal DESC, id DESC LIMIT ?",
         (source, at_most),
     )
-    found: list[Message] = []
+    messages: list[Message] = []
     for item, role, text, codec, parts, trust, at in rows:
-        found.append(Message(int(item), role, decode_text(text, codec), load_parts(parts), trust, Micros(at)))
-        characters -= len(found[-1].text)
+        messages.append(Message(int(item), role, decode_text(text, codec), load_parts(parts), trust, Micros(at)))
+        characters -= len(messages[-1].text)
         if characters <= 0:
             break
-    return found[::-1]
+    return messages[::-1]

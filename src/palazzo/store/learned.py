@@ -11,7 +11,7 @@ from palazzo.store import places
 from palazzo.store.database import Connection
 
 
-class Filed(NamedTuple):
+class BranchDrawer(NamedTuple):
     """A live drawer of a branch and an item that it shows, by row ids; `session` is '' where it is of none."""
 
     drawer: int
@@ -22,7 +22,7 @@ class Filed(NamedTuple):
     session: str
 
 
-class Stated(NamedTuple):
+class BranchFact(NamedTuple):
     """Where somebody stated a fact without an item that says it: the version that counts now, by row id.
 
     `in_wing` says whether the fact is one of the wing; else it holds everywhere.
@@ -43,7 +43,7 @@ class SessionRow(NamedTuple):
     last: Micros
 
 
-def filed_there(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[Filed]:
+def read_branch_drawers(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[BranchDrawer]:
     """Return what of a wing was written on this branch or at one of these commits, but for what strangers said."""
     rows = connection.execute(
         "SELECT d.id, s.item, d.kind, d.branch, d.commit_id, source.session_id FROM drawer d"
@@ -53,10 +53,10 @@ def filed_there(connection: Connection, wing: str, branch: str, commits: Collect
         " ORDER BY d.created_at, d.id, s.n",
         (json.dumps([*(places.scope(connection, wing, None).rooms or ())]), branch, json.dumps(sorted(commits))),
     )
-    return [Filed(*row) for row in rows]
+    return [BranchDrawer(*row) for row in rows]
 
 
-def stated_there(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[Stated]:
+def read_branch_facts(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[BranchFact]:
     """Return where facts of a wing, or of none, were stated on this branch or at one of these commits.
 
     Not what was stated under words from outside.
@@ -69,7 +69,7 @@ def stated_there(connection: Connection, wing: str, branch: str, commits: Collec
         " ORDER BY v.id, s.n",
         (wing, branch, json.dumps(sorted(commits))),
     )
-    return [Stated(version, at, commit, bool(in_wing)) for version, at, commit, in_wing in rows]
+    return [BranchFact(version, at, commit, bool(in_wing)) for version, at, commit, in_wing in rows]
 
 
 def commits_of(connection: Connection, wing: str, branch: str) -> set[str]:

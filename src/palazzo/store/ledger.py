@@ -22,7 +22,7 @@ Use = Literal["fetched", "cited", "touched"]
 """What an agent did with something it was given: read it whole, wrote its id or its words, opened a file it names."""
 ASKED_FOR = "a prompt asks for"
 """How the reason of an injection begins that somebody asked for; all others came unasked."""
-UNAIDED = f"{ASKED_FOR} the past, and no service ran"
+FALLBACK_REASON = f"{ASKED_FOR} the past, and no service ran"
 """The reason of what a hook told that answered by itself. Its text was kept by nobody."""
 
 
@@ -79,8 +79,8 @@ def record(
 ) -> int:
     """Enter an injection for a session (its row); return its own."""
     if not reason.startswith(ASKED_FOR):
-        before = _told_unasked(connection, session)
-        sums.told(connection, sorted({bytes.fromhex(part.uid) for part in parts} - before))
+        unprompted_uids = _read_unprompted(connection, session)
+        sums.count_injections(connection, sorted({bytes.fromhex(part.uid) for part in parts} - unprompted_uids))
     body = text.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(body).digest()
     return _insert(connection, (session, epoch, event, reason, at, tokens, took, digest, body), parts)
@@ -91,11 +91,11 @@ def record_unaided(
 ) -> bool:
     """Enter what a hook told that answered a prompt by itself; return False where that is entered already."""
     rows = connection.execute(
-        "SELECT 1 FROM injection WHERE session = ? AND at = ? AND reason = ?", (session, at, UNAIDED)
+        "SELECT 1 FROM injection WHERE session = ? AND at = ? AND reason = ?", (session, at, FALLBACK_REASON)
     )
     if any(True for _ in rows):
         return False
-    _insert(connection, (session, epoch, "prompt", UNAIDED, at, tokens, took, b"", None), parts)
+    _insert(connection, (session, epoch, "prompt", FALLBACK_REASON, at, tokens, took, b"", None), parts)
     return True
 
 
@@ -113,7 +113,7 @@ def _insert(connection: Connection, values: Sequence[str | bytes | int | None], 
     return int(row)
 
 
-def told(connection: Connection, session: int, epoch: int) -> frozenset[str]:
+def read_epoch_uids(connection: Connection, session: int, epoch: int) -> frozenset[str]:
     """Return the ids of what a session was told in an epoch."""
     rows = connection.execute(
         "SELECT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ? AND i.epoch = ?",
@@ -122,7 +122,7 @@ def told(connection: Connection, session: int, epoch: int) -> frozenset[str]:
     return frozenset(bytes(uid).hex() for (uid,) in rows)
 
 
-def given(connection: Connection, session: int) -> frozenset[str]:
+def read_session_uids(connection: Connection, session: int) -> frozenset[str]:
     """Return the ids of all that a session was ever given."""
     rows = connection.execute(
         "SELECT DISTINCT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ?",
@@ -147,7 +147,7 @@ def injections(connection: Connection, session: int) -> list[Injection]:
     return [_injection(row, tuple(parts.get(int(row[0]), ()))) for row in rows]
 
 
-def note_use(connection: Connection, session: int, uid: str, how: Use, at: Micros) -> bool:
+def note_use(connection: Connection, session: int, uid: str, use: Use, at: Micros) -> bool:
     """Note that a session used something it was given; return whether it was given it by then."""
     rows = list(
         connection.execute(
@@ -156,14 +156,14 @@ def note_use(connection: Connection, session: int, uid: str, how: Use, at: Micro
             (session, bytes.fromhex(uid), at),
         )
     )
-    before = _used(connection, session) if rows else {}
-    if rows and bytes.fromhex(uid) not in before:
+    kinds_by_uid = _used(connection, session) if rows else {}
+    if rows and bytes.fromhex(uid) not in kinds_by_uid:
         kind = rows[0][2]
-        paired = [other for other, one in before.items() if kind == one == "drawer"]
-        sums.used(connection, bytes.fromhex(uid), paired, at)
+        partners = [partner for partner, partner_kind in kinds_by_uid.items() if kind == partner_kind == "drawer"]
+        sums.used(connection, bytes.fromhex(uid), partners, at)
     connection.executemany(
         "INSERT INTO injection_use(injection, n, how, at) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(injection, n, how, at) for injection, n, _ in rows],
+        [(injection, n, use, at) for injection, n, _ in rows],
     )
     return bool(rows)
 
@@ -186,24 +186,26 @@ def look_on_from(connection: Connection, session: int, source: int, item: int) -
 def count_anew(connection: Connection) -> None:
     """Make what is counted (`store/used`) anew from the ledger, as if all of it happened again."""
     sums.clear(connection)
-    told: set[tuple[int, bytes]] = set()
+    injected_pairs: set[tuple[int, bytes]] = set()
     used: dict[int, dict[bytes, str]] = {}
     for session, uid, kind, use, at in connection.execute(_EVENTS, (f"{ASKED_FOR}%",)):
-        if not use and (session, uid) not in told:
-            told.add((session, uid))
-            sums.told(connection, [uid])
+        if not use and (session, uid) not in injected_pairs:
+            injected_pairs.add((session, uid))
+            sums.count_injections(connection, [uid])
         elif use and uid not in used.setdefault(session, {}):
-            before = used[session]
-            paired = [other for other, one in reversed(before.items()) if kind == one == "drawer"]
-            sums.used(connection, uid, paired, at)
-            before[uid] = kind
+            kinds_by_uid = used[session]
+            partners = [
+                partner for partner, partner_kind in reversed(kinds_by_uid.items()) if kind == partner_kind == "drawer"
+            ]
+            sums.used(connection, uid, partners, at)
+            kinds_by_uid[uid] = kind
 
 
 def uses(connection: Connection, session: int) -> Iterator[tuple[int, int, Use, Micros]]:
     """Yield what a session used: the injection, the part's number in it, how and when."""
     return (
-        (int(injection), int(n), how, Micros(at))
-        for injection, n, how, at in connection.execute(
+        (int(injection), int(n), use, Micros(at))
+        for injection, n, use, at in connection.execute(
             "SELECT u.injection, u.n, u.how, u.at FROM injection_use u JOIN injection i ON i.id = u.injection"
             " WHERE i.session = ? ORDER BY u.injection, u.n, u.at",
             (session,),
@@ -214,21 +216,21 @@ def uses(connection: Connection, session: int) -> Iterator[tuple[int, int, Use, 
 def totals(connection: Connection) -> Totals:
     """Return the totals of the ledger."""
     ((count, tokens),) = connection.execute("SELECT count(*), coalesce(sum(tokens), 0) FROM injection")
-    ((given,),) = connection.execute("SELECT count(*) FROM injection_part")
+    ((part_count,),) = connection.execute("SELECT count(*) FROM injection_part")
     ((used,),) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT injection, n FROM injection_use)")
     p50, p95 = (_took(connection, int(count), share) for share in (0.5, 0.95))
-    return Totals(int(count), int(tokens), int(given), int(used), p50, p95)
+    return Totals(int(count), int(tokens), int(part_count), int(used), p50, p95)
 
 
 def forget_words(connection: Connection, items: Iterable[int]) -> None:
     """Take the text of every injection that quotes one of these items (rows), or may do so."""
-    touched = {uid for item in items for uid in _uids(connection, item)}
+    uids = {uid for item in items for uid in _uids(connection, item)}
     rows = {
         int(injection)
         for injection, kind, uid in connection.execute("SELECT injection, kind, uid FROM injection_part")
-        if kind == "other" or bytes(uid) in touched
+        if kind == "other" or bytes(uid) in uids
     }
-    sums.drop(connection, touched)
+    sums.drop(connection, uids)
     connection.executemany(
         "UPDATE injection SET text = NULL, hash = x'' WHERE id = ?", [(row,) for row in sorted(rows)]
     )
@@ -246,7 +248,7 @@ def _uids(connection: Connection, item: int) -> Iterator[bytes]:
     )
 
 
-def _told_unasked(connection: Connection, session: int) -> set[bytes]:
+def _read_unprompted(connection: Connection, session: int) -> set[bytes]:
     rows = connection.execute(
         "SELECT DISTINCT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id"
         " WHERE i.session = ? AND i.reason NOT LIKE ?",

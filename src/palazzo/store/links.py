@@ -12,8 +12,8 @@ def link_at(connection: Connection, device: int, seq: int) -> Link | None:
     rows = connection.execute(
         "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? AND seq = ?", (device, seq)
     )
-    for own, uid, digest, chained, absent in rows:
-        return Link(int(own), bytes(uid), bytes(digest), bytes(chained), absent)
+    for own, uid, digest, link_hash, absent in rows:
+        return Link(int(own), bytes(uid), bytes(digest), bytes(link_hash), absent)
     return None
 
 

@@ -21,7 +21,7 @@ class Listing:
     rooms: tuple[int, ...] | None = None
     kind: str | None = None
     since: Micros | None = None
-    before: Micros | None = None
+    end_time: Micros | None = None
     tags: tuple[int, ...] = ()
     filed_as: tuple[str, ...] = ()
     least: float | None = None
@@ -31,7 +31,7 @@ class Listing:
     """Row ids."""
 
 
-class Shelved(NamedTuple):
+class ListingRow(NamedTuple):
     """Where a drawer stands, what it is and when it was said."""
 
     wing: str
@@ -41,59 +41,59 @@ class Shelved(NamedTuple):
     row: int
 
 
-def shelved(connection: Connection, listing: Listing) -> list[Shelved]:
+def list_drawers(connection: Connection, listing: Listing) -> list[ListingRow]:
     """Return all of them by wing, room and time, in an order that is the same on every machine."""
-    where, given = _where(listing)
+    condition, parameters = _build_condition(listing)
     rows = connection.execute(
         "SELECT wing.name, room.name, d.created_at, d.kind, d.id FROM drawer d JOIN room ON room.id = d.room"
-        f" JOIN wing ON wing.id = room.wing WHERE {where}"
+        f" JOIN wing ON wing.id = room.wing WHERE {condition}"
         " ORDER BY wing.name, room.name, d.created_at, d.thread, d.ordinal, d.uid",
-        given,
+        parameters,
     )
-    return [Shelved(wing, room, Micros(at), kind, int(row)) for wing, room, at, kind, row in rows]
+    return [ListingRow(wing, room, Micros(at), kind, int(row)) for wing, room, at, kind, row in rows]
 
 
 def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) -> list[int]:
     """Return the row ids of the newest of them, `offset` of which are passed over."""
-    where, given = _where(listing)
+    condition, parameters = _build_condition(listing)
     rows = connection.execute(
-        f"SELECT d.id FROM drawer d WHERE {where} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?",
-        (*given, limit, offset),
+        f"SELECT d.id FROM drawer d WHERE {condition} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?",
+        (*parameters, limit, offset),
     )
     return [int(row) for (row,) in rows]
 
 
 def count(connection: Connection, listing: Listing) -> int:
     """Return how many there are."""
-    where, given = _where(listing)
-    return int(next(connection.execute(f"SELECT count(*) FROM drawer d WHERE {where}", given))[0])
+    condition, parameters = _build_condition(listing)
+    return int(next(connection.execute(f"SELECT count(*) FROM drawer d WHERE {condition}", parameters))[0])
 
 
-def _where(listing: Listing) -> tuple[str, tuple[str | int | float | None, ...]]:
+def _build_condition(listing: Listing) -> tuple[str, tuple[str | int | float | None, ...]]:
     """The conditions, and what they are given, the label's first: it is numbered."""
     parts = ["d.retired_at IS NULL"]
-    given: list[str | int | float | None] = []
+    parameters: list[str | int | float | None] = []
     if listing.filed_as or listing.least is not None:
         parts.append(
             "d.id IN (SELECT s.drawer FROM source CROSS JOIN item ON item.source = source.id JOIN drawer_span s ON"
             f" s.item = item.id AND s.n = 0 WHERE source.kind = 'note' AND {labels.CONDITION})"
         )
-        given += labels.condition(listing.filed_as, listing.least)
+        parameters += labels.condition(listing.filed_as, listing.least)
     for column, value, sign in (
         ("d.kind", listing.kind, "="),
         ("d.created_at", listing.since, ">="),
-        ("d.created_at", listing.before, "<"),
+        ("d.created_at", listing.end_time, "<"),
         ("d.branch", listing.branch, "="),
     ):
         if value is not None:
             parts.append(f"{column} {sign} ?")
-            given.append(value)
+            parameters.append(value)
     among = (("d.room", listing.rooms), ("d.trust", listing.trusts), ("d.source", listing.sources))
     for column, values in among:
         if values is not None:
             parts.append(f"{column} IN (SELECT value FROM json_each(?))")
-            given.append(json.dumps(values))
+            parameters.append(json.dumps(values))
     for tag in listing.tags:
         parts.append("EXISTS (SELECT 1 FROM drawer_tag t WHERE t.drawer = d.id AND t.tag = ?)")
-        given.append(tag)
-    return " AND ".join(parts), tuple(given)
+        parameters.append(tag)
+    return " AND ".join(parts), tuple(parameters)

@@ -46,7 +46,7 @@ class MendingRow(NamedTuple):
     places: tuple[PlaceRow, ...]
 
 
-class Mended(NamedTuple):
+class FailureRecord(NamedTuple):
     """A failure with its words, by the id of the item in which the error stands; which session and room it is of.
 
     Of an error that came from outside there are no lines, and the id is that of the call. `passed_as` is the call that
@@ -75,7 +75,7 @@ def find(
     trusts: Collection[str],
     limit: int,
     but: tuple[str, Micros | None] = ("", None),
-) -> list[Mended]:
+) -> list[FailureRecord]:
     """Return the failures that are known by this signature, then those of this target that were mended.
 
     Mended ones come first, of these the newest. Only what a live drawer shows, of these wings and trusts. Left out is
@@ -89,33 +89,33 @@ def find(
         (signature, target, but[0], but[1] or 0, _LOOKED_AT),
     )
     read = (_read(connection, row, wings, trusts) for row in list(rows))
-    return list(islice((one for one in read if one is not None), limit))
+    return list(islice((failure for failure in read if failure is not None), limit))
 
 
 def _read(
-    connection: Connection, found: tuple[Any, ...], wings: Collection[str], trusts: Collection[str]
-) -> Mended | None:
+    connection: Connection, columns: tuple[Any, ...], wings: Collection[str], trusts: Collection[str]
+) -> FailureRecord | None:
     """Return a failure with its words; None where its command or its error may not be told."""
-    source, n, failed_at, passed_at, session = found
+    source, n, failed_at, passed_at, session = columns
     rows = list(
         connection.execute(
             "SELECT m.kind, m.item, m.start, m.end, w.name, r.name FROM mending_place m JOIN item i ON i.id = m.item"
             " JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing WHERE m.source = ?1 AND m.n = ?2"
             " AND w.name IN (SELECT value FROM json_each(?3))"
-            f" AND {digests.shown('m.item', 'm.start', 'm.end', _MAY_BE_TOLD)}"
+            f" AND {digests.make_visibility_sql('m.item', 'm.start', 'm.end', _MAY_BE_TOLD)}"
             " ORDER BY m.m",
             (source, n, json.dumps(list(wings)), json.dumps(list(trusts))),
         )
     )
-    named = sorted({int(row[1]) for row in rows})
-    texts, uids = items.read_texts(connection, named), items.item_ids(connection, named)
+    item_rows = sorted({int(row[1]) for row in rows})
+    texts, uids = items.read_texts(connection, item_rows), items.item_ids(connection, item_rows)
     words: dict[str, list[str]] = {}
     for kind, item, start, end, _, _ in rows:
         words.setdefault(kind, []).append(texts[item][start:end])
     if "command" not in words or ("error" not in words and _has_place(connection, source, n, "error")):
         return None
     first = next(row for row in rows if row[0] == ("error" if "error" in words else "command"))
-    return Mended(
+    return FailureRecord(
         id=uids[first[1]],
         session=session,
         wing=first[4],
@@ -132,10 +132,10 @@ def _read(
 
 
 def _has_place(connection: Connection, source: int, n: int, kind: str) -> bool:
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT 1 FROM mending_place WHERE source = ? AND n = ? AND kind = ? LIMIT 1", (source, n, kind)
     )
-    return next(iter(found), None) is not None
+    return next(iter(rows), None) is not None
 
 
 # --- keeping them ------------------------------------------------------------------------------------------
@@ -182,12 +182,12 @@ def count(connection: Connection) -> int:
 
 def drop(connection: Connection, rows: Iterable[int]) -> None:
     """Drop what is known of the sessions of these items: a hash of words that went would confirm a guess."""
-    found = connection.execute(
+    source_rows = connection.execute(
         "SELECT DISTINCT source FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(rows)),)
     )
-    _drop(connection, [int(source) for (source,) in found])
+    _drop(connection, [int(source) for (source,) in source_rows])
 
 
-def _drop(connection: Connection, some: Sequence[int]) -> None:
+def _drop(connection: Connection, source_rows: Sequence[int]) -> None:
     for table in ("mending", "mending_place"):
-        connection.executemany(f"DELETE FROM {table} WHERE source = ?", [(source,) for source in some])
+        connection.executemany(f"DELETE FROM {table} WHERE source = ?", [(source,) for source in source_rows])

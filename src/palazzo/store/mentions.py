@@ -49,7 +49,7 @@ def of_drawers(connection: Connection, drawers: Iterable[int]) -> list[MentionRo
     return [MentionRow(*row) for row in rows]
 
 
-def mentioning(connection: Connection, name: str, kind: str | None = None) -> list[MentionRow]:
+def find_mentions(connection: Connection, name: str, kind: str | None = None) -> list[MentionRow]:
     """Return where live drawers mention a folded name, newest drawer first."""
     rows = connection.execute(
         "SELECT m.drawer, m.kind, m.name, m.item, m.start, m.end FROM mention m JOIN drawer d ON d.id = m.drawer"
@@ -60,7 +60,7 @@ def mentioning(connection: Connection, name: str, kind: str | None = None) -> li
     return [MentionRow(*row) for row in rows]
 
 
-class Named(NamedTuple):
+class NameFrequency(NamedTuple):
     """A name that live drawers mention, and how many."""
 
     name: str
@@ -68,7 +68,7 @@ class Named(NamedTuple):
     drawers: int
 
 
-def names_in(connection: Connection, wing: str | None, limit: int, kinds: Sequence[str] = ()) -> list[Named]:
+def names_in(connection: Connection, wing: str | None, limit: int, kinds: Sequence[str] = ()) -> list[NameFrequency]:
     """Return the names that most live drawers of a wing (None: of all) mention."""
     rows = connection.execute(
         "SELECT m.name, m.kind, count(*) AS n FROM mention m JOIN drawer d ON d.id = m.drawer"
@@ -78,7 +78,7 @@ def names_in(connection: Connection, wing: str | None, limit: int, kinds: Sequen
         " GROUP BY m.name, m.kind ORDER BY n DESC, m.name LIMIT ?3",
         (wing, json.dumps(list(kinds)), limit),
     )
-    return [Named(str(name), str(kind), int(n)) for name, kind, n in rows]
+    return [NameFrequency(str(name), str(kind), int(n)) for name, kind, n in rows]
 
 
 class Spread(NamedTuple):
@@ -95,7 +95,7 @@ def spread(connection: Connection, kinds: Sequence[str], most: int) -> Spread:
     """
     rooms = dict(connection.execute("SELECT id, coalesce(merged_into, id) FROM room"))
     homes = dict(connection.execute("SELECT id, room FROM drawer WHERE retired_at IS NULL"))
-    found: dict[tuple[str, str], dict[int, int]] = {}
+    counts_by_name: dict[tuple[str, str], dict[int, int]] = {}
     drawers: set[int] = set()
     newest = connection.execute("SELECT drawer, kind, name FROM mention ORDER BY id DESC LIMIT ?", (most,))
     for drawer, kind, name in newest:
@@ -104,15 +104,15 @@ def spread(connection: Connection, kinds: Sequence[str], most: int) -> Spread:
             continue
         drawers.add(drawer)
         room = rooms[home]
-        counts = found.get((kind, name))
+        counts = counts_by_name.get((kind, name))
         if counts is None:
-            found[kind, name] = {room: 1}
+            counts_by_name[kind, name] = {room: 1}
         else:
             counts[room] = counts.get(room, 0) + 1
-    return Spread(found, len(drawers))
+    return Spread(counts_by_name, len(drawers))
 
 
-def spelled(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def read_spellings(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return names, given as (kind, folded name), as they are written where they were found first."""
     places = {}
     for kind, name in names:
@@ -124,24 +124,24 @@ def spelled(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tu
     return {key: texts[item][start:end] for key, (item, start, end) in places.items()}
 
 
-class Mentioned(NamedTuple):
+class MentionCount(NamedTuple):
     """In how many live drawers something is mentioned, and in how many of each room, most first."""
 
     drawers: int
     rooms: dict[Place, int]
 
 
-def mentioned(connection: Connection, folded: Sequence[str], wing: str | None = None) -> Mentioned:
+def count_mentions(connection: Connection, name_keys: Sequence[str], wing: str | None = None) -> MentionCount:
     """Return where any of these folded names is mentioned, whatever its kind; in one wing."""
     rows = connection.execute(
         "SELECT wing.name, room.name, count(DISTINCT d.id) AS n FROM mention m"
         " JOIN drawer d ON d.id = m.drawer JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
         " WHERE m.name IN (SELECT value FROM json_each(?1)) AND d.retired_at IS NULL"
         " AND (?2 IS NULL OR wing.name = ?2) GROUP BY wing.name, room.name ORDER BY n DESC, 1, 2",
-        (json.dumps(list(folded)), wing),
+        (json.dumps(list(name_keys)), wing),
     )
     rooms = {Place(wing_name, room): int(n) for wing_name, room, n in rows}
-    return Mentioned(sum(rooms.values()), rooms)
+    return MentionCount(sum(rooms.values()), rooms)
 
 
 def most_mentioned(connection: Connection, limit: int) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ class Speaker(NamedTuple):
     size: int
 
 
-class Followed(NamedTuple):
+class NextSpan(NamedTuple):
     """A span that stands after a drawer, by the drawer that it is in; `n` is its number there."""
 
     drawer: int
@@ -34,7 +34,7 @@ class Followed(NamedTuple):
 
 def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Speaker]]:
     """Return who speaks in the spans of each drawer, in order."""
-    found: dict[int, list[Speaker]] = {}
+    speakers_by_drawer: dict[int, list[Speaker]] = {}
     spans = connection.execute(
         "SELECT span.drawer, CASE drawer.role WHEN 'quoted' THEN drawer.role ELSE item.role END,"
         " CASE drawer.role WHEN 'quoted' THEN '' ELSE item.author END, span.end - span.start FROM drawer_span AS span"
@@ -44,17 +44,17 @@ def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Spea
         (json.dumps(list(rows)),),
     )
     for row, *speaker in spans:
-        found.setdefault(int(row), []).append(Speaker(*speaker))
-    return found
+        speakers_by_drawer.setdefault(int(row), []).append(Speaker(*speaker))
+    return speakers_by_drawer
 
 
-def followed(connection: Connection, row: int) -> list[Followed]:
+def read_next_spans(connection: Connection, row: int) -> list[NextSpan]:
     """Return what was said and done right after the last words of a drawer, in order, as far as it is live.
 
     A drawer's place is that of its first words. What comes after a tool's output is therefore often in a drawer that
     stands before it: the turn in which the tool was called. More of the same items' tool output is left out.
     """
-    found = connection.execute(
+    rows = connection.execute(
         "WITH own AS (SELECT item.id AS item, source, thread, ordinal, end FROM drawer_span"
         " JOIN item ON item.id = item WHERE drawer = ?1),"
         " last AS (SELECT * FROM own ORDER BY ordinal DESC, end DESC LIMIT 1),"
@@ -68,4 +68,4 @@ def followed(connection: Connection, row: int) -> list[Followed]:
         " ORDER BY ahead.ordinal, ahead.id, span.start",
         (row, ITEMS_AHEAD),
     )
-    return [Followed(int(drawer), int(n), kind, title) for drawer, n, kind, title in found]
+    return [NextSpan(int(drawer), int(n), kind, title) for drawer, n, kind, title in rows]

@@ -49,7 +49,7 @@ def make_directory(directory: Path) -> None:
         ) from error
 
 
-def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Connection:
+def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
     """Open a connection to the palace at `path`, with pages of up to `cache_mb`; a new file is its owner's alone."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     if mode == "read":
@@ -63,7 +63,7 @@ def open_file(path: Path, mode: Mode, checked: bool, cache_mb: int) -> apsw.Conn
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_handler(Patience())
-        if not checked:
+        if not compares_checksums:
             checksums.do_not_compare(connection)
         if fresh and mode == "write":
             checksums.reserve(connection)

@@ -33,7 +33,7 @@ MarkKind = Literal[
 ]
 _SAID_IN = "source = ?1 AND kind = 'message' AND standing = 'said'"
 _UNTRUSTED_MARKS = "kind IN ('met', 'quoted')"
-_BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
+_MIN_BOUND, _MAX_BOUND = -(1 << 62), 1 << 62
 
 
 class Mark(NamedTuple):
@@ -54,11 +54,11 @@ class Thread(NamedTuple):
 
 def of_items(connection: Connection, rows: Iterable[int]) -> set[Mark]:
     """Return the marks of these items."""
-    found = connection.execute(
+    mark_rows = connection.execute(
         "SELECT item, start, kind, name FROM outside WHERE item IN (SELECT value FROM json_each(?))",
         (json.dumps([*rows]),),
     )
-    return {Mark(int(item), int(start), kind, bytes(name)) for item, start, kind, name in found}
+    return {Mark(int(item), int(start), kind, bytes(name)) for item, start, kind, name in mark_rows}
 
 
 class Beginnings(NamedTuple):
@@ -80,18 +80,18 @@ def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginni
     return beginnings_by_item
 
 
-def replace(connection: Connection, source: int, there: Collection[Mark], wanted: Collection[Mark]) -> None:
+def replace(connection: Connection, source: int, old_marks: Collection[Mark], new_marks: Collection[Mark]) -> None:
     """Let items of a source have the marks `wanted` in the place of those that are `there`."""
     connection.executemany(
-        "DELETE FROM outside WHERE item = ? AND start = ? AND kind = ? AND name = ?", set(there) - set(wanted)
+        "DELETE FROM outside WHERE item = ? AND start = ? AND kind = ? AND name = ?", set(old_marks) - set(new_marks)
     )
     connection.executemany(
         "INSERT OR IGNORE INTO outside(item, start, kind, name, source) VALUES(?,?,?,?,?)",
-        [(*mark, source) for mark in set(wanted) - set(there)],
+        [(*mark, source) for mark in set(new_marks) - set(old_marks)],
     )
 
 
-def has_met(connection: Connection, thread: Thread, low: int = _BEFORE_ALL, high: int = _AFTER_ALL) -> bool:
+def has_met(connection: Connection, thread: Thread, low: int = _MIN_BOUND, high: int = _MAX_BOUND) -> bool:
     """Whether words from outside came into a thread, in [low, high) of its ordinals."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
@@ -142,7 +142,7 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
     return next(iter(rows), None) is not None
 
 
-def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _AFTER_ALL) -> bool:
+def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _MAX_BOUND) -> bool:
     """Whether words from outside came into one of the threads in [since, until] of their time."""
     return any(_is_marked(connection, _UNTRUSTED_MARKS, thread, since, until) for thread in threads)
 
@@ -202,7 +202,7 @@ def is_awaited(connection: Connection, thread: Thread, name: bytes, ordinal: int
     return next(iter(rows), None) is not None
 
 
-def reporting(connection: Connection, name: bytes) -> list[tuple[Thread, int]]:
+def find_reports(connection: Connection, name: bytes) -> list[tuple[Thread, int]]:
     """Return (thread, ordinal) of the rows in which what bears that name may have reported."""
     rows = connection.execute(
         "SELECT DISTINCT i.source, i.thread, i.ordinal FROM outside o CROSS JOIN item i ON i.id = o.item"
@@ -223,7 +223,7 @@ def reports(connection: Connection, thread: Thread, since: Micros) -> int | None
     return None if first is None else int(first)
 
 
-def family(connection: Connection, session: str) -> dict[int, tuple[str, str]]:
+def find_session_tree(connection: Connection, session: str) -> dict[int, tuple[str, str]]:
     """Return the sources of a session and of its sub-agents, each with its own session's id and its kind."""
     rows = connection.execute(
         "SELECT id, session_id, kind FROM source WHERE session_id <> ''"
@@ -233,7 +233,7 @@ def family(connection: Connection, session: str) -> dict[int, tuple[str, str]]:
     return {int(row): (str(own), str(kind)) for row, own, kind in rows}
 
 
-def working(connection: Connection, name: bytes) -> dict[int, tuple[str, str]]:
+def find_workers(connection: Connection, name: bytes) -> dict[int, tuple[str, str]]:
     """Return the sources of those that work for the session of that name (hashed), each with its own id and kind."""
     rows = connection.execute(
         "SELECT DISTINCT s.id, s.session_id, s.kind FROM outside o JOIN source s ON s.id = o.source"
@@ -254,7 +254,7 @@ def sources_of(connection: Connection, sessions: Iterable[str]) -> list[int]:
 
 def threads(connection: Connection, sources: Iterable[int]) -> list[Thread]:
     """Return the threads of these sources in which something was said."""
-    found = []
+    thread_list = []
     for source in sources:
         rows = connection.execute(
             f"WITH RECURSIVE one(name) AS (SELECT min(thread) FROM item WHERE {_SAID_IN} UNION ALL SELECT"
@@ -262,8 +262,8 @@ def threads(connection: Connection, sources: Iterable[int]) -> list[Thread]:
             " SELECT name FROM one WHERE name IS NOT NULL",
             (source,),
         )
-        found += [Thread(source, str(name)) for (name,) in rows]
-    return found
+        thread_list += [Thread(source, str(name)) for (name,) in rows]
+    return thread_list
 
 
 def count(connection: Connection) -> int:

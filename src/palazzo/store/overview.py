@@ -31,34 +31,36 @@ def count_drawers(connection: Connection, rooms: Sequence[int]) -> int:
     return int(next(rows)[0])
 
 
-def last_filed(connection: Connection, together: int) -> tuple[Micros, int] | None:
+def last_filed(connection: Connection, window: int) -> tuple[Micros, int] | None:
     """Return when the newest item was archived, and how many were within `together` microseconds up to then.
 
     None of an empty palace. Noise does not count, and no more than the last 100,000 rows are looked at.
     """
     rows = connection.execute("SELECT recorded_at FROM item WHERE kind <> 'noise' ORDER BY id DESC LIMIT 100000")
     newest: int | None = None
-    found = 0
+    item_count = 0
     for (at,) in rows:
         newest = int(at) if newest is None else newest
-        if at < newest - together:
+        if at < newest - window:
             break
-        found += 1
-    return None if newest is None else (Micros(newest), found)
+        item_count += 1
+    return None if newest is None else (Micros(newest), item_count)
 
 
 def drawers_by_place(connection: Connection) -> dict[str, dict[str, int]]:
     """Return how many live drawers each room of each wing holds; a wing without any is there, empty."""
-    found: dict[str, dict[str, int]] = {}
+    counts_by_wing: dict[str, dict[str, int]] = {}
     for (wing,) in connection.execute("SELECT name FROM wing WHERE merged_into IS NULL ORDER BY name"):
-        found[wing] = {}
+        counts_by_wing[wing] = {}
     rows = connection.execute(
         "SELECT wing.name, room.name, n FROM (SELECT room AS id, count(*) AS n FROM drawer WHERE retired_at IS NULL"
         " GROUP BY room) JOIN room USING (id) JOIN wing ON wing.id = room.wing ORDER BY 1, 2"
     )
     for wing, room, count in rows:
-        found[wing][room] = found[wing].get(room, 0) + int(count)  # rooms that were merged count as one
-    return found
+        counts_by_wing[wing][room] = counts_by_wing[wing].get(room, 0) + int(
+            count
+        )  # rooms that were merged count as one
+    return counts_by_wing
 
 
 def size_in_bytes(connection: Connection) -> int:
@@ -111,13 +113,13 @@ def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
         " ORDER BY session_id LIMIT ?3",
         (len(prefix), prefix, limit),
     )
-    found = [str(session) for (session,) in rows]
-    return [prefix] if prefix in found else found
+    ids = [str(session) for (session,) in rows]
+    return [prefix] if prefix in ids else ids
 
 
 def newest_notes(connection: Connection, wing: str, limit: int) -> list[int]:
     """Return the row ids of the newest notes written to a wing of which something is live, newest first."""
-    found: list[tuple[int, int]] = []
+    note_rows: list[tuple[int, int]] = []
     # A source of notes is called after the wing they were written to, which may be called otherwise now.
     for (source,) in list(connection.execute("SELECT id FROM source WHERE kind = 'note' AND key LIKE '[\"notes\"%'")):
         rows = connection.execute(
@@ -127,8 +129,8 @@ def newest_notes(connection: Connection, wing: str, limit: int) -> list[int]:
             " AND d.retired_at IS NULL) ORDER BY ordinal DESC LIMIT ?3",
             (source, wing, limit),
         )
-        found += [(int(ordinal), int(row)) for ordinal, row in rows]
-    return [row for _, row in sorted(found, reverse=True)[:limit]]
+        note_rows += [(int(ordinal), int(row)) for ordinal, row in rows]
+    return [row for _, row in sorted(note_rows, reverse=True)[:limit]]
 
 
 def live_drawers_of_wing(connection: Connection, wing: str) -> list[bytes]:
@@ -143,13 +145,13 @@ def live_drawers_of_wing(connection: Connection, wing: str) -> list[bytes]:
 
 def live_drawers_of_sources(connection: Connection, sources: list[int]) -> list[bytes]:
     """Return the ids of the live drawers that were cut from these sources."""
-    found: list[bytes] = []
+    uids: list[bytes] = []
     for source in sources:
         rows = connection.execute(
             "SELECT uid FROM drawer WHERE source = ? AND retired_at IS NULL ORDER BY ordinal, id", (source,)
         )
-        found.extend(bytes(uid) for (uid,) in rows)
-    return found
+        uids.extend(bytes(uid) for (uid,) in rows)
+    return uids
 
 
 def sources_at(connection: Connection, uri: str) -> list[int]:

@@ -82,20 +82,20 @@ def insert_landmarks(connection: Connection, pack: int, landmarks: Iterable[Land
 
 def find_landmarks(connection: Connection, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
     """Return (pack, start in its own bytes) of those landmarks that are known."""
-    wanted = list(keys)
-    found: dict[int, tuple[int, int]] = {}
-    for first in range(0, len(wanted), 500):
-        part = wanted[first : first + 500]
+    landmark_keys = list(keys)
+    places: dict[int, tuple[int, int]] = {}
+    for first in range(0, len(landmark_keys), 500):
+        part = landmark_keys[first : first + 500]
         marks = ",".join("?" * len(part))
         for key, pack, start in connection.execute(
             f"SELECT key, pack, start FROM landmark WHERE key IN ({marks})", part
         ):
-            found[int(key)] = (int(pack), int(start))
-    return found
+            places[int(key)] = (int(pack), int(start))
+    return places
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _LoadedPack:
     """A pack as a reader keeps it. `ends` are the segments' ends in the whole pack."""
 
     own: bytes
@@ -108,7 +108,7 @@ class PackReader:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._held: OrderedDict[int, _Held] = OrderedDict()
+        self._held: OrderedDict[int, _LoadedPack] = OrderedDict()
         self._size = 0
 
     def read(self, pack: int, start: int, size: int) -> bytes:
@@ -116,37 +116,37 @@ class PackReader:
 
         Raises LookupError when it or one that it refers to is gone, ValueError or ZstdError when one is damaged.
         """
-        held = self._pack(pack)
-        if not held.layout:
-            return held.own[start : start + size]
-        return b"".join(self._pieces(pack, held, start, start + size))
+        loaded_pack = self._pack(pack)
+        if not loaded_pack.layout:
+            return loaded_pack.own[start : start + size]
+        return b"".join(self._pieces(pack, loaded_pack, start, start + size))
 
     def own(self, pack: int) -> bytes:
         """Return all own bytes of a pack. Raises what `read` does."""
         return self._pack(pack).own
 
-    def _pieces(self, pack: int, held: _Held, start: int, end: int) -> Iterator[bytes]:
+    def _pieces(self, pack: int, loaded_pack: _LoadedPack, start: int, end: int) -> Iterator[bytes]:
         """The bytes from `start` to `end`, segment by segment. A pack that the slice does not touch is not read."""
-        for n in range(bisect_right(held.ends, start), len(held.layout)):
-            base, at, size = held.layout[n]
-            begins = held.ends[n] - size
+        for n in range(bisect_right(loaded_pack.ends, start), len(loaded_pack.layout)):
+            base, at, size = loaded_pack.layout[n]
+            begins = loaded_pack.ends[n] - size
             if begins >= end:
                 return
-            own = held.own if base in (ITSELF, pack) else self.own(base)
+            own = loaded_pack.own if base in (ITSELF, pack) else self.own(base)
             yield own[at + max(start - begins, 0) : at + min(end - begins, size)]
 
-    def _pack(self, pack: int) -> _Held:
-        held = self._held.get(pack)
-        if held is not None:
+    def _pack(self, pack: int) -> _LoadedPack:
+        loaded_pack = self._held.get(pack)
+        if loaded_pack is not None:
             self._held.move_to_end(pack)
-            return held
-        held = _read(self._connection, pack)
-        self._held[pack] = held
-        self._size += len(held.own)
+            return loaded_pack
+        loaded_pack = _read(self._connection, pack)
+        self._held[pack] = loaded_pack
+        self._size += len(loaded_pack.own)
         while self._size > HELD_BYTES and len(self._held) > 1:
-            _, dropped = self._held.popitem(last=False)
-            self._size -= len(dropped.own)
-        return held
+            _, evicted_pack = self._held.popitem(last=False)
+            self._size -= len(evicted_pack.own)
+        return loaded_pack
 
 
 def referring_packs(connection: Connection, pack: int) -> list[int]:
@@ -162,20 +162,20 @@ def release(connection: Connection, pack: int) -> None:
     behind its own bytes, so that their offsets stay and references to them hold.
     """
     reader = PackReader(connection)
-    for referring in referring_packs(connection, pack):
-        held = _read(connection, referring)
-        own = bytearray(held.own)
+    for referrer in referring_packs(connection, pack):
+        loaded_pack = _read(connection, referrer)
+        own = bytearray(loaded_pack.own)
         layout: list[Segment] = []
-        for segment in held.layout:
+        for segment in loaded_pack.layout:
             if segment.pack == pack:
                 layout.append(Segment(ITSELF, len(own), segment.size))
                 own += reader.own(pack)[segment.start : segment.start + segment.size]
             else:
                 layout.append(segment)
         connection.execute(
-            "UPDATE pack SET layout = ?, body = ? WHERE id = ?", (_dump(layout), compress(bytes(own)), referring)
+            "UPDATE pack SET layout = ?, body = ? WHERE id = ?", (_dump(layout), compress(bytes(own)), referrer)
         )
-        connection.execute("DELETE FROM pack_reference WHERE base = ? AND pack = ?", (pack, referring))
+        connection.execute("DELETE FROM pack_reference WHERE base = ? AND pack = ?", (pack, referrer))
     connection.execute("DELETE FROM landmark WHERE pack = ?", (pack,))
 
 
@@ -190,7 +190,7 @@ def pack_rows(connection: Connection) -> list[int]:
     return [int(row) for (row,) in connection.execute("SELECT id FROM pack ORDER BY id")]
 
 
-def keep_only(connection: Connection, pack: int, kept: Sequence[tuple[int, int]]) -> None:
+def keep_only(connection: Connection, pack: int, ranges: Sequence[tuple[int, int]]) -> None:
     """Leave of a pack only the stretches `kept` (start, end), and zeros in between; of nothing at all no pack.
 
     What other packs refer to they take over first. After it the pack's hash is anybody's, so that nothing that is
@@ -199,14 +199,15 @@ def keep_only(connection: Connection, pack: int, kept: Sequence[tuple[int, int]]
     release(connection, pack)
     body = whole(connection, pack)
     connection.execute("DELETE FROM pack_reference WHERE pack = ?", (pack,))
-    if not kept:
+    if not ranges:
         connection.execute("DELETE FROM pack WHERE id = ?", (pack,))
         return
-    left = bytearray(len(body))
-    for start, end in kept:
-        left[start:end] = body[start:end]
+    new_body = bytearray(len(body))
+    for start, end in ranges:
+        new_body[start:end] = body[start:end]
     connection.execute(
-        "UPDATE pack SET hash = ?, layout = NULL, body = ? WHERE id = ?", (os.urandom(16), compress(bytes(left)), pack)
+        "UPDATE pack SET hash = ?, layout = NULL, body = ? WHERE id = ?",
+        (os.urandom(16), compress(bytes(new_body)), pack),
     )
 
 
@@ -217,18 +218,18 @@ def _refer(connection: Connection, pack: int, layout: Iterable[Segment]) -> None
     )
 
 
-def _read(connection: Connection, pack: int) -> _Held:
-    for body, size, stored in connection.execute("SELECT body, size, layout FROM pack WHERE id = ?", (pack,)):
-        layout = _load(pack, stored) if stored is not None else ()
+def _read(connection: Connection, pack: int) -> _LoadedPack:
+    for body, size, layout_bytes in connection.execute("SELECT body, size, layout FROM pack WHERE id = ?", (pack,)):
+        layout = _load(pack, layout_bytes) if layout_bytes is not None else ()
         own = zstandard.ZstdDecompressor().decompress(body, max_output_size=size) if size else b""
-        return _Held(own, layout, tuple(accumulate(segment.size for segment in layout)))
+        return _LoadedPack(own, layout, tuple(accumulate(segment.size for segment in layout)))
     raise LookupError(f"pack {pack} is missing")
 
 
-def _load(pack: int, stored: bytes) -> tuple[Segment, ...]:
-    if len(stored) % _SEGMENT.size:
+def _load(pack: int, layout_bytes: bytes) -> tuple[Segment, ...]:
+    if len(layout_bytes) % _SEGMENT.size:
         raise ValueError(f"the layout of pack {pack} is damaged")
-    return tuple(Segment(*fields) for fields in _SEGMENT.iter_unpack(stored))
+    return tuple(Segment(*fields) for fields in _SEGMENT.iter_unpack(layout_bytes))
 
 
 def _dump(layout: Sequence[Segment]) -> bytes | None:

@@ -43,14 +43,14 @@ def drop_states(connection: Connection, drawer: int) -> list[int]:
 
 def insert_states(connection: Connection, drawer: int, states: Sequence[State]) -> list[int]:
     """Keep a drawer's states; return their row ids in order."""
-    found: list[int] = []
+    state_rows: list[int] = []
     for since, until, room, tags in states:
         rows = connection.execute(
             "INSERT INTO past(drawer, since, until, room, tags) VALUES(?,?,?,?,?) RETURNING id",
             (drawer, since, until, room, json.dumps(tags)),
         )
-        found.extend(int(row) for (row,) in rows)
-    return found
+        state_rows.extend(int(row) for (row,) in rows)
+    return state_rows
 
 
 def drawers_with_states(connection: Connection) -> list[int]:
@@ -72,7 +72,7 @@ def as_of(database: Database, at: Micros) -> Iterator[Connection]:
     has not taken in yet are missing.
     """
     with contextlib.closing(Database(database.path, "read")) as own, own.snapshot() as connection:
-        for statement in _THEN:
+        for statement in _VIEW_STATEMENTS:
             connection.execute(statement.format(at=int(at)))
         connection.as_of = at
         yield connection
@@ -99,7 +99,7 @@ _SAID_BY_THEN = (
     " (SELECT 1 FROM temp.hole_then h WHERE h.item = s.item AND h.start < s.end AND h.end > s.start"
     " AND s.drawer NOT IN (SELECT drawer FROM temp.gone_then))"
 )
-_THEN = (
+_VIEW_STATEMENTS = (
     "CREATE TEMP TABLE state_then(past INTEGER PRIMARY KEY, drawer INTEGER UNIQUE, room INTEGER, tags TEXT)",
     "INSERT INTO state_then SELECT id, drawer, room, tags FROM main.past WHERE since <= {at} AND until > {at}",
     "CREATE TEMP TABLE tag_then(drawer INTEGER, tag INTEGER, PRIMARY KEY(drawer, tag)) WITHOUT ROWID",

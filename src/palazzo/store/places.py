@@ -26,9 +26,9 @@ from palazzo.store.groups import IMPORT_OF_EXPORT
 def room_id(connection: Connection, place: Place) -> int:
     """Return the row id of the room that a place leads to, creating it and its wing when they are new."""
     wing, name = wing_id(connection, place.wing), tombstones.name(connection, place.room)
-    found = room_led_to(connection, wing, name)
-    if found is not None:
-        return found
+    room = room_led_to(connection, wing, name)
+    if room is not None:
+        return room
     (first,) = next(connection.execute("SELECT uid FROM wing WHERE id = ?", (wing,)))
     uid = uids.free(lambda number: uids.of_room(bytes(first), name, number), partial(_is_taken, connection, "room"))
     rows = connection.execute(
@@ -41,9 +41,9 @@ def room_id(connection: Connection, place: Place) -> int:
 def wing_id(connection: Connection, name: str) -> int:
     """Return the row id of the wing that a name leads to, creating it when it is new."""
     name = tombstones.name(connection, name)
-    found = wing_led_to(connection, name)
-    if found is not None:
-        return found
+    wing = wing_led_to(connection, name)
+    if wing is not None:
+        return wing
     uid = uids.free(lambda number: uids.of_wing(name, number), partial(_is_taken, connection, "wing"))
     rows = connection.execute("INSERT INTO wing(uid, first_name, name) VALUES(?2, ?1, ?1) RETURNING id", (name, uid))
     return int(next(rows)[0])
@@ -63,8 +63,8 @@ def room_of_move(connection: Connection, detail: Mapping[str, str]) -> int:
 
 def wing_led_to(connection: Connection, name: str) -> int | None:
     """Return the wing that is called `name`, else the one that last was."""
-    for (found,) in connection.execute("SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (name,)):
-        return int(found)
+    for (wing,) in connection.execute("SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (name,)):
+        return int(wing)
     rows = connection.execute(
         "SELECT coalesce(wing.merged_into, wing.id) FROM (SELECT wing AS was, recorded_at AS at, uid AS own"
         " FROM arrangement WHERE kind = 'name' AND wing IS NOT NULL AND name = ?1 AND retired_at IS NULL"
@@ -72,7 +72,7 @@ def wing_led_to(connection: Connection, name: str) -> int | None:
         " CROSS JOIN wing ON wing.id = was ORDER BY at DESC, own DESC LIMIT 1",
         (name,),
     )
-    return next((int(found) for (found,) in rows), None)
+    return next((int(wing) for (wing,) in rows), None)
 
 
 def wing_called_then(connection: Connection, name: str, at: Micros) -> int | None:
@@ -88,15 +88,15 @@ def wing_called_then(connection: Connection, name: str, at: Micros) -> int | Non
         " ORDER BY recorded_at DESC, arrangement.uid DESC LIMIT 1), first_name) = ?1 ORDER BY wing.uid DESC LIMIT 1",
         (name, at),
     )
-    found = next((int(row) for (row,) in rows), None)
-    return wing_led_to(connection, name) if found is None else found
+    wing = next((int(row) for (row,) in rows), None)
+    return wing_led_to(connection, name) if wing is None else wing
 
 
 def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
     """Return the room that is called `name` in the wing of that row id, else the one that last was."""
     rows = connection.execute("SELECT id FROM room WHERE wing = ? AND name = ? AND merged_into IS NULL", (wing, name))
-    for (found,) in rows:
-        return int(found)
+    for (room,) in rows:
+        return int(room)
     rows = connection.execute(
         "SELECT coalesce(room.merged_into, room.id) FROM (SELECT arrangement.room AS was, recorded_at AS at,"
         " arrangement.uid AS own FROM arrangement JOIN wing ON wing.id = target"
@@ -107,7 +107,7 @@ def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
         " CROSS JOIN room ON room.id = was ORDER BY at DESC, own DESC LIMIT 1",
         (wing, name),
     )
-    return next((int(found) for (found,) in rows), None)
+    return next((int(room) for (room,) in rows), None)
 
 
 def rooms_led_to(connection: Connection, name: str) -> list[int]:
@@ -170,15 +170,15 @@ def scope(connection: Connection, wing: str | None, room: str | None) -> Scope:
     if room is None and at is not None:
         return Scope(wing_name(connection, at), _rooms_where(connection, "wing = ?", (at,)), None)
     room = room or ""
-    found = rooms_led_to(connection, room) if at is None else [room_led_to(connection, at, room)]
-    rows = [row for row in found if row is not None]
+    room_rows = rooms_led_to(connection, room) if at is None else [room_led_to(connection, at, room)]
+    rows = [row for row in room_rows if row is not None]
     same = "(id IN (SELECT value FROM json_each(?1)) OR merged_into IN (SELECT value FROM json_each(?1)))"
     own = frozenset(place_of(connection, row) for row in rows)
     return Scope(None, _rooms_where(connection, same, (json.dumps(rows),)), own)
 
 
-def _rooms_where(connection: Connection, condition: str, given: tuple[int | str | None, ...]) -> tuple[int, ...]:
-    return tuple(int(room) for (room,) in connection.execute(f"SELECT id FROM room WHERE {condition}", given))
+def _rooms_where(connection: Connection, condition: str, parameters: tuple[int | str | None, ...]) -> tuple[int, ...]:
+    return tuple(int(room) for (room,) in connection.execute(f"SELECT id FROM room WHERE {condition}", parameters))
 
 
 class Stretch(NamedTuple):
@@ -196,14 +196,14 @@ def stretches(connection: Connection, wing: str) -> list[Stretch]:
     greater part.
     """
     row = wing_led_to(connection, wing)
-    found = []
+    stretch_list = []
     firsts = connection.execute("SELECT first_wing, count(*) FROM room WHERE wing = ? GROUP BY first_wing", (row,))
     for first, inside in list(firsts):
-        others = _rooms_where(connection, "first_wing = ? AND wing <> ?", (first, row))
-        but = len(others) < inside
-        rooms = others if but else _rooms_where(connection, "first_wing = ? AND wing = ?", (first, row))
-        found.append(Stretch(int(first), but, rooms))
-    return found
+        moved_rooms = _rooms_where(connection, "first_wing = ? AND wing <> ?", (first, row))
+        but = len(moved_rooms) < inside
+        rooms = moved_rooms if but else _rooms_where(connection, "first_wing = ? AND wing = ?", (first, row))
+        stretch_list.append(Stretch(int(first), but, rooms))
+    return stretch_list
 
 
 def first_place(connection: Connection, room: int) -> tuple[int, str]:
@@ -280,11 +280,11 @@ def former_wing_names(connection: Connection) -> dict[int, list[str]]:
         " arrangement WHERE kind = 'name' AND wing IS NOT NULL AND retired_at IS NULL"
         " UNION ALL SELECT id, first_name FROM wing) JOIN wing ON wing.id = own WHERE was <> wing.name ORDER BY was"
     )
-    found: dict[int, list[str]] = {}
+    names_by_wing: dict[int, list[str]] = {}
     for wing, was in list(rows):
         if wing_led_to(connection, was) == wing:
-            found.setdefault(int(wing), []).append(str(was))
-    return found
+            names_by_wing.setdefault(int(wing), []).append(str(was))
+    return names_by_wing
 
 
 def former_room_places(connection: Connection) -> dict[int, list[Place]]:
@@ -296,11 +296,11 @@ def former_room_places(connection: Connection) -> dict[int, list[Place]]:
         " JOIN wing ON wing.id = there JOIN wing at ON at.id = coalesce(wing.merged_into, wing.id)"
         " WHERE was <> room.name OR at.id <> room.wing ORDER BY at.name, was"
     )
-    found: dict[int, list[Place]] = {}
-    for room, wing, called, was in list(rows):
+    places_by_room: dict[int, list[Place]] = {}
+    for room, wing, current_name, was in list(rows):
         if room_led_to(connection, wing, was) == room:
-            found.setdefault(int(room), []).append(Place(called, was))
-    return found
+            places_by_room.setdefault(int(room), []).append(Place(current_name, was))
+    return places_by_room
 
 
 # --- projects ----------------------------------------------------------------------------------------------
@@ -375,14 +375,14 @@ def file_project(connection: Connection, identity: str, wing: str, root: str, at
     One that is known stays in its wing, whatever that is called now: a person may have renamed or merged it.
     """
     identity, root = tombstones.name(connection, identity), tombstones.name(connection, root)
-    known = roots_of_project(connection, identity)
-    roots = [root, *(other for other in known if other != root)][:16] if root else known
+    old_roots = roots_of_project(connection, identity)
+    roots = [root, *(old_root for old_root in old_roots if old_root != root)][:16] if root else old_roots
     if wing_of_project(connection, identity) is None:
         connection.execute(
             "INSERT INTO project(identity, wing, roots, changed_at) VALUES(?, ?, ?, ?)",
             (identity, wing_id(connection, wing), json.dumps(roots), at),
         )
-    elif roots != known:
+    elif roots != old_roots:
         connection.execute("UPDATE project SET roots = ? WHERE identity = ?", (json.dumps(roots), identity))
 
 

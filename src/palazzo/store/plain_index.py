@@ -24,10 +24,10 @@ class PlainIndex:
     def rank(self, question: str, limit: int) -> list[int]:
         """Return the numbers of the best texts, best first."""
         words = _WORD.findall(question.lower())
-        asked = [word for word in words if word not in STOP_WORDS] or words
-        if not asked:
+        terms = [word for word in words if word not in STOP_WORDS] or words
+        if not terms:
             return []
-        expression = " OR ".join(f'"{word}"' for word in dict.fromkeys(asked))
+        expression = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms))
         rows = self._connection.execute(
             "SELECT rowid FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT ?", (expression, limit)
         )

@@ -17,18 +17,18 @@ _INSTANCES = "keyword_instance"
 def places_of_word(connection: Connection, stem: str, least: int) -> str:
     """Return the drawers from `least` on that hold a *stemmed* word, ascending, each as often as it does."""
     _make_instances(connection)
-    found = connection.execute(
+    cursor = connection.execute(
         f"SELECT group_concat(doc) FROM temp.{_INSTANCES} WHERE term = ? AND doc >= ?", (stem, least)
     )
-    return next(found)[0] or ""
+    return next(cursor)[0] or ""
 
 
 def rows_matching(connection: Connection, match: str, least: int) -> str:
     """Return the drawers from `least` on that a MATCH expression lets through, ascending."""
-    found = connection.execute(
+    cursor = connection.execute(
         "SELECT group_concat(rowid) FROM keyword WHERE keyword MATCH ? AND rowid >= ?", (match, least)
     )
-    return next(found)[0] or ""
+    return next(cursor)[0] or ""
 
 
 def sizes(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, str]:
@@ -36,27 +36,27 @@ def sizes(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, s
 
     A record is one SQLite varint for each column, the tokens in it, in hexadecimal.
     """
-    return _joined(connection, "SELECT group_concat(id), group_concat(hex(sz)) FROM keyword_docsize", drawers)
+    return _read_columns(connection, "SELECT group_concat(id), group_concat(hex(sz)) FROM keyword_docsize", drawers)
 
 
 def sources(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, str]:
     """Return the drawers (None: all), live and retired, joined by commas; and the source of each, likewise."""
-    return _joined(connection, "SELECT group_concat(id), group_concat(source) FROM drawer", drawers)
+    return _read_columns(connection, "SELECT group_concat(id), group_concat(source) FROM drawer", drawers)
 
 
-def _joined(connection: Connection, select: str, drawers: Sequence[int] | None) -> tuple[str, str]:
+def _read_columns(connection: Connection, select: str, drawers: Sequence[int] | None) -> tuple[str, str]:
     if drawers is None:
-        found = connection.execute(select)
+        cursor = connection.execute(select)
     else:
-        found = connection.execute(
+        cursor = connection.execute(
             f"{select} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(drawers)),)
         )
-    rows, values = next(found)
+    rows, values = next(cursor)
     return rows or "", values or ""
 
 
 def _make_instances(connection: Connection) -> None:
     """Make the table of each place of each word, which holds nothing of its own; it is the connection's alone."""
-    known = connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (_INSTANCES,))
-    if next(known, None) is None:
+    tables = connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (_INSTANCES,))
+    if next(tables, None) is None:
         connection.execute(f"CREATE VIRTUAL TABLE temp.{_INSTANCES} USING fts5vocab(main, keyword, instance)")

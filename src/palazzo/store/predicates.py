@@ -22,16 +22,16 @@ _COLUMNS = (
 )
 
 
-def create_predicate(connection: Connection, name: str, folded: str) -> int:
+def create_predicate(connection: Connection, name: str, name_key: str) -> int:
     """Add a predicate; return its row id."""
-    rows = connection.execute("INSERT INTO predicate(name, folded) VALUES(?, ?) RETURNING id", (name, folded))
+    rows = connection.execute("INSERT INTO predicate(name, folded) VALUES(?, ?) RETURNING id", (name, name_key))
     return int(next(rows)[0])
 
 
-def find_predicate(connection: Connection, name: str, folded: str) -> Predicate | None:
+def find_predicate(connection: Connection, name: str, name_key: str) -> Predicate | None:
     """Return the predicate of exactly that name, else the first by name that folds alike."""
     rows = connection.execute(
-        f"{_COLUMNS} WHERE p.folded = ?2 OR p.name = ?1 ORDER BY p.name <> ?1, p.name", (name, folded)
+        f"{_COLUMNS} WHERE p.folded = ?2 OR p.name = ?1 ORDER BY p.name <> ?1, p.name", (name, name_key)
     )
     return next((_predicate(row) for row in rows), None)
 

@@ -13,11 +13,11 @@ from palazzo.errors import PalaceUnusable
 from palazzo.store.database import Connection
 
 KEY_BYTES = 32
-WITHOUT = 0
+NO_RULES = 0
 """The version of the rules of what was archived while redaction was off."""
 
 _MOST_STRETCHES = 64
-_KEY, _RULES, _LOOKED = "fingerprint key", "rules", "looked through"
+_KEY, _RULES, _SCAN = "fingerprint key", "rules", "looked through"
 
 
 class Stretch(NamedTuple):
@@ -27,7 +27,7 @@ class Stretch(NamedTuple):
     item: int
 
 
-class Looked(NamedTuple):
+class ArchiveScan(NamedTuple):
     """A look through the archive that has come to its end: by which rules, and up to which item (row id)."""
 
     rules: int
@@ -46,13 +46,13 @@ def adopt_fingerprint_key(connection: Connection, key: bytes) -> None:
 
 def is_key_used(connection: Connection) -> str:
     """Return what here was made by the key and cannot be made anew by another one, in a word; '' where nothing was."""
-    for what, table in _KEYED.items():
+    for label, table in _KEY_USES.items():
         if any(True for _ in connection.execute(f"SELECT 1 FROM {table} LIMIT 1")):
-            return what
+            return label
     return ""
 
 
-_KEYED = {
+_KEY_USES = {
     "erased words": "tombstone",
     "facts that were dismissed": "unwanted_fact",
     "cited lines of facts": "fact_anchor WHERE lines > 0",
@@ -75,7 +75,7 @@ def fingerprint_key(connection: Connection) -> bytes:
 def rules_used(connection: Connection) -> list[Stretch]:
     """Return which rules the items were archived under, in the items' order."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_RULES,)):
-        return [Stretch(*map(int, one)) for one in json.loads(value)]
+        return [Stretch(*map(int, pair)) for pair in json.loads(value)]
     return []
 
 
@@ -85,20 +85,20 @@ def note_rules(connection: Connection, rules: int, item: int) -> None:
     if used and used[-1].rules == rules:
         return
     if len(used) >= _MOST_STRETCHES:  # two processes that differ, batch by batch: what is told may be older, not newer
-        used = [Stretch(min(one.rules for one in used), used[0].item)]
+        used = [Stretch(min(stretch.rules for stretch in used), used[0].item)]
     _set(connection, _RULES, json.dumps([*used, Stretch(rules, item)]))
 
 
-def last_look(connection: Connection) -> Looked:
+def last_look(connection: Connection) -> ArchiveScan:
     """Return the last whole look through the archive; Looked(0, 0) before the first."""
-    for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_LOOKED,)):
-        return Looked(*map(int, json.loads(value)))
-    return Looked(0, 0)
+    for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_SCAN,)):
+        return ArchiveScan(*map(int, json.loads(value)))
+    return ArchiveScan(0, 0)
 
 
-def note_look(connection: Connection, look: Looked) -> None:
+def note_look(connection: Connection, look: ArchiveScan) -> None:
     """Remember a look through the archive that has come to its end."""
-    _set(connection, _LOOKED, json.dumps(look))
+    _set(connection, _SCAN, json.dumps(look))
 
 
 def _set(connection: Connection, key: str, value: str | bytes) -> None:

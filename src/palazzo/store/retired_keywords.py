@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from palazzo.store import past
 from palazzo.store.database import Connection
 
-_QUOTED = re.compile(r'"((?:[^"]|"")*)"(\*?)')
+_PHRASE_PATTERN = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 _K1, _B = 1.2, 0.75
 """As FTS5's own BM25 has them."""
 _LEAST_IDF = 1e-6
 _SAMPLE = 2000
 """Drawers that the usual length is told from."""
-_SCORED = 60
+_RESCORE_LIMIT = 60
 """The best of the past that are scored from their texts, at a quarter of a millisecond each; those further down keep
 their order below them. Thirty candidates are looked at closely."""
 
@@ -74,17 +74,17 @@ def matches(connection: Connection, match: str, words: str, weights: str, limit:
         " AND drawer.id NOT IN (SELECT drawer FROM temp.state_then) ORDER BY score LIMIT ?",
         (match, limit),
     )
-    found = {int(row): -float(score) for row, score in live}
-    before = connection.execute(
+    scores = {int(row): -float(score) for row, score in live}
+    retired_rows = connection.execute(
         f"SELECT drawer, bm25(keyword_retired, {weights}) AS score FROM keyword_retired CROSS JOIN temp.state_then"
         " ON past = keyword_retired.rowid WHERE keyword_retired MATCH ? ORDER BY score LIMIT ?",
         (match, limit),
     )
-    over = [(int(drawer), -float(score)) for drawer, score in before]
-    inexact = past.left_out(connection, list(found)).keys() | {drawer for drawer, _ in over[:_SCORED]}
-    scored = _scored(connection, words, inexact) if inexact else {}
-    found = {row: score for row, score in (found | scored | _below(over, scored)).items() if score > 0}
-    return sorted(found.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
+    over = [(int(drawer), -float(score)) for drawer, score in retired_rows]
+    inexact = past.left_out(connection, list(scores)).keys() | {drawer for drawer, _ in over[:_RESCORE_LIMIT]}
+    exact_scores = _compute_scores(connection, words, inexact) if inexact else {}
+    scores = {row: score for row, score in (scores | exact_scores | _below(over, exact_scores)).items() if score > 0}
+    return sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
 
 
 def drawers_in_scope(connection: Connection, match: str) -> list[int]:
@@ -101,11 +101,11 @@ def drawers_in_scope(connection: Connection, match: str) -> list[int]:
 
 def holders(connection: Connection, match: str, sources: Sequence[int]) -> list[tuple[int, int]]:
     """Return (drawer row id, source) of those sources' drawers that are live on the snapshot's day and match."""
-    found = drawers_in_scope(connection, match)
+    drawer_rows = drawers_in_scope(connection, match)
     rows = connection.execute(
         "SELECT id, source FROM drawer WHERE id IN (SELECT value FROM json_each(?1))"
         " AND source IN (SELECT value FROM json_each(?2))",
-        (json.dumps(found), json.dumps(list(sources))),
+        (json.dumps(drawer_rows), json.dumps(list(sources))),
     )
     return [(int(row), int(source)) for row, source in rows]
 
@@ -116,36 +116,36 @@ def document_frequency(connection: Connection, stem: str) -> int:
     return sum(int(count) for (count,) in rows)
 
 
-def _scored(connection: Connection, words: str, drawers: Iterable[int]) -> dict[int, float]:
+def _compute_scores(connection: Connection, words: str, drawers: Iterable[int]) -> dict[int, float]:
     from palazzo.store import keywords  # which asks this module for the past
 
-    quoted = _QUOTED.findall(words)
-    phrases = {(tuple(connection.stems(text.replace('""', '"'))), bool(star)) for text, star in quoted}
+    phrase_matches = _PHRASE_PATTERN.findall(words)
+    phrases = {(tuple(connection.stems(text.replace('""', '"'))), bool(star)) for text, star in phrase_matches}
     total = keywords.indexed_rows(connection)
-    counted = keywords.document_frequencies(connection, {stem for phrase, _ in phrases for stem in phrase})
+    frequencies = keywords.document_frequencies(connection, {stem for phrase, _ in phrases for stem in phrase})
     weights = {
-        (phrase, is_beginning): _idf(total, min(counted.get(stem, 0) for stem in phrase))
+        (phrase, is_beginning): _idf(total, min(frequencies.get(stem, 0) for stem in phrase))
         for phrase, is_beginning in phrases
         if phrase
     }
     usual = next(connection.execute(f"SELECT avg(size) FROM (SELECT size FROM main.drawer LIMIT {_SAMPLE})"))[0] or 1.0
-    found = {}
+    scores = {}
     for drawer in drawers:
         body, context = keywords.columns_of(connection, drawer)
         stems = connection.stems(f"{body}\n{context}")
         ratio = len(body) / usual
         counts = ((weight, _count(stems, *phrase)) for phrase, weight in weights.items())
-        found[drawer] = sum(idf * n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * ratio)) for idf, n in counts if n)
-    return found
+        scores[drawer] = sum(idf * n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * ratio)) for idf, n in counts if n)
+    return scores
 
 
-def _below(over: Sequence[tuple[int, float]], scored: Mapping[int, float]) -> dict[int, float]:
+def _below(over: Sequence[tuple[int, float]], exact_scores: Mapping[int, float]) -> dict[int, float]:
     """Return scores of those that were not scored: their own, measured by the least of those that were."""
-    rest = over[_SCORED:]
+    rest = over[_RESCORE_LIMIT:]
     if not rest:
         return {}
-    least = max(min(scored[drawer] for drawer, _ in over[:_SCORED]), _LEAST_IDF)
-    return {drawer: least * score / over[_SCORED - 1][1] for drawer, score in rest}
+    least = max(min(exact_scores[drawer] for drawer, _ in over[:_RESCORE_LIMIT]), _LEAST_IDF)
+    return {drawer: least * score / over[_RESCORE_LIMIT - 1][1] for drawer, score in rest}
 
 
 def _idf(total: int, frequency: int) -> float:

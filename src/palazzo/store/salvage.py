@@ -20,7 +20,7 @@ import apsw
 
 from palazzo.errors import NotAPalace
 from palazzo.store import checksums, opening, salvage_rules, schema
-from palazzo.store.database import Value, explained
+from palazzo.store.database import Value, explain_errors
 from palazzo.store.page_file import PageFile, Row, Tree, UnreadablePage
 
 _CACHE_MB = 16
@@ -55,7 +55,7 @@ def is_sound(path: Path) -> bool:
     A page that looks damaged is looked at again in a copy of one moment: another program may be writing to the file.
     """
     try:
-        with explained(path), contextlib.closing(opening.open_file(path, "read", True, _CACHE_MB)) as connection:
+        with explain_errors(path), contextlib.closing(opening.open_file(path, "read", True, _CACHE_MB)) as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
                 return False
         return _has_sound_pages(path) or _has_sound_copy(path)
@@ -82,7 +82,7 @@ def copy_pages(palace: Path, target: Path) -> None:
     """
     if checksums.install():
         plain = checksums.plain_system()
-    with explained(palace):
+    with explain_errors(palace):
         source = apsw.Connection(str(palace), flags=apsw.SQLITE_OPEN_READONLY, vfs=plain)
         with contextlib.closing(source):
             source.set_busy_handler(opening.Patience())

@@ -49,8 +49,8 @@ def live_drawers(connection: Connection) -> list[int]:
 
 def ids_of(connection: Connection, rows: Iterable[int]) -> frozenset[str]:
     """Return the ids of those drawers that are live."""
-    found = set()
+    uids = set()
     for row in rows:
         for (uid,) in connection.execute("SELECT uid FROM drawer WHERE retired_at IS NULL AND id = ?", (row,)):
-            found.add(bytes(uid).hex())
-    return frozenset(found)
+            uids.add(bytes(uid).hex())
+    return frozenset(uids)

@@ -17,14 +17,14 @@ from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, r
 from palazzo.store.database import Connection, Database
 from palazzo.store.opening import APPLICATION_ID
 
-_MADE_WITHIN, _LOOK_AGAIN = 2.0, 0.02
+_CREATION_TIMEOUT, _LOOK_AGAIN = 2.0, 0.02
 """Seconds for which a palace is waited for that another process is making, and between two looks."""
 Migration = Callable[[Connection], None]
 
 
 def m001_first(connection: Connection) -> None:
     """Create truth, the log and what is derived at first."""
-    for statement in first_tables.ALL:
+    for statement in first_tables.INITIAL_TABLES:
         connection.execute(statement)
     now = time.time_ns() // 1000
     connection.execute(
@@ -120,17 +120,17 @@ def m008_counts(connection: Connection) -> None:
 
 def m009_anchors(connection: Connection) -> None:
     """Create the files that drawers and facts cite (`store/anchors`)."""
-    cited = (
+    anchor_columns = (
         "path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, digest BLOB NOT NULL,"
         " lines INTEGER NOT NULL, blob BLOB NOT NULL"
     )
     for statement in (
-        f"CREATE TABLE anchor(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, {cited}, how TEXT NOT NULL)",
+        f"CREATE TABLE anchor(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, {anchor_columns}, how TEXT NOT NULL)",
         "CREATE INDEX anchor_path ON anchor(path)",
         "CREATE INDEX anchor_drawer ON anchor(drawer)",
         # Of one who states a fact (`fact_source`): derived of nothing, it is truth.
         "CREATE TABLE fact_anchor(id INTEGER PRIMARY KEY, version INTEGER NOT NULL REFERENCES fact_version,"
-        f" n INTEGER NOT NULL, {cited})",
+        f" n INTEGER NOT NULL, {anchor_columns})",
         "CREATE INDEX fact_anchor_version ON fact_anchor(version, n)",
         "CREATE INDEX fact_anchor_path ON fact_anchor(path)",
     ):
@@ -224,26 +224,26 @@ MIGRATIONS: list[Migration] = [
 def migrate(database: Database) -> None:
     """Bring the palace to this schema, or refuse it; concurrent callers apply each step once."""
     with database.snapshot() as connection:
-        applied = _applied(connection, database)
-    if all(step.__name__ in applied for step in MIGRATIONS):
+        step_names = _read_step_names(connection, database)
+    if all(step.__name__ in step_names for step in MIGRATIONS):
         return
-    if not applied:
+    if not step_names:
         with database.transaction() as connection:  # a new palace is there at once, or not at all
-            if not _applied(connection, database):
+            if not _read_step_names(connection, database):
                 connection.execute("CREATE TABLE migration(name TEXT PRIMARY KEY, applied_at INTEGER) WITHOUT ROWID")
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 for step in MIGRATIONS:
-                    _apply(connection, step)
+                    _apply_step(connection, step)
     for step in MIGRATIONS:
         with database.transaction() as connection:
-            if step.__name__ not in _applied(connection, database):
-                _apply(connection, step)
+            if step.__name__ not in _read_step_names(connection, database):
+                _apply_step(connection, step)
 
 
-def _apply(connection: Connection, step: Migration) -> None:
+def _apply_step(connection: Connection, step: Migration) -> None:
     step(connection)
-    applied = (step.__name__, time.time_ns() // 1000)
-    connection.execute("INSERT INTO migration(name, applied_at) VALUES(?, ?)", applied)
+    migration_row = (step.__name__, time.time_ns() // 1000)
+    connection.execute("INSERT INTO migration(name, applied_at) VALUES(?, ?)", migration_row)
 
 
 def is_older(database: Database) -> bool:
@@ -256,7 +256,7 @@ def check(database: Database) -> None:
 
     One that has nothing yet is being made by another process, which takes a moment: it is waited for.
     """
-    deadline = time.monotonic() + _MADE_WITHIN
+    deadline = time.monotonic() + _CREATION_TIMEOUT
     while len(missing := _missing(database)) == len(MIGRATIONS):
         if time.monotonic() > deadline:
             raise PalaceMissing(f"There is nothing in {database.path} yet. Feed it with 'palazzo mine DIR'.")
@@ -290,11 +290,11 @@ def version(connection: Connection) -> int:
 
 def _missing(database: Database) -> list[str]:
     with database.snapshot() as connection:
-        applied = _applied(connection, database)
-    return [step.__name__ for step in MIGRATIONS if step.__name__ not in applied]
+        step_names = _read_step_names(connection, database)
+    return [step.__name__ for step in MIGRATIONS if step.__name__ not in step_names]
 
 
-def _applied(connection: Connection, database: Database) -> set[str]:
+def _read_step_names(connection: Connection, database: Database) -> set[str]:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if "migration" not in tables:
         if tables:
@@ -307,11 +307,11 @@ def _applied(connection: Connection, database: Database) -> set[str]:
         raise NotAPalace(
             f"{database.path} is a SQLite file of another program, not a palace. Name another with --palace."
         )
-    applied = {str(name) for (name,) in connection.execute("SELECT name FROM migration")}
-    unknown = sorted(applied - {step.__name__ for step in MIGRATIONS})
-    if unknown:
+    step_names = {str(name) for (name,) in connection.execute("SELECT name FROM migration")}
+    later_steps = sorted(step_names - {step.__name__ for step in MIGRATIONS})
+    if later_steps:
         raise SchemaTooNew(
-            f"{database.path} was written by a later Palazzo ({unknown[-1]}). It was left untouched; "
+            f"{database.path} was written by a later Palazzo ({later_steps[-1]}). It was left untouched; "
             "upgrade with 'pip install --upgrade palazzo'."
         )
-    return applied
+    return step_names

@@ -27,7 +27,7 @@ _MOST_IN_MEMORY = 256 * 1024 * 1024
 
 
 @contextmanager
-def overwriting(database: Database) -> Iterator[None]:
+def enable_secure_delete(database: Database) -> Iterator[None]:
     """Have what this thread deletes in the block overwritten with zeros wherever it is."""
     with database.outside_transaction() as raw:
         raw.execute("PRAGMA secure_delete=ON").fetchall()
@@ -40,7 +40,7 @@ def overwriting(database: Database) -> Iterator[None]:
 
 def scrub(database: Database, patience: float = PATIENCE) -> None:
     """Write indexes and pages anew and empty the log. Raises PalaceUnusable while others read an older state."""
-    with overwriting(database):
+    with enable_secure_delete(database):
         with database.transaction() as connection:
             keywords.purge(connection)
             retired_keywords.purge(connection)

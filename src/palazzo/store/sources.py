@@ -30,7 +30,7 @@ def file_source(connection: Connection, source: Source, at: Micros = Micros(0)) 
     It is known by its key as it came, and kept without words that were erased. `at` is when its title was told so.
     """
     uid = source_uid(source.kind, source.key)
-    source = _without_erased(connection, source)
+    source = _strip_erasures(connection, source)
     for row, uri, title in connection.execute("SELECT id, uri, title FROM source WHERE uid = ?", (uid,)):
         if uri != source.uri:
             connection.execute("UPDATE source SET uri = ? WHERE id = ?", (source.uri, row))
@@ -57,7 +57,7 @@ def file_source(connection: Connection, source: Source, at: Micros = Micros(0)) 
     return int(created)
 
 
-def _without_erased(connection: Connection, source: Source) -> Source:
+def _strip_erasures(connection: Connection, source: Source) -> Source:
     if not tombstones.finder(connection):
         return source
     return replace(
@@ -110,12 +110,12 @@ def read_source(connection: Connection, row: int) -> Source:
 
 def read_sources(connection: Connection, rows: Iterable[int]) -> dict[int, Source]:
     """Return the sources of those row ids."""
-    found = connection.execute(
+    records = connection.execute(
         f"SELECT id, {_COLUMNS} FROM source WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
     )
     return {
         int(row): Source(tuple(json.loads(key)), kind, uri, session_id, title, project)
-        for row, kind, key, uri, session_id, title, project in found
+        for row, kind, key, uri, session_id, title, project in records
     }
 
 
@@ -196,12 +196,12 @@ def read_file_states(connection: Connection) -> dict[str, FileState]:
     rows = connection.execute(
         "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
     )
-    found = {row[0]: FileState(*row) for row in rows}
-    known = tombstones.finder(connection)
-    return _WithoutErased(found, partial(tombstones.marked_address, known)) if known else found
+    states = {row[0]: FileState(*row) for row in rows}
+    finder = tombstones.finder(connection)
+    return _RedactedFileStates(states, partial(tombstones.marked_address, finder)) if finder else states
 
 
-class _WithoutErased(dict[str, FileState]):
+class _RedactedFileStates(dict[str, FileState]):
     """States under addresses without erased words, asked for by addresses as they are."""
 
     def __init__(self, states: Mapping[str, FileState], address: Callable[[str], str]) -> None:

@@ -20,7 +20,7 @@ from palazzo.store import places, sync_devices
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
 
-Sealing = Literal["", "passphrase", "key"]
+SealKind = Literal["", "passphrase", "key"]
 """How the segments of a remote are sealed, if they are."""
 Kind = Literal["folder", "git"]
 """What a remote is."""
@@ -58,7 +58,7 @@ class RemoteRow:
     kind: Kind
     address: str
     wings: tuple[str, ...]
-    sealing: Sealing
+    sealing: SealKind
     secret: str
     automatic: bool
     erasure: int
@@ -69,7 +69,7 @@ class RemoteRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LastSegment:
     """The last segment of a device that is here as well."""
 
     epoch: int
@@ -88,7 +88,7 @@ _COLUMNS = (
 
 def remotes(connection: Connection) -> list[RemoteRow]:
     """Return all remotes, the first one first."""
-    return [_remote(found) for found in connection.execute(f"SELECT {_COLUMNS} FROM sync_remote ORDER BY id")]
+    return [_remote(columns) for columns in connection.execute(f"SELECT {_COLUMNS} FROM sync_remote ORDER BY id")]
 
 
 def remote(connection: Connection, row: int) -> RemoteRow:
@@ -96,8 +96,8 @@ def remote(connection: Connection, row: int) -> RemoteRow:
     return _remote(next(connection.execute(f"SELECT {_COLUMNS} FROM sync_remote WHERE id = ?", (row,))))
 
 
-def _remote(found: tuple[object, ...]) -> RemoteRow:
-    row, uid, name, kind, address, wings, sealing, secret, automatic, *rest = found
+def _remote(columns: tuple[object, ...]) -> RemoteRow:
+    row, uid, name, kind, address, wings, seal_kind, secret, automatic, *rest = columns
     return RemoteRow(
         row,  # type: ignore[arg-type]  # as the columns are declared
         bytes(uid),  # type: ignore[call-overload]
@@ -105,7 +105,7 @@ def _remote(found: tuple[object, ...]) -> RemoteRow:
         kind,  # type: ignore[arg-type]
         str(address),
         tuple(json.loads(str(wings))),
-        sealing,  # type: ignore[arg-type]
+        seal_kind,  # type: ignore[arg-type]
         str(secret),
         bool(automatic),
         *rest,  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ def add_remote(
     kind: Kind,
     address: str,
     wings: Iterable[str],
-    sealing: Sealing,
+    seal_kind: SealKind,
     secret: str,
     automatic: bool,
 ) -> int:
@@ -128,7 +128,7 @@ def add_remote(
         connection.execute(
             "INSERT INTO sync_remote(uid, name, kind, address, wings, sealing, secret, automatic)"
             " VALUES(?,?,?,?,?,?,?,?) RETURNING id",
-            (uid, name, kind, address, json.dumps([*wings]), sealing, secret, int(automatic)),
+            (uid, name, kind, address, json.dumps([*wings]), seal_kind, secret, int(automatic)),
         )
     )
     return int(row)
@@ -140,14 +140,14 @@ def change_remote(
     kind: Kind,
     address: str,
     wings: Iterable[str],
-    sealing: Sealing,
+    seal_kind: SealKind,
     secret: str,
     automatic: bool,
 ) -> None:
     """Give a remote another address, another filter, another key, or another wish."""
     connection.execute(
         "UPDATE sync_remote SET kind = ?, address = ?, wings = ?, sealing = ?, secret = ?, automatic = ? WHERE id = ?",
-        (kind, address, json.dumps([*wings]), sealing, secret, int(automatic), row),
+        (kind, address, json.dumps([*wings]), seal_kind, secret, int(automatic), row),
     )
 
 
@@ -181,24 +181,26 @@ def note_erasure(connection: Connection, row: int, erasure: int) -> None:
 # --- what is there -----------------------------------------------------------------------------------------
 
 
-def seen(connection: Connection, row: int) -> dict[bytes, Seen]:
+def read_last_segments(connection: Connection, row: int) -> dict[bytes, LastSegment]:
     """Return by device the last segment of each that is here as well."""
-    found = connection.execute("SELECT device, epoch, n, hash, at FROM sync_seen WHERE remote = ?", (row,))
-    return {bytes(uid): Seen(int(epoch), int(n), bytes(code).hex(), Micros(at)) for uid, epoch, n, code, at in found}
+    rows = connection.execute("SELECT device, epoch, n, hash, at FROM sync_seen WHERE remote = ?", (row,))
+    return {
+        bytes(uid): LastSegment(int(epoch), int(n), bytes(code).hex(), Micros(at)) for uid, epoch, n, code, at in rows
+    }
 
 
-def note_seen(connection: Connection, row: int, device: bytes, one: Seen) -> None:
+def note_seen(connection: Connection, row: int, device: bytes, segment: LastSegment) -> None:
     """Note a device's last segment."""
     connection.execute(
         "INSERT OR REPLACE INTO sync_seen(remote, device, epoch, n, hash, at) VALUES(?,?,?,?,?,?)",
-        (row, device, one.epoch, one.n, bytes.fromhex(one.hash), one.at),
+        (row, device, segment.epoch, segment.n, bytes.fromhex(segment.hash), segment.at),
     )
 
 
 def chains(connection: Connection, row: int) -> dict[bytes, int]:
     """Return by device up to which link its chain is there."""
-    found = connection.execute("SELECT device, seq FROM sync_chain WHERE remote = ?", (row,))
-    return {bytes(uid): int(seq) for uid, seq in found}
+    rows = connection.execute("SELECT device, seq FROM sync_chain WHERE remote = ?", (row,))
+    return {bytes(uid): int(seq) for uid, seq in rows}
 
 
 def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -> None:
@@ -210,10 +212,10 @@ def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -
     )
 
 
-def sent(connection: Connection, row: int) -> dict[bytes, bytes]:
+def read_record_hashes(connection: Connection, row: int) -> dict[bytes, bytes]:
     """Return by a record's name the hash of the bytes in which it is there."""
-    found = connection.execute("SELECT record, hash FROM sync_sent WHERE remote = ?", (row,))
-    return {bytes(name): bytes(code) for name, code in found}
+    rows = connection.execute("SELECT record, hash FROM sync_sent WHERE remote = ?", (row,))
+    return {bytes(name): bytes(code) for name, code in rows}
 
 
 def note_sent(connection: Connection, row: int, hashes: Iterable[tuple[bytes, bytes]]) -> None:
@@ -243,19 +245,19 @@ def forget_device(connection: Connection, row: int, device: bytes) -> None:
 
 def devices(connection: Connection) -> list[tuple[int, bytes, str]]:
     """Return (row id, id, name) of every device that is known, this one first."""
-    found = connection.execute("SELECT id, uid, name FROM device ORDER BY id")
-    return [(int(row), bytes(uid), str(name or "")) for row, uid, name in found]
+    rows = connection.execute("SELECT id, uid, name FROM device ORDER BY id")
+    return [(int(row), bytes(uid), str(name or "")) for row, uid, name in rows]
 
 
-def links_beyond(connection: Connection, device: int, seq: int, besides: Iterable[int]) -> Iterator[Link]:
+def links_beyond(connection: Connection, device: int, seq: int, extra_seqs: Iterable[int]) -> Iterator[Link]:
     """Yield a device's links behind that number, and those besides; in their order."""
     rows = connection.execute(
         "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ?1"
         " AND (seq > ?2 OR seq IN (SELECT value FROM json_each(?3))) ORDER BY seq",
-        (device, seq, json.dumps([*besides])),
+        (device, seq, json.dumps([*extra_seqs])),
     )
-    for number, uid, digest, chained, absent in rows:
-        yield Link(int(number), bytes(uid), bytes(digest), bytes(chained), absent)
+    for number, uid, digest, link_hash, absent in rows:
+        yield Link(int(number), bytes(uid), bytes(digest), bytes(link_hash), absent)
 
 
 def become_another(connection: Connection, uid: bytes, at: Micros) -> int:
@@ -278,18 +280,18 @@ def links_of_own(connection: Connection) -> dict[int, bytes]:
 
 def withheld(connection: Connection, row: int) -> dict[tuple[bytes, int], str]:
     """Return by (device, number of the link) why the item did not go there."""
-    found = connection.execute("SELECT device, seq, why FROM sync_withheld WHERE remote = ?", (row,))
-    return {(bytes(device), int(seq)): str(why) for device, seq, why in found}
+    rows = connection.execute("SELECT device, seq, why FROM sync_withheld WHERE remote = ?", (row,))
+    return {(bytes(device), int(seq)): str(why) for device, seq, why in rows}
 
 
 def withheld_items(connection: Connection, row: int) -> list[tuple[bytes, str]]:
     """Return (item, why) of which only the link went there, by reason."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT DISTINCT link.item_uid, w.why FROM sync_withheld w JOIN device ON device.uid = w.device"
         " JOIN link ON link.device = device.id AND link.seq = w.seq WHERE w.remote = ? ORDER BY w.why, link.item_uid",
         (row,),
     )
-    return [(bytes(item), str(why)) for item, why in found]
+    return [(bytes(item), str(why)) for item, why in rows]
 
 
 def has_left(connection: Connection, wing: int) -> bool:
@@ -353,14 +355,14 @@ def listed_private(connection: Connection) -> list[PrivateWing]:
 
 def private_ids(connection: Connection) -> list[tuple[bytes, str]]:
     """Return the wings (id, name) of which nothing leaves."""
-    return [(one.uid, one.name) for one in listed_private(connection)]
+    return [(wing.uid, wing.name) for wing in listed_private(connection)]
 
 
 def keep_private(connection: Connection, wings: Iterable[tuple[bytes, str]], at: Micros) -> None:
     """Let nothing of these wings (id, name) leave, also where the palace does not have them yet."""
     for uid, name in wings:
-        found = connection.execute("SELECT id FROM wing WHERE uid = ?", (uid,))
-        row = next((int(own) for (own,) in found), None)
+        rows = connection.execute("SELECT id FROM wing WHERE uid = ?", (uid,))
+        row = next((int(own) for (own,) in rows), None)
         make_private(connection, places.wing_id(connection, name) if row is None else row, at)
 
 
@@ -376,7 +378,7 @@ def private_rooms(connection: Connection) -> set[int]:
     a room that was a part of such a room. As long as a private wing is part of another, so does all of that: its name
     leads there, and nobody can tell what was said since by which name.
     """
-    found = connection.execute(
+    rows = connection.execute(
         "WITH RECURSIVE named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing),"
         " hidden(wing) AS (SELECT wing FROM private_wing UNION SELECT id FROM wing WHERE name IN named),"
         " own(room) AS ("
@@ -386,4 +388,4 @@ def private_rooms(connection: Connection) -> set[int]:
         "   WHERE a.kind = 'merge' AND a.room IS NOT NULL)"
         " SELECT room FROM own"
     )
-    return {int(row) for (row,) in found}
+    return {int(row) for (row,) in rows}

@@ -13,8 +13,8 @@ from palazzo.store.database import Connection
 
 def tag_id(connection: Connection, name: str) -> int:
     """Return the row id of a tag, recording its name when it is new."""
-    for (found,) in connection.execute("SELECT id FROM tag WHERE name = ?", (name,)):
-        return int(found)
+    for (row,) in connection.execute("SELECT id FROM tag WHERE name = ?", (name,)):
+        return int(row)
     (created,) = next(connection.execute("INSERT INTO tag(name) VALUES(?) RETURNING id", (name,)))
     return int(created)
 
@@ -41,10 +41,10 @@ def tags_of_each(connection: Connection, drawers: Iterable[int]) -> dict[int, tu
         " WHERE drawer IN (SELECT value FROM json_each(?)) ORDER BY drawer, name",
         (json.dumps([*drawers]),),
     )
-    found: dict[int, tuple[str, ...]] = {}
+    tags_by_drawer: dict[int, tuple[str, ...]] = {}
     for drawer, name in rows:
-        found[int(drawer)] = (*found.get(int(drawer), ()), str(name))
-    return found
+        tags_by_drawer[int(drawer)] = (*tags_by_drawer.get(int(drawer), ()), str(name))
+    return tags_by_drawer
 
 
 def tag_ids_of(connection: Connection, drawer: int) -> tuple[int, ...]:

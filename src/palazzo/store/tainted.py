@@ -15,7 +15,7 @@ from palazzo.store.database import Connection
 from palazzo.store.drawers import REPLACED
 from palazzo.store.items import decode_text, load_parts
 
-WRITTEN = ("note", "diary", "todo", "reminder")
+AUTHORED_KINDS = ("note", "diary", "todo", "reminder")
 """Kinds of drawers that somebody wrote on purpose."""
 
 
@@ -80,7 +80,7 @@ def taint_of(connection: Connection, item: str) -> tuple[str, ...]:
     rows = connection.execute(
         "SELECT json_extract(meta, '$.tainted_by') FROM item WHERE uid = ?", (bytes.fromhex(item),)
     )
-    return next((tuple(json.loads(told)) for (told,) in rows if told), ())
+    return next((tuple(json.loads(taint_json)) for (taint_json,) in rows if taint_json), ())
 
 
 # --- sessions ----------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def kinds_of(connection: Connection, sources: Iterable[int]) -> dict[int, str]:
 # --- what waits to be judged -------------------------------------------------------------------------------
 
 
-class Written(NamedTuple):
+class AuthoredDrawer(NamedTuple):
     """A live drawer that somebody wrote on purpose and that is not believed: its item, and what tainted that."""
 
     drawer: str
@@ -153,23 +153,26 @@ class Written(NamedTuple):
     tainted_by: tuple[str, ...]
 
 
-def written(connection: Connection, at_most: int = -1) -> list[Written]:
+def find_authored_drawers(connection: Connection, at_most: int = -1) -> list[AuthoredDrawer]:
     """Return what was written on purpose and is not believed, the newest first."""
     rows = connection.execute(
         "SELECT d.uid, item.uid, coalesce(json_extract(item.meta, '$.tainted_by'), '[]') FROM drawer d"
         " JOIN drawer_span s ON s.drawer = d.id AND s.n = 0 JOIN item ON item.id = s.item"
-        f" WHERE d.trust = 'external' AND d.retired_at IS NULL AND d.kind IN ({_marks(WRITTEN)})"
+        f" WHERE d.trust = 'external' AND d.retired_at IS NULL AND d.kind IN ({_marks(AUTHORED_KINDS)})"
         " ORDER BY d.id DESC LIMIT ?",
-        (*WRITTEN, at_most),
+        (*AUTHORED_KINDS, at_most),
     )
-    return [Written(bytes(uid).hex(), bytes(item).hex(), tuple(json.loads(met))) for uid, item, met in rows]
+    return [
+        AuthoredDrawer(bytes(uid).hex(), bytes(item).hex(), tuple(json.loads(taint_json)))
+        for uid, item, taint_json in rows
+    ]
 
 
 def count_written(connection: Connection) -> int:
     """Return how many live drawers that were written on purpose are not believed."""
     rows = connection.execute(
-        f"SELECT count(*) FROM drawer WHERE trust = 'external' AND retired_at IS NULL AND kind IN ({_marks(WRITTEN)})",
-        WRITTEN,
+        f"SELECT count(*) FROM drawer WHERE trust = 'external' AND retired_at IS NULL AND kind IN ({_marks(AUTHORED_KINDS)})",
+        AUTHORED_KINDS,
     )
     return int(next(rows)[0])
 
@@ -189,12 +192,12 @@ def count_waiting(connection: Connection) -> int:
     return count_written(connection) + count_facts(connection)
 
 
-def captured(connection: Connection, at_most: int) -> list[int]:
+def find_unauthored_drawers(connection: Connection, at_most: int) -> list[int]:
     """Return the row ids of live drawers that are not believed and that nobody wrote on purpose, the newest first."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE trust = 'external' AND retired_at IS NULL"
-        f" AND kind NOT IN ({_marks(WRITTEN)}) ORDER BY id DESC LIMIT ?",
-        (*WRITTEN, at_most),
+        f" AND kind NOT IN ({_marks(AUTHORED_KINDS)}) ORDER BY id DESC LIMIT ?",
+        (*AUTHORED_KINDS, at_most),
     )
     return [int(row) for (row,) in rows]
 
@@ -223,7 +226,7 @@ def drawers_at(connection: Connection, item: int, start: int, end: int) -> list[
     return [int(row) for (row,) in rows]
 
 
-def said_after(connection: Connection, item: int) -> list[int]:
+def find_tainted_replies(connection: Connection, item: int) -> list[int]:
     """Return the live drawers of what was said in a message's thread behind it, until a person speaks, and is tainted.
 
     What came from outside by itself is not among them, but what sub-agents report is.

@@ -21,27 +21,27 @@ class Total(NamedTuple):
 
 def total(connection: Connection, rooms: Sequence[int] | None) -> Total:
     """Return how many drawers there are in rooms (None: everywhere)."""
-    live, all_ = next(
+    live, drawer_count = next(
         connection.execute(
-            f"SELECT count(*) FILTER (WHERE {_LIVE}), count(*) FROM drawer d WHERE {_HERE}", (_given(rooms),)
+            f"SELECT count(*) FILTER (WHERE {_LIVE}), count(*) FROM drawer d WHERE {_IN_ROOMS}", (_encode_rooms(rooms),)
         )
     )
-    return Total(int(live), int(all_) - int(live))
+    return Total(int(live), int(drawer_count) - int(live))
 
 
 def by_kind(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
     """Return how many live drawers there are of each kind."""
-    return _counted(connection, "SELECT d.kind, count(*) FROM drawer d WHERE {where} GROUP BY 1", rooms)
+    return _count_by_name(connection, "SELECT d.kind, count(*) FROM drawer d WHERE {where} GROUP BY 1", rooms)
 
 
 def by_trust(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
     """Return how many live drawers have words of which trust."""
-    return _counted(connection, "SELECT d.trust, count(*) FROM drawer d WHERE {where} GROUP BY 1", rooms)
+    return _count_by_name(connection, "SELECT d.trust, count(*) FROM drawer d WHERE {where} GROUP BY 1", rooms)
 
 
 def by_label(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
     """Return how many live drawers are of notes that were filed as what, but for those that were filed as nothing."""
-    return _counted(
+    return _count_by_name(
         connection,
         "SELECT json_extract(item.meta, '$.label') AS label, count(*) FROM source CROSS JOIN drawer d"
         " ON d.source = source.id JOIN drawer_span s ON s.drawer = d.id AND s.n = 0 JOIN item ON item.id = s.item"
@@ -52,7 +52,7 @@ def by_label(connection: Connection, rooms: Sequence[int] | None) -> dict[str, i
 
 def by_tag(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
     """Return how many live drawers have each tag."""
-    return _counted(
+    return _count_by_name(
         connection,
         "SELECT tag.name, count(*) FROM drawer d JOIN drawer_tag ON drawer_tag.drawer = d.id"
         " JOIN tag ON tag.id = drawer_tag.tag WHERE {where} GROUP BY 1",
@@ -67,30 +67,30 @@ AGES = {"day": 1, "week": 7, "month": 30, "year": 365}
 def by_age(connection: Connection, rooms: Sequence[int] | None, now: Micros) -> dict[str, int]:
     """Return how many live drawers were said within the last day, else the last week, …, in that order."""
     cases = " ".join(f"WHEN d.created_at > {now - days * DAY} THEN '{name}'" for name, days in AGES.items())
-    found = _counted(
+    counts = _count_by_name(
         connection, f"SELECT CASE {cases} ELSE 'older' END, count(*) FROM drawer d WHERE {{where}} GROUP BY 1", rooms
     )
-    return {name: found.get(name, 0) for name in (*AGES, "older")}
+    return {name: counts.get(name, 0) for name in (*AGES, "older")}
 
 
 def items(connection: Connection, rooms: Sequence[int] | None) -> int:
     """Return how many items are archived in rooms, noise not counted."""
     rows = connection.execute(
         "SELECT count(*) FROM item WHERE kind <> 'noise' AND (?1 IS NULL OR room IN (SELECT value FROM json_each(?1)))",
-        (_given(rooms),),
+        (_encode_rooms(rooms),),
     )
     return int(next(rows)[0])
 
 
 _LIVE = "d.retired_at IS NULL"
-_HERE = "(?1 IS NULL OR d.room IN (SELECT value FROM json_each(?1)))"
+_IN_ROOMS = "(?1 IS NULL OR d.room IN (SELECT value FROM json_each(?1)))"
 
 
-def _counted(connection: Connection, sql: str, rooms: Sequence[int] | None) -> dict[str, int]:
+def _count_by_name(connection: Connection, sql: str, rooms: Sequence[int] | None) -> dict[str, int]:
     """Names with their counts, the most frequent first."""
-    found = connection.execute(sql.format(where=f"{_LIVE} AND {_HERE}"), (_given(rooms),))
-    return dict(sorted(((str(name), int(count)) for name, count in found), key=lambda one: (-one[1], one[0])))
+    rows = connection.execute(sql.format(where=f"{_LIVE} AND {_IN_ROOMS}"), (_encode_rooms(rooms),))
+    return dict(sorted(((str(name), int(count)) for name, count in rows), key=lambda one: (-one[1], one[0])))
 
 
-def _given(rooms: Sequence[int] | None) -> str | None:
+def _encode_rooms(rooms: Sequence[int] | None) -> str | None:
     return None if rooms is None else json.dumps(list(rooms))

@@ -30,8 +30,8 @@ _SELECT = (
     " WHERE drawer_span.item = item.id AND own.retired_at IS NULL ORDER BY own.id LIMIT 1)"
     " JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
 )
-_NOW = "s.retired_at IS NULL"
-_THEN = "s.recorded_at <= {at} AND (s.retired_at IS NULL OR s.retired_at > {at})"
+_CURRENT_CONDITION = "s.retired_at IS NULL"
+_AS_OF_CONDITION = "s.recorded_at <= {at} AND (s.retired_at IS NULL OR s.retired_at > {at})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +66,27 @@ def create(connection: Connection, item: int, kind: TaskKind, due_at: Micros | N
     return int(row)
 
 
-def tasks(connection: Connection, kind: TaskKind, wing: str | None = None, *, closed: bool = False) -> list[Task]:
+def tasks(
+    connection: Connection, kind: TaskKind, wing: str | None = None, *, includes_closed: bool = False
+) -> list[Task]:
     """Return open tasks, or if `closed` all, of a wing (also by a former name) or of every one; those due come first.
 
     On a snapshot as of a day they are those of then.
     """
-    led = None if wing is None else places.wing_led_to(connection, wing)
-    wing = wing if led is None else places.wing_name(connection, led)
-    found = connection.execute(
+    wing_row = None if wing is None else places.wing_led_to(connection, wing)
+    wing = wing if wing_row is None else places.wing_name(connection, wing_row)
+    rows = connection.execute(
         f"{_select(connection)} WHERE task.kind = ?1 AND (?2 IS NULL OR wing.name = ?2) AND (?3 OR s.id IS NULL)"
         " ORDER BY s.id IS NOT NULL, task.due_at IS NULL, task.due_at, item.created_at, item.id",
-        (kind, wing, closed),
+        (kind, wing, includes_closed),
     )
-    return [_task(row) for row in found]
+    return [_task(row) for row in rows]
 
 
 def read(connection: Connection, rows: Iterable[int]) -> Iterator[Task]:
     """Yield the tasks of these row ids that are not forgotten."""
-    for wanted in rows:
-        yield from map(_task, connection.execute(f"{_select(connection)} WHERE task.id = ?", (wanted,)))
+    for row in rows:
+        yield from map(_task, connection.execute(f"{_select(connection)} WHERE task.id = ?", (row,)))
 
 
 def of_items(connection: Connection, items: Iterable[int]) -> list[Task]:
@@ -106,7 +108,7 @@ def find(connection: Connection, low: bytes, high: bytes, limit: int) -> list[in
 
 def of_drawers(connection: Connection, drawers: Iterable[bytes]) -> dict[bytes, int]:
     """Return the task's row id for each of the drawers (by id) that are of one."""
-    found = {}
+    tasks_by_drawer = {}
     for uid in drawers:
         rows = connection.execute(
             "SELECT task.id FROM drawer JOIN drawer_span ON drawer_span.drawer = drawer.id"
@@ -114,8 +116,8 @@ def of_drawers(connection: Connection, drawers: Iterable[bytes]) -> dict[bytes, 
             (uid,),
         )
         for (row,) in rows:
-            found[uid] = int(row)
-    return found
+            tasks_by_drawer[uid] = int(row)
+    return tasks_by_drawer
 
 
 def set_state(connection: Connection, task: int, state: TaskState, at: Micros) -> int:
@@ -153,12 +155,14 @@ def count_open(connection: Connection, kind: TaskKind) -> int:
 
 
 def _select(connection: Connection) -> str:
-    return _SELECT.format(live=_NOW if connection.as_of is None else _THEN.format(at=int(connection.as_of)))
+    return _SELECT.format(
+        live=_CURRENT_CONDITION if connection.as_of is None else _AS_OF_CONDITION.format(at=int(connection.as_of))
+    )
 
 
 def _task(row: tuple[Any, ...]) -> Task:
     own, item, uid, kind, due, state, state_at, text, codec, author, created, meta, wing, room, trust = row
-    known = json.loads(meta)
+    details = json.loads(meta)
     return Task(
         row=int(own),
         item=int(item),
@@ -172,7 +176,7 @@ def _task(row: tuple[Any, ...]) -> Task:
         created_at=Micros(created),
         wing=wing,
         room=room,
-        file=str(known.get("file") or ""),
-        topic=str(known.get("topic") or ""),
+        file=str(details.get("file") or ""),
+        topic=str(details.get("topic") or ""),
         trust=trust,
     )

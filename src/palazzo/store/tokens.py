@@ -60,9 +60,9 @@ def tokens(connection: Connection) -> list[Token]:
             name=str(name),
             scope=scope,
             created_at=Micros(created),
-            revoked_at=None if revoked is None else Micros(revoked),
+            revoked_at=None if revoked_at is None else Micros(revoked_at),
         )
-        for uid, name, scope, created, revoked in rows
+        for uid, name, scope, created, revoked_at in rows
     ]
 
 
@@ -95,11 +95,11 @@ def revoke_all_but(connection: Connection, kept_tokens: list[StoredToken], at: M
 
 def holder(connection: Connection, secret: str) -> Token | None:
     """Return the good token whose secret this is. Every hash is compared, each in the same time whatever it is."""
-    sought, found = _hash(secret), None
-    for uid, known in connection.execute("SELECT uid, hash FROM token WHERE revoked_at IS NULL"):
-        if hmac.compare_digest(sought, bytes(known)):
-            found = bytes(uid).hex()
-    return next((token for token in tokens(connection) if token.uid == found), None)
+    secret_hash, holder_uid = _hash(secret), None
+    for uid, token_hash in connection.execute("SELECT uid, hash FROM token WHERE revoked_at IS NULL"):
+        if hmac.compare_digest(secret_hash, bytes(token_hash)):
+            holder_uid = bytes(uid).hex()
+    return next((token for token in tokens(connection) if token.uid == holder_uid), None)
 
 
 def _hash(secret: str) -> bytes:

@@ -21,7 +21,7 @@ from palazzo.store import redaction
 from palazzo.store.database import Connection
 from palazzo.text.hashed import Finder, HashedWords
 
-ERASED = "erased"
+ERASED_BODY = "erased"
 """In `link.absent`: the body is gone because somebody erased it."""
 _SAFE = "/:#=&?;,@+!$'()*~"
 _COLUMNS = "size, standing, head, tail, hash"
@@ -67,12 +67,12 @@ NOTHING = Finder(b"-")
 
 def name(connection: Connection, text: str) -> str:
     """Return a name without erased words: a mark stands for each, the same for the same words."""
-    return marked(finder(connection), text)
+    return mask_text(finder(connection), text)
 
 
 def title(connection: Connection, text: str) -> str:
     """Return a title with █ for erased words."""
-    return finder(connection).covered(text)
+    return finder(connection).cover_text(text)
 
 
 def address(connection: Connection, uri: str) -> str:
@@ -80,27 +80,27 @@ def address(connection: Connection, uri: str) -> str:
     return marked_address(finder(connection), uri)
 
 
-def marked(known: Finder, text: str) -> str:
+def mask_text(word_finder: Finder, text: str) -> str:
     """Return `text` with a mark for each stretch that is known. Names stay as different as they were."""
-    if not known or not text:
+    if not word_finder or not text:
         return text
     pieces: list[str] = []
     at = 0
-    for start, end in known.find(text):
-        pieces += (text[at:start], f"[erased:{known.hashed(text[start:end]).hash[:4].hex()}]")
+    for start, end in word_finder.find(text):
+        pieces += (text[at:start], f"[erased:{word_finder.hash_words(text[start:end]).hash[:4].hex()}]")
         at = end
     return "".join([*pieces, text[at:]])
 
 
-def marked_address(known: Finder, uri: str) -> str:
+def marked_address(word_finder: Finder, uri: str) -> str:
     """Return an address with a mark for each stretch that is known, escaped or not."""
-    if not known or not uri:
+    if not word_finder or not uri:
         return uri
     plain = unquote(uri, errors="surrogateescape")
-    left = marked(known, plain)
-    if left != plain:
-        return quote(left, safe=_SAFE, errors="surrogateescape")
-    return marked(known, uri)
+    masked_text = mask_text(word_finder, plain)
+    if masked_text != plain:
+        return quote(masked_text, safe=_SAFE, errors="surrogateescape")
+    return mask_text(word_finder, uri)
 
 
 # --- writing -----------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def count_erasures(connection: Connection) -> int:
 def erasures(connection: Connection) -> list[Erasure]:
     """Return all erasures, in the order in which they came."""
     rows = connection.execute("SELECT id, uid, at, finished_at, certificate FROM erasure ORDER BY id")
-    return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
+    return [Erasure(int(row), bytes(uid), Micros(at), finished_at, text) for row, uid, at, finished_at, text in rows]
 
 
 def items_of_erasure(connection: Connection, erasure: int) -> list[bytes]:
@@ -143,12 +143,12 @@ def items_of_erasure(connection: Connection, erasure: int) -> list[bytes]:
     return [bytes(uid) for (uid,) in rows]
 
 
-def unfinished(connection: Connection) -> list[Erasure]:
+def find_pending_erasures(connection: Connection) -> list[Erasure]:
     """Return the erasures of which pages of the file may still hold something, oldest first."""
     rows = connection.execute(
         "SELECT id, uid, at, finished_at, certificate FROM erasure WHERE finished_at IS NULL ORDER BY id"
     )
-    return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
+    return [Erasure(int(row), bytes(uid), Micros(at), finished_at, text) for row, uid, at, finished_at, text in rows]
 
 
 def unsought(connection: Connection) -> list[Erasure]:
@@ -156,7 +156,7 @@ def unsought(connection: Connection) -> list[Erasure]:
     rows = connection.execute(
         "SELECT id, uid, at, finished_at, certificate FROM erasure WHERE sought = 0 ORDER BY at, uid"
     )
-    return [Erasure(int(row), bytes(uid), Micros(at), finished, text) for row, uid, at, finished, text in rows]
+    return [Erasure(int(row), bytes(uid), Micros(at), finished_at, text) for row, uid, at, finished_at, text in rows]
 
 
 def note_sought(connection: Connection, erasure: int) -> None:
@@ -178,7 +178,8 @@ def newest_erasure(connection: Connection) -> int:
 def insert(connection: Connection, erasure: int, words: Iterable[HashedWords]) -> None:
     """Add tombstones; those that are there already are not added twice."""
     connection.executemany(
-        f"INSERT OR IGNORE INTO tombstone(erasure, {_COLUMNS}) VALUES(?,?,?,?,?,?)", ((erasure, *one) for one in words)
+        f"INSERT OR IGNORE INTO tombstone(erasure, {_COLUMNS}) VALUES(?,?,?,?,?,?)",
+        ((erasure, *entry) for entry in words),
     )
 
 
@@ -200,10 +201,10 @@ def file_foreign(connection: Connection, uid: bytes, at: Micros) -> int:
 def claim_item(connection: Connection, erasure: int, uid: bytes) -> bool:
     """Say that an item lost bytes by an erasure, unless it did by an earlier one; return whether that is new."""
     rows = connection.execute("SELECT erasure FROM erased_item WHERE item_uid = ?", (uid,))
-    before = next((int(row) for (row,) in rows), None)
-    if before is None:
+    earlier_erasure = next((int(row) for (row,) in rows), None)
+    if earlier_erasure is None:
         connection.execute("INSERT INTO erased_item(item_uid, erasure) VALUES(?,?)", (uid, erasure))
-    elif _is_earlier(connection, erasure, before):
+    elif _is_earlier(connection, erasure, earlier_erasure):
         connection.execute("UPDATE erased_item SET erasure = ? WHERE item_uid = ?", (erasure, uid))
     else:
         return False
@@ -215,10 +216,10 @@ def claim_words(connection: Connection, erasure: int, words: HashedWords) -> boo
     rows = connection.execute(
         "SELECT erasure FROM tombstone WHERE hash = ? AND standing = ?", (words.hash, words.standing)
     )
-    before = next((int(row) for (row,) in rows), None)
-    if before is None:
+    earlier_erasure = next((int(row) for (row,) in rows), None)
+    if earlier_erasure is None:
         insert(connection, erasure, [words])
-    elif _is_earlier(connection, erasure, before):
+    elif _is_earlier(connection, erasure, earlier_erasure):
         connection.execute(
             "UPDATE tombstone SET erasure = ? WHERE hash = ? AND standing = ?", (erasure, words.hash, words.standing)
         )
@@ -227,20 +228,20 @@ def claim_words(connection: Connection, erasure: int, words: HashedWords) -> boo
     return True
 
 
-def _is_earlier(connection: Connection, one: int, other: int) -> bool:
+def _is_earlier(connection: Connection, first: int, second: int) -> bool:
     rows = connection.execute(
         "SELECT 1 FROM erasure a, erasure b WHERE a.id = ? AND b.id = ? AND (a.at, a.uid) < (b.at, b.uid)",
-        (one, other),
+        (first, second),
     )
     return any(True for _ in rows)
 
 
-def unexplained(connection: Connection) -> list[bytes]:
+def find_unproven_items(connection: Connection) -> list[bytes]:
     """Return the items whose links say `erased` without a known erasure, unless `repair` recorded them."""
     rows = connection.execute(
         "SELECT item_uid FROM link WHERE absent = ? EXCEPT SELECT item_uid FROM erased_item"
         " EXCEPT SELECT item_uid FROM unproven_erasure",
-        (ERASED,),
+        (ERASED_BODY,),
     )
     return [bytes(uid) for (uid,) in rows]
 
@@ -249,23 +250,23 @@ def unexplained(connection: Connection) -> list[bytes]:
 
 
 def _key(connection: Connection) -> bytes:
-    return _derived(redaction.fingerprint_key(connection))
+    return _derive_key(redaction.fingerprint_key(connection))
 
 
 @lru_cache(maxsize=16)
-def _derived(key: bytes) -> bytes:
+def _derive_key(key: bytes) -> bytes:
     """A key of its own, so that no mark of a redaction can be compared with a tombstone."""
     return hashlib.blake2b(b"tombstones", key=key, digest_size=32).digest()
 
 
-_held: dict[bytes, tuple[bytes, Finder]] = {}
+_finder_cache: dict[bytes, tuple[bytes, Finder]] = {}
 
 
 def _finder(key: bytes, newest: bytes, connection: Connection) -> Finder:
     """The finder of a palace (by its key), kept until it has other tombstones."""
-    held = _held.get(key)
-    if held is None or held[0] != newest:
+    cache_entry = _finder_cache.get(key)
+    if cache_entry is None or cache_entry[0] != newest:
         rows = connection.execute(f"SELECT {_COLUMNS} FROM tombstone ORDER BY id")
-        known = (HashedWords(int(a), b, int(c), int(d), bytes(e)) for a, b, c, d, e in rows)
-        held = _held[key] = (newest, Finder(key, known))
-    return held[1]
+        words = (HashedWords(int(a), b, int(c), int(d), bytes(e)) for a, b, c, d, e in rows)
+        cache_entry = _finder_cache[key] = (newest, Finder(key, words))
+    return cache_entry[1]

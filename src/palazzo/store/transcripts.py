@@ -32,7 +32,7 @@ def last_kept(connection: Connection, source: int) -> Micros | None:
     return next((Micros(at) for (at,) in rows), None)
 
 
-def from_users(connection: Connection, source: int, after: int = 0) -> Iterator[tuple[int, str, tuple[Part, ...]]]:
+def from_users(connection: Connection, source: int, last_row: int = 0) -> Iterator[tuple[int, str, tuple[Part, ...]]]:
     """Yield the row, the text and the parts of each message that a user said in a session, behind an item (a row).
 
     Of sub-agents' sessions, none. What tools put out and commands echo is none: feeders have told it apart.
@@ -40,7 +40,7 @@ def from_users(connection: Connection, source: int, after: int = 0) -> Iterator[
     rows = connection.execute(
         "SELECT id, text, text_codec, parts FROM item WHERE source = ? AND id > ? AND kind = 'message'"
         " AND standing = 'said' AND role = 'user' AND trust <> 'agent' ORDER BY id",
-        (source, after),
+        (source, last_row),
     )
     for row, text, codec, parts in rows:
         yield int(row), decode_text(text, codec), load_parts(parts)
@@ -59,10 +59,10 @@ def last_texts(connection: Connection, source: int, at_most: int) -> list[str]:
 def session_of(connection: Connection, source: int) -> str:
     """Return the id of the session that a source holds; of a sub-agent's, that of the session it worked for."""
     rows = connection.execute("SELECT session_id FROM source WHERE id = ?", (source,))
-    return next((str(said).partition("/")[0] for (said,) in rows), "")
+    return next((str(session_id).partition("/")[0] for (session_id,) in rows), "")
 
 
-def copied(connection: Connection, source: int) -> frozenset[Micros]:
+def read_copy_times(connection: Connection, source: int) -> frozenset[Micros]:
     """Return when what was said that a session has copies of: it was forked from another, or goes on from it.
 
     Hosts write copies before all else. They are variants of the rows of the other, or nothing but repetitions.
@@ -71,13 +71,13 @@ def copied(connection: Connection, source: int) -> frozenset[Micros]:
         "SELECT i.created_at FROM repetition r JOIN item i ON i.id = r.item WHERE r.source = ?1 AND i.source <> ?1",
         (source,),
     )
-    found = {Micros(at) for (at,) in rows}
+    copy_times = {Micros(at) for (at,) in rows}
     variants = connection.execute(
         "SELECT kind = 'noise' AND standing = 'meta', created_at FROM item"
         " WHERE source = ? AND role IN ('user', 'assistant', 'tool') ORDER BY id",
         (source,),
     )
-    return frozenset(found.union(Micros(at) for _, at in takewhile(lambda row: row[0], variants)))
+    return frozenset(copy_times.union(Micros(at) for _, at in takewhile(lambda row: row[0], variants)))
 
 
 def has_any_said_at(connection: Connection, source: int, moments: Iterable[Micros]) -> bool:
@@ -90,7 +90,7 @@ def has_any_said_at(connection: Connection, source: int, moments: Iterable[Micro
     return any(True for _ in rows)
 
 
-class Captured(NamedTuple):
+class TranscriptMessage(NamedTuple):
     """A message of a session: its row, who says it, when, its text and the parts of it."""
 
     row: int
@@ -100,14 +100,14 @@ class Captured(NamedTuple):
     parts: tuple[Part, ...]
 
 
-def captured_since(connection: Connection, source: int, item: int, at_most: int) -> list[Captured]:
+def captured_since(connection: Connection, source: int, item: int, at_most: int) -> list[TranscriptMessage]:
     """Return the messages of a source that were archived behind an item (a row), in the order in which they came."""
     rows = connection.execute(
         "SELECT id, role, created_at, text, text_codec, parts FROM item WHERE source = ? AND id > ?"
         " AND kind = 'message' AND standing = 'said' ORDER BY id LIMIT ?",
         (source, item, at_most),
     )
-    return [_captured(row) for row in rows]
+    return [_to_message(row) for row in rows]
 
 
 def first_of_person(connection: Connection, source: int, at_most: int) -> list[str]:
@@ -122,19 +122,19 @@ def first_of_person(connection: Connection, source: int, at_most: int) -> list[s
     return [decode_text(text, codec) for text, codec in rows]
 
 
-def said_before(connection: Connection, source: int, item: int, at_most: int) -> list[Captured]:
+def read_user_messages(connection: Connection, source: int, item: int, at_most: int) -> list[TranscriptMessage]:
     """Return the last messages of the person up to an item, the last one first."""
     rows = connection.execute(
         "SELECT id, role, created_at, text, text_codec, parts FROM item WHERE source = ? AND id <= ?"
         " AND kind = 'message' AND standing = 'said' AND role = 'user' ORDER BY id DESC LIMIT ?",
         (source, item, at_most),
     )
-    return [_captured(row) for row in rows]
+    return [_to_message(row) for row in rows]
 
 
-def _captured(row: tuple[Any, ...]) -> Captured:
+def _to_message(row: tuple[Any, ...]) -> TranscriptMessage:
     own, role, at, text, codec, parts = row
-    return Captured(int(own), role, Micros(at), decode_text(text, codec), load_parts(parts))
+    return TranscriptMessage(int(own), role, Micros(at), decode_text(text, codec), load_parts(parts))
 
 
 def of_session(connection: Connection, session: str, but_kind: str) -> list[int]:
@@ -145,7 +145,7 @@ def of_session(connection: Connection, session: str, but_kind: str) -> list[int]
     return [int(row) for (row,) in rows]
 
 
-def said(connection: Connection, source: int) -> list[tuple[int, str, str]]:
+def read_dialogue(connection: Connection, source: int) -> list[tuple[int, str, str]]:
     """Return (item, role, text) of what both sides said in a session, in order, but for what was forgotten."""
     rows = connection.execute(
         "SELECT id, role, text, text_codec FROM item WHERE source = ?1 AND kind = 'message' AND standing = 'said'"

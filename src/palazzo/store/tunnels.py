@@ -43,9 +43,9 @@ class Tunnel:
     source: End
     target: End
 
-    def says_the_same(self, other: Tunnel) -> bool:
+    def says_the_same(self, tunnel: Tunnel) -> bool:
         """Whether both lead from the same to the same, drawers among it, and are labelled alike."""
-        return (self.source, self.target, self.label) == (other.source, other.target, other.label)
+        return (self.source, self.target, self.label) == (tunnel.source, tunnel.target, tunnel.label)
 
 
 def insert(
@@ -113,8 +113,8 @@ def of_room(connection: Connection, room: int) -> list[Tunnel]:
 
 
 def _distinct(tunnels: Iterable[Tunnel]) -> list[Tunnel]:
-    leading = (one for one in tunnels if one.source.room != one.target.room)
-    return list({(one.source, one.target, one.label): one for one in leading}.values())
+    leading = (tunnel for tunnel in tunnels if tunnel.source.room != tunnel.target.room)
+    return list({(tunnel.source, tunnel.target, tunnel.label): tunnel for tunnel in leading}.values())
 
 
 def ever_dug(connection: Connection, source: int, target: int, label: str) -> list[int]:
@@ -142,7 +142,7 @@ def count(connection: Connection, at: Micros | None = None) -> int:
 
 
 def _tunnel(connection: Connection, row: tuple[Any, ...]) -> Tunnel:
-    own, uid, label, actor, recorded, retired, source, *rest = row
+    own, uid, label, actor, recorded_at, retired_at, source, *rest = row
     (source_wing, source_room, target, target_wing, target_room) = rest
     drawers: dict[str, list[bytes]] = {"source": [], "target": []}
     for side, drawer in connection.execute(
@@ -154,8 +154,8 @@ def _tunnel(connection: Connection, row: tuple[Any, ...]) -> Tunnel:
         uid=bytes(uid).hex(),
         label=label,
         actor=actor,
-        recorded_at=Micros(recorded),
-        retired_at=None if retired is None else Micros(retired),
+        recorded_at=Micros(recorded_at),
+        retired_at=None if retired_at is None else Micros(retired_at),
         source=End(int(source), Place(source_wing, source_room), tuple(drawers["source"])),
         target=End(int(target), Place(target_wing, target_room), tuple(drawers["target"])),
     )

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 
 ID_BYTES = 16
-_Said = str | bytes | int | float | None
+_Scalar = str | bytes | int | float | None
 
 
 def of_wing(first_name: str, number: int) -> bytes:
@@ -34,19 +34,19 @@ def of_fact(subject: bytes, predicate: str, thing: bytes, wing: bytes | None, va
 
 def of_version(
     fact: bytes,
-    held: tuple[int | None, int | None],
+    validity: tuple[int | None, int | None],
     confidence: float,
     superseded_by: bytes | None,
     recorded_at: int,
-    sources: Iterable[tuple[_Said, ...]],
+    sources: Iterable[tuple[_Scalar, ...]],
     number: int,
 ) -> bytes:
     """Return the id of a version of a fact; `number` tells apart those that say the same at the same moment.
 
     A source is what `fact_source` holds of it from `stated_by` on, and after that what it cites: all in one tuple.
     """
-    said = (fact, *held, confidence, superseded_by, recorded_at, number)
-    return _hash("fact version", *said, *(_hash("source", *one) for one in sources))
+    values = (fact, *validity, confidence, superseded_by, recorded_at, number)
+    return _hash("fact version", *values, *(_hash("source", *source) for source in sources))
 
 
 def of_state(note: bytes, state: str, recorded_at: int, number: int) -> bytes:
@@ -63,9 +63,9 @@ Side = tuple[bytes | None, bytes | None, int | None, int | None]
 """One side of a conflict: a fact's id, or an item's with a stretch of it."""
 
 
-def of_conflict(kind: str, one: Side, other: Side) -> bytes:
+def of_conflict(kind: str, first_side: Side, second_side: Side) -> bytes:
     """Return the id of a conflict between two sides (fact, item, start, end), whichever comes first."""
-    return _hash("conflict", kind, *sorted(_hash("side", *side) for side in (one, other)))
+    return _hash("conflict", kind, *sorted(_hash("side", *side) for side in (first_side, second_side)))
 
 
 def free(known_by: Callable[[int], bytes], is_taken: Callable[[bytes], bool]) -> bytes:
@@ -76,20 +76,20 @@ def free(known_by: Callable[[int], bytes], is_taken: Callable[[bytes], bool]) ->
     return uid
 
 
-def _hash(*said: _Said) -> bytes:
+def _hash(*said: _Scalar) -> bytes:
     """Hash values with their types and lengths, so that no two lists of them are one."""
     state = hashlib.blake2b(digest_size=ID_BYTES)
-    for one in said:
-        mark, data = _bytes(one)
+    for value in said:
+        mark, data = _bytes(value)
         state.update(mark + len(data).to_bytes(8) + data)
     return state.digest()
 
 
-def _bytes(one: _Said) -> tuple[bytes, bytes]:
-    if one is None:
+def _bytes(value: _Scalar) -> tuple[bytes, bytes]:
+    if value is None:
         return b"-", b""
-    if isinstance(one, bytes):
-        return b"b", one
-    if isinstance(one, str):
-        return b"s", one.encode("utf-8", "surrogatepass")
-    return (b"f", one.hex().encode()) if isinstance(one, float) else (b"i", str(one).encode())
+    if isinstance(value, bytes):
+        return b"b", value
+    if isinstance(value, str):
+        return b"s", value.encode("utf-8", "surrogatepass")
+    return (b"f", value.hex().encode()) if isinstance(value, float) else (b"i", str(value).encode())

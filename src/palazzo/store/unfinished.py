@@ -19,33 +19,37 @@ class Import(NamedTuple):
     digest: str
 
 
-def begin(connection: Connection, one: Import) -> None:
+def begin(connection: Connection, source_file: Import) -> None:
     """Note that an import has begun."""
-    _keep(connection, {**_all(connection), one.digest: one.path})
+    _keep(connection, {**_read_paths(connection), source_file.digest: source_file.path})
 
 
-def end(connection: Connection, one: Import) -> None:
+def end(connection: Connection, source_file: Import) -> None:
     """Note that an import has come to its end, and with it what was interrupted of that file or of a copy of it."""
-    before = _all(connection)
-    left = {digest: path for digest, path in before.items() if digest != one.digest and path != one.path}
-    if left != before:
-        _keep(connection, left)
+    paths_by_digest = _read_paths(connection)
+    remainder = {
+        digest: path
+        for digest, path in paths_by_digest.items()
+        if digest != source_file.digest and path != source_file.path
+    }
+    if remainder != paths_by_digest:
+        _keep(connection, remainder)
 
 
 def paths(connection: Connection) -> list[str]:
     """Return the files of which a part came, and the rest is still to come."""
-    return sorted(set(_all(connection).values()))
+    return sorted(set(_read_paths(connection).values()))
 
 
-def _all(connection: Connection) -> dict[str, str]:
+def _read_paths(connection: Connection) -> dict[str, str]:
     """The paths, by digest."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)):
         return {str(digest): str(path) for digest, path in json.loads(value).items()}
     return {}
 
 
-def _keep(connection: Connection, those: dict[str, str]) -> None:
-    if those:
-        connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (_KEY, json.dumps(those)))
+def _keep(connection: Connection, paths_by_digest: dict[str, str]) -> None:
+    if paths_by_digest:
+        connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (_KEY, json.dumps(paths_by_digest)))
     else:
         connection.execute("DELETE FROM meta WHERE key = ?", (_KEY,))

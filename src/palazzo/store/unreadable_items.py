@@ -17,36 +17,36 @@ def mend(connection: Connection) -> None:
     A text keeps what is before the damage. Parts say who spoke which words, so an item without them gets least trust.
     """
     for (row,) in list(connection.execute("SELECT id FROM item")):
-        stored, codec, parts, meta = next(
+        blob, codec, parts, meta = next(
             connection.execute("SELECT text, text_codec, parts, meta FROM item WHERE id = ?", (row,))
         )
-        if not _is_text(stored, codec):
-            items.set_text(connection, row, _readable_text(stored, codec))
+        if not _is_text(blob, codec):
+            items.set_text(connection, row, _readable_text(blob, codec))
         if not _are_parts(parts):
             items.forget_parts(connection, row, _LEAST_TRUST)
         if not _is_meta(meta):
             items.set_meta(connection, row, "{}")
 
 
-def _is_text(stored: Value, codec: Value) -> bool:
+def _is_text(blob: Value, codec: Value) -> bool:
     try:
-        items.decode_text(stored, codec)  # type: ignore[arg-type]  # a damaged column may hold a value of any type
+        items.decode_text(blob, codec)  # type: ignore[arg-type]  # a damaged column may hold a value of any type
     except (zlib.error, UnicodeDecodeError, TypeError, AttributeError):
         return False
     return True
 
 
-def _readable_text(stored: Value, codec: Value) -> str:
-    plain = stored if isinstance(stored, bytes) else b""
-    return (_inflated(plain) if codec == items.DEFLATED else plain).decode("utf-8", "replace")
+def _readable_text(blob: Value, codec: Value) -> str:
+    plain = blob if isinstance(blob, bytes) else b""
+    return (_decompress_prefix(plain) if codec == items.DEFLATE else plain).decode("utf-8", "replace")
 
 
-def _inflated(stored: bytes) -> bytes:
+def _decompress_prefix(blob: bytes) -> bytes:
     """Decompress as much as can be, byte by byte: an error takes the whole call's output with it."""
     decompressor, plain = zlib.decompressobj(), bytearray()
     try:
-        for n in range(len(stored)):
-            plain += decompressor.decompress(stored[n : n + 1])
+        for n in range(len(blob)):
+            plain += decompressor.decompress(blob[n : n + 1])
     except zlib.error:
         pass  # what follows it cannot be read
     return bytes(plain)

@@ -19,7 +19,7 @@ _MOST_TOGETHER = 20
 """Drawers of one session that are paired with the next one that it uses: those it used last."""
 
 
-class Tally(NamedTuple):
+class UsageCounts(NamedTuple):
     """In how many sessions something was told unasked, in how many it was used, and how often it was told since."""
 
     told: int = 0
@@ -27,30 +27,34 @@ class Tally(NamedTuple):
     unused: int = 0
 
 
-NEVER = Tally()
+NEVER = UsageCounts()
 
 
-def joined(some: Iterable[Tally]) -> Tally:
+def merge_counts(count_list: Iterable[UsageCounts]) -> UsageCounts:
     """Return the tally of one thing that is told by several ids; a use by one of them is a use of it."""
-    known = [one for one in some if one != NEVER]
-    if not known:
+    nonzero_counts = [counts for counts in count_list if counts != NEVER]
+    if not nonzero_counts:
         return NEVER
-    return Tally(sum(one.told for one in known), sum(one.used for one in known), min(one.unused for one in known))
+    return UsageCounts(
+        sum(counts.told for counts in nonzero_counts),
+        sum(counts.used for counts in nonzero_counts),
+        min(counts.unused for counts in nonzero_counts),
+    )
 
 
-def tallies(connection: Connection, uids: Iterable[str]) -> dict[str, Tally]:
+def tallies(connection: Connection, uids: Iterable[str]) -> dict[str, UsageCounts]:
     """Return the tallies of these ids; what was never told is absent."""
-    asked = json.dumps(sorted(uid for uid in set(uids) if _is_id(uid)))
+    id_list = json.dumps(sorted(uid for uid in set(uids) if _is_id(uid)))
     rows = connection.execute(
         "SELECT lower(hex(t.uid)), t.told, t.used, t.unused FROM json_each(?) AS asked"
         " JOIN told_tally t ON t.uid = unhex(asked.value)",
-        (asked,),
+        (id_list,),
     )
-    return {uid: Tally(told, used, unused) for uid, told, used, unused in rows}
+    return {uid: UsageCounts(injected_count, used, idle_count) for uid, injected_count, used, idle_count in rows}
 
 
 def partners(
-    connection: Connection, rows: Mapping[bytes, int], besides: Collection[int] = ()
+    connection: Connection, rows: Mapping[bytes, int], extra_rows: Collection[int] = ()
 ) -> dict[int, dict[int, float]]:
     """Return by drawer (row) those it was used together with, and how much that counts, from 0 to 1.
 
@@ -60,24 +64,24 @@ def partners(
     newest = next((last for (last,) in connection.execute("SELECT max(last) FROM used_together")), None)
     if newest is None:
         return {}
-    known = {**_live(connection, besides), **rows}
-    found: dict[int, dict[int, float]] = {}
-    for one, other, sessions, last in connection.execute(
+    rows_by_uid = {**_live(connection, extra_rows), **rows}
+    scores: dict[int, dict[int, float]] = {}
+    for uid, partner_uid, sessions, last in connection.execute(
         f"SELECT one, other, sessions, last FROM used_together WHERE one IN ({','.join('?' * len(rows))})", [*rows]
     ):
-        partner = known.get(other)
+        partner = rows_by_uid.get(partner_uid)
         if partner is not None:
             counts = sessions / (sessions + 1) * 0.5 ** ((newest - last) / HALF_LIFE)
-            found.setdefault(rows[one], {})[partner] = counts
-    return found
+            scores.setdefault(rows[uid], {})[partner] = counts
+    return scores
 
 
 def _live(connection: Connection, rows: Collection[int]) -> dict[bytes, int]:
-    found = connection.execute(
+    records = connection.execute(
         "SELECT uid, id FROM drawer WHERE id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps([*rows]),),
     )
-    return {uid: int(row) for uid, row in found} if rows else {}
+    return {uid: int(row) for uid, row in records} if rows else {}
 
 
 def rows_used(connection: Connection, session: str) -> frozenset[int]:
@@ -97,7 +101,7 @@ def rows_used(connection: Connection, session: str) -> frozenset[int]:
 # --- counting ----------------------------------------------------------------------------------------------
 
 
-def told(connection: Connection, uids: Iterable[bytes]) -> None:
+def count_injections(connection: Connection, uids: Iterable[bytes]) -> None:
     """Count things that a session was told unasked, and was not told before."""
     connection.executemany(
         "INSERT INTO told_tally(uid, told, used, unused) VALUES(?, 1, 0, 1)"
@@ -106,7 +110,7 @@ def told(connection: Connection, uids: Iterable[bytes]) -> None:
     )
 
 
-def used(connection: Connection, uid: bytes, others: Sequence[bytes], at: int) -> None:
+def used(connection: Connection, uid: bytes, earlier_uids: Sequence[bytes], at: int) -> None:
     """Count something that a session uses for the first time; `others` are the drawers that it used before, if it is
     one itself, the last one first."""
     connection.execute(
@@ -117,7 +121,12 @@ def used(connection: Connection, uid: bytes, others: Sequence[bytes], at: int) -
     connection.executemany(
         "INSERT INTO used_together(one, other, sessions, last) VALUES(?, ?, 1, ?)"
         " ON CONFLICT(one, other) DO UPDATE SET sessions = sessions + 1, last = max(last, excluded.last)",
-        [pair for other in others[:_MOST_TOGETHER] if other != uid for pair in ((uid, other, at), (other, uid, at))],
+        [
+            pair
+            for earlier_uid in earlier_uids[:_MOST_TOGETHER]
+            if earlier_uid != uid
+            for pair in ((uid, earlier_uid, at), (earlier_uid, uid, at))
+        ],
     )
 
 
@@ -133,14 +142,16 @@ def clear(connection: Connection) -> None:
     connection.execute("DELETE FROM used_together")
 
 
-def everything(connection: Connection) -> tuple[Mapping[str, Tally], Mapping[tuple[str, str], tuple[int, int]]]:
+def everything(connection: Connection) -> tuple[Mapping[str, UsageCounts], Mapping[tuple[str, str], tuple[int, int]]]:
     """Return all that is counted: tallies by id, and by pair in how many sessions and when last."""
-    counted = {bytes(uid).hex(): Tally(*rest) for uid, *rest in connection.execute("SELECT * FROM told_tally")}
-    paired = {
-        (bytes(one).hex(), bytes(other).hex()): (int(sessions), int(last))
-        for one, other, sessions, last in connection.execute("SELECT * FROM used_together")
+    counts_by_id = {
+        bytes(uid).hex(): UsageCounts(*rest) for uid, *rest in connection.execute("SELECT * FROM told_tally")
     }
-    return counted, paired
+    pairs = {
+        (bytes(first).hex(), bytes(second).hex()): (int(sessions), int(last))
+        for first, second, sessions, last in connection.execute("SELECT * FROM used_together")
+    }
+    return counts_by_id, pairs
 
 
 def _is_id(uid: str) -> bool:

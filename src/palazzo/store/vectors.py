@@ -11,8 +11,8 @@ from palazzo.store.database import Connection
 
 def embedder_id(connection: Connection, name: str, dimension: int) -> int:
     """Return the row id of an embedder, recording it when it is new."""
-    for row, known in connection.execute("SELECT id, dimension FROM embedder WHERE name = ?", (name,)):
-        assert known == dimension, f"{name} gave {known} dimensions before, now {dimension}"  # noqa: S101
+    for row, stored_dimension in connection.execute("SELECT id, dimension FROM embedder WHERE name = ?", (name,)):
+        assert stored_dimension == dimension, f"{name} gave {stored_dimension} dimensions before, now {dimension}"  # noqa: S101
         return int(row)
     (row,) = next(
         connection.execute("INSERT INTO embedder(name, dimension) VALUES(?,?) RETURNING id", (name, dimension))
@@ -48,8 +48,8 @@ def pending_passages(connection: Connection, limit: int) -> list[tuple[int, byte
 
 def delete_orphans(connection: Connection) -> int:
     """Delete the vectors of texts that no passage has any more; return how many there were."""
-    gone = connection.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage) RETURNING 1")
-    return sum(1 for _ in gone)
+    deleted_rows = connection.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage) RETURNING 1")
+    return sum(1 for _ in deleted_rows)
 
 
 def still_read(connection: Connection, passages: Iterable[tuple[int, bytes]]) -> set[int]:
@@ -139,10 +139,10 @@ def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int]
     """Yield the vectors of live drawers, in the order of the drawers: all, or those of `drawer_rows`, ascending."""
     passages = _passages(connection, drawer_rows)
     while block := list(itertools.islice(passages, _READ_TOGETHER)):
-        found = _by_hash(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
+        vectors = _by_hash(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
         for passage, drawer, room, kind, created_at, digest in block:
-            if digest in found:
-                yield VectorRow(passage, drawer, room, kind, created_at, *found[digest])
+            if digest in vectors:
+                yield VectorRow(passage, drawer, room, kind, created_at, *vectors[digest])
 
 
 def _passages(connection: Connection, drawer_rows: Sequence[int] | None) -> Iterator[Any]:
@@ -161,7 +161,7 @@ def _passages(connection: Connection, drawer_rows: Sequence[int] | None) -> Iter
 
 def _by_hash(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
     """Return (scale, int8 bytes) by text hash; `hashes` are sorted, so that each page of the table is read once."""
-    found: dict[bytes, tuple[float, bytes]] = {}
+    vectors: dict[bytes, tuple[float, bytes]] = {}
     for start in range(0, len(hashes), 500):
         part = hashes[start : start + 500]
         rows = connection.execute(
@@ -169,18 +169,18 @@ def _by_hash(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> 
             (embedder, *part),
         )
         for digest, scale, body in rows:
-            found[digest] = (scale, body)
-    return found
+            vectors[digest] = (scale, body)
+    return vectors
 
 
 def drawers_of_passages(connection: Connection, passages: Sequence[int]) -> set[int]:
     """Return the drawers that the passages belong to."""
-    found: set[int] = set()
+    drawer_rows: set[int] = set()
     for start in range(0, len(passages), 500):
         part = passages[start : start + 500]
         rows = connection.execute(f"SELECT drawer FROM passage WHERE id IN ({','.join('?' * len(part))})", part)
-        found.update(int(drawer) for (drawer,) in rows)
-    return found
+        drawer_rows.update(int(drawer) for (drawer,) in rows)
+    return drawer_rows
 
 
 def newest_passage(connection: Connection) -> int:

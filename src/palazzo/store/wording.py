@@ -19,7 +19,7 @@ Form = Literal["name", "title", "address", "values", "parts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class WordRewriter:
     """What becomes of names, of titles and of addresses."""
 
     name: Callable[[str], str]
@@ -28,7 +28,7 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class WordTable:
     """A table with words: what its rows are known by, and the form of each column that holds some."""
 
     table: str
@@ -37,20 +37,20 @@ class Worded:
 
 
 TABLES = (
-    Worded("device", "id", (("name", "name"),)),
-    Worded("wing", "id", (("first_name", "name"), ("name", "name"))),
-    Worded("room", "id", (("first_name", "name"), ("name", "name"))),
-    Worded("arrangement", "id", (("name", "name"),)),
-    Worded("tunnel", "id", (("label", "title"), ("actor", "name"))),
-    Worded("known_person", "id", (("name", "name"),)),
-    Worded("project", "id", (("identity", "name"), ("roots", "values"))),
-    Worded(
+    WordTable("device", "id", (("name", "name"),)),
+    WordTable("wing", "id", (("first_name", "name"), ("name", "name"))),
+    WordTable("room", "id", (("first_name", "name"), ("name", "name"))),
+    WordTable("arrangement", "id", (("name", "name"),)),
+    WordTable("tunnel", "id", (("label", "title"), ("actor", "name"))),
+    WordTable("known_person", "id", (("name", "name"),)),
+    WordTable("project", "id", (("identity", "name"), ("roots", "values"))),
+    WordTable(
         "source",
         "id",
         (("key", "values"), ("uri", "address"), ("session_id", "name"), ("title", "title"), ("project", "name")),
     ),
-    Worded("file_state", "uri", (("uri", "address"),)),
-    Worded(
+    WordTable("file_state", "uri", (("uri", "address"),)),
+    WordTable(
         "item",
         "id",
         (
@@ -62,9 +62,9 @@ TABLES = (
             ("meta", "values"),
         ),
     ),
-    Worded("act", "id", (("actor", "name"), ("detail", "values"))),
-    Worded("change_group", "id", (("actor", "name"), ("verb", "name"), ("summary", "title"))),
-    Worded(
+    WordTable("act", "id", (("actor", "name"), ("detail", "values"))),
+    WordTable("change_group", "id", (("actor", "name"), ("verb", "name"), ("summary", "title"))),
+    WordTable(
         "drawer",
         "id",
         (
@@ -76,19 +76,19 @@ TABLES = (
             ("locator", "name"),
         ),
     ),
-    Worded("tag", "id", (("name", "name"),)),
-    Worded("token", "id", (("name", "name"),)),
-    Worded(
+    WordTable("tag", "id", (("name", "name"),)),
+    WordTable("token", "id", (("name", "name"),)),
+    WordTable(
         "sync_remote",
         "id",
         (("name", "name"), ("address", "address"), ("wings", "values"), ("failure", "title")),
     ),
-    Worded("fact_anchor", "id", (("path", "name"),)),
-    Worded("dead_letter", "id", (("label", "name"),)),
+    WordTable("fact_anchor", "id", (("path", "name"),)),
+    WordTable("dead_letter", "id", (("label", "name"),)),
 )
 """Tables that are gone through column by column."""
 
-ELSEWHERE = {
+DELEGATED_TABLES = {
     "item": "its text and raw bytes: archive/erasing",
     "pack": "raw bytes: archive/erasing, store/packs",
     "landmark": "hashes of raw bytes: they go with the pack (store/packs)",
@@ -162,10 +162,10 @@ WORDLESS = {
 """Tables that hold no words, and what they hold."""
 
 
-def reword(connection: Connection, wording: Wording) -> dict[str, list[int | str]]:
+def reword(connection: Connection, rewriter: WordRewriter) -> dict[str, list[int | str]]:
     """Put what `wording` makes of words in their place, everywhere; return the keys of the rows that changed."""
-    changed = {one.table: _reword_table(connection, one, wording) for one in TABLES}
-    changed["fact"] = [facts.erase_words(connection, wording.title)] if _any_facts(connection) else []
+    changed = {word_table.table: _reword_table(connection, word_table, rewriter) for word_table in TABLES}
+    changed["fact"] = [facts.erase_words(connection, rewriter.title)] if _any_facts(connection) else []
     return {table: rows for table, rows in changed.items() if rows and rows != [0]}
 
 
@@ -173,64 +173,67 @@ def _any_facts(connection: Connection) -> bool:
     return any(True for _ in connection.execute("SELECT 1 FROM entity UNION ALL SELECT 1 FROM predicate LIMIT 1"))
 
 
-def _reword_table(connection: Connection, worded: Worded, wording: Wording) -> list[int | str]:
-    names = [name for name, _ in worded.columns]
+def _reword_table(connection: Connection, word_table: WordTable, rewriter: WordRewriter) -> list[int | str]:
+    names = [name for name, _ in word_table.columns]
     assignments = ", ".join(f"{name} = ?" for name in names)
     changes = []
-    for key, *values in connection.execute(f"SELECT {worded.key}, {', '.join(names)} FROM {worded.table}"):
-        left = [
-            _reworded(str(value), form, wording) if value else value
-            for value, (_, form) in zip(values, worded.columns, strict=True)
+    for key, *values in connection.execute(f"SELECT {word_table.key}, {', '.join(names)} FROM {word_table.table}"):
+        new_values = [
+            _rewrite_value(str(value), form, rewriter) if value else value
+            for value, (_, form) in zip(values, word_table.columns, strict=True)
         ]
-        if left != values:
-            changes.append((key, left))
+        if new_values != values:
+            changes.append((key, new_values))
     if changes:
         connection.executemany(
-            f"UPDATE {worded.table} SET {assignments} WHERE {worded.key} = ?", ((*left, key) for key, left in changes)
+            f"UPDATE {word_table.table} SET {assignments} WHERE {word_table.key} = ?",
+            ((*new_values, key) for key, new_values in changes),
         )
     return [key for key, _ in changes]
 
 
-def _reworded(value: str, form: Form, wording: Wording) -> str:
+def _rewrite_value(value: str, form: Form, rewriter: WordRewriter) -> str:
     match form:
         case "name":
-            return wording.name(value)
+            return rewriter.name(value)
         case "title":
-            return wording.title(value)
+            return rewriter.title(value)
         case "address":
-            return wording.address(value)
+            return rewriter.address(value)
         case "values":
-            return _in_json(value, wording.name)
+            return _in_json(value, rewriter.name)
         case "parts":
-            return _in_parts(value, wording.name)
+            return _in_parts(value, rewriter.name)
 
 
-def _in_json(stored: str, name: Callable[[str], str]) -> str:
+def _in_json(json_text: str, name: Callable[[str], str]) -> str:
     """Change the strings of a JSON text; where none changes it stays to the letter."""
-    value = json.loads(stored)
-    left = {key: _walk(one, name) for key, one in value.items()} if isinstance(value, dict) else _walk(value, name)
-    return stored if left == value else json.dumps(left)
+    value = json.loads(json_text)
+    new_value = (
+        {key: _walk(child, name) for key, child in value.items()} if isinstance(value, dict) else _walk(value, name)
+    )
+    return json_text if new_value == value else json.dumps(new_value)
 
 
 def _walk(value: object, name: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return name(value)
     if isinstance(value, dict):
-        return {name(key) if isinstance(key, str) else key: _walk(one, name) for key, one in value.items()}
-    return [_walk(one, name) for one in value] if isinstance(value, list) else value
+        return {name(key) if isinstance(key, str) else key: _walk(child, name) for key, child in value.items()}
+    return [_walk(child, name) for child in value] if isinstance(value, list) else value
 
 
-def _in_parts(stored: str, name: Callable[[str], str]) -> str:
+def _in_parts(parts_json: str, name: Callable[[str], str]) -> str:
     """Change what calls are named in stored parts: the fourth and fifth of each."""
-    parts: list[list[object]] = json.loads(stored)
-    left = [[*part[:3], *(name(str(one)) for one in part[3:5]), *part[5:]] for part in parts]
-    return stored if left == parts else json.dumps(left, separators=(",", ":"))
+    parts: list[list[object]] = json.loads(parts_json)
+    new_parts = [[*part[:3], *(name(str(label)) for label in part[3:5]), *part[5:]] for part in parts]
+    return parts_json if new_parts == parts else json.dumps(new_parts, separators=(",", ":"))
 
 
-def collecting(take: Callable[[Sequence[str]], None]) -> Wording:
+def make_collector(take: Callable[[Sequence[str]], None]) -> WordRewriter:
     """Return a wording that changes nothing and gives all words to `take`."""
 
-    def seen(text: str) -> str:
+    def collect_text(text: str) -> str:
         take((text,))
         return text
 
@@ -238,4 +241,4 @@ def collecting(take: Callable[[Sequence[str]], None]) -> Wording:
         take((unquote(uri, errors="surrogateescape"),))
         return uri
 
-    return Wording(seen, seen, address)
+    return WordRewriter(collect_text, collect_text, address)

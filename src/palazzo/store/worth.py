@@ -21,7 +21,7 @@ class Worth(NamedTuple):
     references: int
 
 
-class Noted(NamedTuple):
+class NoteSummary(NamedTuple):
     """A note as it is told of: `label` is its kind, '' where it was given none."""
 
     id: str
@@ -31,7 +31,7 @@ class Noted(NamedTuple):
     text: str
 
 
-def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, Noted]:
+def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, NoteSummary]:
     """Return the notes of these row ids."""
     rows = connection.execute(
         "SELECT id, uid, author, created_at, json_extract(meta, '$.label'), text, text_codec FROM item"
@@ -39,7 +39,7 @@ def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, Noted]
         (json.dumps(list(items)),),
     )
     return {
-        int(row): Noted(bytes(uid).hex(), author, Micros(at), str(label or ""), decode_text(text, codec))
+        int(row): NoteSummary(bytes(uid).hex(), author, Micros(at), str(label or ""), decode_text(text, codec))
         for row, uid, author, at, label, text, codec in rows
     }
 
@@ -49,34 +49,34 @@ def worth_of(connection: Connection, items: Iterable[int]) -> dict[int, Worth]:
 
     Tags that a rule gives are no marks. Facts count that are believed now.
     """
-    asked = json.dumps(sorted(set(items)))
+    item_list = json.dumps(sorted(set(items)))
     tunnels = _tunnel_ends(connection)
-    facts = _facts_on(connection, asked)
-    found: dict[int, Worth] = {}
+    facts = _facts_on(connection, item_list)
+    worth_by_item: dict[int, Worth] = {}
     for item, uid, trust, marks in connection.execute(
         "SELECT s.item, d.uid, d.trust, (SELECT count(*) FROM drawer_tag JOIN tag ON tag.id = drawer_tag.tag"
         " WHERE drawer_tag.drawer = d.id AND tag.name NOT LIKE '%:%' AND tag.name <> 'error')"
         " FROM json_each(?) AS asked CROSS JOIN drawer_span s ON s.item = asked.value"
         " CROSS JOIN drawer d ON d.id = s.drawer WHERE d.retired_at IS NULL ORDER BY s.item, d.id",
-        (asked,),
+        (item_list,),
     ):
         row, drawer = int(item), bytes(uid).hex()
-        before = found.get(row, Worth((), trust, 0, facts.get(row, 0)))
-        if drawer not in before.drawers:
-            found[row] = before._replace(
-                drawers=(*before.drawers, drawer),
-                marks=max(before.marks, int(marks)),
-                references=before.references + tunnels.get(drawer, 0),
+        worth = worth_by_item.get(row, Worth((), trust, 0, facts.get(row, 0)))
+        if drawer not in worth.drawers:
+            worth_by_item[row] = worth._replace(
+                drawers=(*worth.drawers, drawer),
+                marks=max(worth.marks, int(marks)),
+                references=worth.references + tunnels.get(drawer, 0),
             )
-    return found
+    return worth_by_item
 
 
-def _facts_on(connection: Connection, asked: str) -> dict[int, int]:
+def _facts_on(connection: Connection, item_list: str) -> dict[int, int]:
     rows = connection.execute(
         "SELECT item.id, count(DISTINCT v.fact) FROM json_each(?) AS asked CROSS JOIN item ON item.id = asked.value"
         " CROSS JOIN fact_source f ON f.item_uid = item.uid CROSS JOIN fact_version v ON v.id = f.version"
         " WHERE v.retired_at IS NULL GROUP BY 1",
-        (asked,),
+        (item_list,),
     )
     return {int(item): int(count) for item, count in rows}
 

@@ -31,12 +31,12 @@ def parse_ahead(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
     time alone (the next one), a weekday or a date without a year (the next one), `2 hours` for `in 2 hours`. It lies
     in the past only where it says so (`yesterday`). Raises ValueError, with one sentence, for what is no time.
     """
-    said = _LEADING.sub("", " ".join(text.split()), count=1)
-    plain = said.casefold()
+    phrase = _LEADING.sub("", " ".join(text.split()), count=1)
+    plain = phrase.casefold()
     clock = None if _ISO_WITH_TIME.match(plain) else _CLOCK.search(plain)
     if clock is not None:
         return _by_the_clock(plain[: clock.start()], clock, now, zone)
-    return (_day_to_come(plain, now, zone) if plain else None) or parse_stretch(said, now, zone)
+    return (_day_to_come(plain, now, zone) if plain else None) or parse_stretch(phrase, now, zone)
 
 
 def _day_to_come(plain: str, now: Micros, zone: tzinfo) -> Stretch | None:
@@ -54,7 +54,7 @@ def _day_to_come(plain: str, now: Micros, zone: tzinfo) -> Stretch | None:
 def _in_a_year(plain: str, now: Micros, zone: tzinfo) -> Stretch | None:
     """A date without a year, in the first year in which it is still to come."""
     year = _clock_at(now, zone).year
-    dates = (_read(f"{plain} {one}", now, zone) for one in (year, year + 1))
+    dates = (_read(f"{plain} {candidate}", now, zone) for candidate in (year, year + 1))
     return next((date for date in dates if date is not None and date.end > now), None)
 
 

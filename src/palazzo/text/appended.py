@@ -11,8 +11,8 @@ import re
 
 def newline_of(text: str) -> str:
     """Return how lines end in the text, by its first."""
-    found = re.search(r"\r\n|\n|\r", text)
-    return found[0] if found else "\n"
+    match = re.search(r"\r\n|\n|\r", text)
+    return match[0] if match else "\n"
 
 
 def new(lines: list[str]) -> str:
@@ -20,7 +20,7 @@ def new(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def appended(text: str, lines: list[str]) -> str:
+def append_block(text: str, lines: list[str]) -> str:
     """Return the text with the block, of two lines or more, behind it."""
     newline = newline_of(text)
     block = newline.join(lines)
@@ -29,17 +29,17 @@ def appended(text: str, lines: list[str]) -> str:
     return text + newline + block + newline
 
 
-def without(text: str, start: int, end: int) -> str | None:
+def remove_block(text: str, start: int, end: int) -> str | None:
     """Return the text without the block from `start` to before `end`, which is where its last line ends.
 
     None where there is nothing else, and never was.
     """
     newline = newline_of(text[start:end])
-    before, after = text[:start], text[end:]
-    if not after and before:
-        return before.removesuffix(newline).removesuffix(newline)
-    after = after.removeprefix(newline)
-    shorter = before.removesuffix(newline)
-    if shorter != before and (not shorter or shorter[-1] in "\r\n"):
-        return shorter + after
-    return before + after or None
+    head, tail = text[:start], text[end:]
+    if not tail and head:
+        return head.removesuffix(newline).removesuffix(newline)
+    tail = tail.removeprefix(newline)
+    shorter = head.removesuffix(newline)
+    if shorter != head and (not shorter or shorter[-1] in "\r\n"):
+        return shorter + tail
+    return head + tail or None

@@ -20,7 +20,7 @@ _ENOUGH = 12
 """Letters and digits that lines must have to be told apart from others: `return None` has 10, a brace none."""
 _PLENTY = 60
 """Letters and digits with which lines mean what they mean though a file has them twice: some two lines of code."""
-_COMPARED = 10_000
+_COMPARISON_LIMIT = 10_000
 """Lines that are hashed to find a stretch, beside those of one: some 3 ms."""
 
 
@@ -30,11 +30,11 @@ def lines_of(text: str | bytes) -> list[str]:
     Line ends and the blanks before them are off, so that a checkout with other line ends has the same lines; so is a
     mark of the byte order. Bytes that are no UTF-8 are read as a reader is shown them, with replacement characters.
     """
-    told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    told = told.removeprefix("\ufeff")
-    if "\r" in told:
-        told = told.replace("\r\n", "\n").replace("\r", "\n")
-    lines = told.split("\n")
+    content = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    content = content.removeprefix("\ufeff")
+    if "\r" in content:
+        content = content.replace("\r\n", "\n").replace("\r", "\n")
+    lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.rstrip(" \t") for line in lines]
@@ -45,8 +45,8 @@ def digest(key: bytes, lines: Sequence[str]) -> bytes:
 
     Of no lines it is empty: there is nothing to be known again.
     """
-    encoded = _encoded(lines)
-    return _digest(key, encoded, _ends(key, [encoded[0], encoded[-1]])) if encoded else b""
+    line_bytes = _encode_lines(lines)
+    return _digest(key, line_bytes, _ends(key, [line_bytes[0], line_bytes[-1]])) if line_bytes else b""
 
 
 class Finder:
@@ -56,35 +56,35 @@ class Finder:
         self._key, self._lines = key, lines
         self._ends: list[int] = []
 
-    def stands_at(self, first: int, cited: bytes, count: int) -> bool:
+    def stands_at(self, first: int, expected_digest: bytes, count: int) -> bool:
         """Whether the `count` lines from `first` (0 is the file's first) on are those."""
         if count < 1 or not 0 <= first <= len(self._lines) - count:
             return False
-        there = _encoded(self._lines[first : first + count])
-        return _digest(self._key, there, _ends(self._key, [there[0], there[-1]])) == cited
+        line_bytes = _encode_lines(self._lines[first : first + count])
+        return _digest(self._key, line_bytes, _ends(self._key, [line_bytes[0], line_bytes[-1]])) == expected_digest
 
-    def places(self, cited: bytes, count: int, most: int = 50) -> list[int] | None:
+    def places(self, expected_digest: bytes, count: int, most: int = 50) -> list[int] | None:
         """Return where (0 is the file's first line) the `count` lines of a digest stand: the first `most` places.
 
         None where so much looks like them that it would take long to compare.
         """
         if not self._ends:
-            self._ends = _ends(self._key, _encoded(self._lines))
-        head, tail = int.from_bytes(cited[:_END]), int.from_bytes(cited[_END : 2 * _END])
-        ends, at, compared = self._ends, -1, 0
-        found: list[int] = []
-        while 0 < count <= len(ends) and len(found) < most:
+            self._ends = _ends(self._key, _encode_lines(self._lines))
+        head, tail = int.from_bytes(expected_digest[:_END]), int.from_bytes(expected_digest[_END : 2 * _END])
+        ends, at, comparisons = self._ends, -1, 0
+        positions: list[int] = []
+        while 0 < count <= len(ends) and len(positions) < most:
             try:
                 at = ends.index(head, at + 1, len(ends) - count + 1)
             except ValueError:
                 break
             if ends[at + count - 1] == tail:
-                compared += count
-                if compared > _COMPARED and compared > count:
+                comparisons += count
+                if comparisons > _COMPARISON_LIMIT and comparisons > count:
                     return None
-                if self.stands_at(at, cited, count):
-                    found.append(at)
-        return found
+                if self.stands_at(at, expected_digest, count):
+                    positions.append(at)
+        return positions
 
 
 def says_enough(lines: Sequence[str]) -> bool:
@@ -98,15 +98,15 @@ def says_plenty(lines: Sequence[str]) -> bool:
 
 
 def _has(lines: Sequence[str], enough: int) -> bool:
-    found = 0
+    letter_count = 0
     for line in lines:
-        found += sum(map(str.isalnum, line))
-        if found >= enough:
+        letter_count += sum(map(str.isalnum, line))
+        if letter_count >= enough:
             return True
     return False
 
 
-def _encoded(lines: Sequence[str]) -> list[bytes]:
+def _encode_lines(lines: Sequence[str]) -> list[bytes]:
     return "\n".join(lines).encode("utf-8", "surrogatepass").split(b"\n") if lines else []
 
 

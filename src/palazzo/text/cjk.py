@@ -25,7 +25,7 @@ def bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def spaced(text: str) -> str:
+def expand_bigrams(text: str) -> str:
     """Rewrite every run in `text` as its bigrams and its last character, separated by spaces."""
     return RUN.sub(_spaced_run, text)
 

@@ -28,25 +28,25 @@ def spellings(text: str) -> Iterator[str]:
 def strings(raw: bytes) -> Iterator[str]:
     """Yield every string and number of a JSON text, those of JSON inside strings too; the spellings of other bytes."""
     text = raw.decode("utf-8", "surrogateescape")
-    parsed = _parsed(text)
-    if parsed is None:
+    root = _parse_json(text)
+    if root is None:
         yield from spellings(text)
         return
-    waiting: list[tuple[object, int]] = [(parsed, 0)]
-    while waiting:
-        value, depth = waiting.pop()
+    stack: list[tuple[object, int]] = [(root, 0)]
+    while stack:
+        value, depth = stack.pop()
         if isinstance(value, dict):
-            waiting += [(one, depth) for pair in value.items() for one in pair]
+            stack += [(element, depth) for pair in value.items() for element in pair]
         elif isinstance(value, list):
-            waiting += [(one, depth) for one in value]
+            stack += [(element, depth) for element in value]
         elif isinstance(value, str):
             yield value
-            inner = _parsed(value) if depth < _DEEPEST and value.lstrip()[:1] in ("{", "[", '"') else None
+            inner = _parse_json(value) if depth < _DEEPEST and value.lstrip()[:1] in ("{", "[", '"') else None
             if inner is not None:
-                waiting.append((inner, depth + 1))
+                stack.append((inner, depth + 1))
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     """A JSON value, its numbers as they are written; None for anything else."""
     try:
         return json.loads(text, parse_int=str, parse_float=str)
@@ -54,8 +54,8 @@ def _parsed(text: str) -> object:
         return None
 
 
-def _letter(found: re.Match[str]) -> str:
-    code, letter = found.groups()
+def _letter(match: re.Match[str]) -> str:
+    code, letter = match.groups()
     return chr(int(code, 16)) if code else _LETTERS.get(letter, letter)
 
 

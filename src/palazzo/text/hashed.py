@@ -27,11 +27,11 @@ _WIDEST_SUM = 16
 _AT_ONCE = 1 << 20
 """Code points whose sums are made together: some 16 MB for a moment."""
 
-Standing = Literal[0, 1, 2]
+MatchMode = Literal[0, 1, 2]
 """How words must stand to be found: anywhere, as whole words, or as the whole text."""
-ANYWHERE: Standing = 0
-AS_WORDS: Standing = 1
-WHOLE: Standing = 2
+ANYWHERE: MatchMode = 0
+AS_WORDS: MatchMode = 1
+WHOLE: MatchMode = 2
 
 Range = tuple[int, int]
 
@@ -40,7 +40,7 @@ class HashedWords(NamedTuple):
     """Words that are known by their hash: how many code points, how they must stand, their probes, their hash."""
 
     size: int
-    standing: Standing
+    standing: MatchMode
     head: int
     tail: int
     hash: bytes
@@ -49,11 +49,11 @@ class HashedWords(NamedTuple):
 class Finder:
     """Finds words by their hashes under one key (1 to 64 bytes). Empty finders find nothing and cost nothing."""
 
-    def __init__(self, key: bytes, known: Iterable[HashedWords] = ()) -> None:
+    def __init__(self, key: bytes, entries: Iterable[HashedWords] = ()) -> None:
         self.key = key
         self._whole: set[bytes] = set()
         self._parts: dict[int, dict[int, list[HashedWords]]] = {}
-        for words in known:
+        for words in entries:
             if words.standing == WHOLE:
                 self._whole.add(words.hash)
             else:
@@ -67,11 +67,11 @@ class Finder:
         """Whether it knows any text as a whole."""
         return bool(self._whole)
 
-    def hashed(self, words: str, standing: Standing = ANYWHERE) -> HashedWords:
+    def hash_words(self, words: str, mode: MatchMode = ANYWHERE) -> HashedWords:
         """Return what `words` (not empty) will be known by."""
         width = _window(len(words))
         sums = _sums(words, width, self.key)
-        return HashedWords(len(words), standing, int(sums[0]), int(sums[-1]), self._hash(words))
+        return HashedWords(len(words), mode, int(sums[0]), int(sums[-1]), self._hash(words))
 
     def is_whole(self, text: str) -> bool:
         """Whether the text as a whole is known."""
@@ -79,11 +79,11 @@ class Finder:
 
     def find(self, text: str) -> list[Range]:
         """Return the stretches of `text` that are known, sorted and apart from each other."""
-        return [(0, len(text))] if self.is_whole(text) else merged(self.each(text))
+        return [(0, len(text))] if self.is_whole(text) else merged(self.find_parts(text))
 
-    def each(self, text: str) -> list[Range]:
+    def find_parts(self, text: str) -> list[Range]:
         """Return every stretch that is known as a part, also those that overlap."""
-        return [one for width, heads in self._parts.items() for one in self._find(text, width, heads)]
+        return [stretch for width, heads in self._parts.items() for stretch in self._find(text, width, heads)]
 
     def begins(self, text: str) -> bool:
         """Whether `text` begins as long words do that are known: perhaps it is them, cut off."""
@@ -93,16 +93,16 @@ class Finder:
 
     def suspects(self, texts: Sequence[str]) -> set[int]:
         """Return which of the texts hold something known: one pass over them all."""
-        found = {n for n, text in enumerate(texts) if self.is_whole(text)}
+        indexes = {n for n, text in enumerate(texts) if self.is_whole(text)}
         if self._parts:
-            joined = "\0".join(texts)
+            text_block = "\0".join(texts)
             starts = [0, *accumulate(len(text) + 1 for text in texts)]
             for width, heads in self._parts.items():
-                for start, end in self._find(joined, width, heads):
-                    found.update(range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)))
-        return found
+                for start, end in self._find(text_block, width, heads):
+                    indexes.update(range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)))
+        return indexes
 
-    def covered(self, text: str) -> str:
+    def cover_text(self, text: str) -> str:
         """Return `text` with █ for each code point that is known."""
         return cover(text, self.find(text)) if self else text
 
@@ -112,13 +112,13 @@ class Finder:
         import numpy as np
 
         sums = _sums(text, width, self.key)
-        wanted = np.array(sorted(heads), dtype=np.uint32)
+        head_array = np.array(sorted(heads), dtype=np.uint32)
         table = np.zeros(1 << 16, dtype=bool)
-        table[wanted & 0xFFFF] = True
-        likely = np.flatnonzero(table[sums & 0xFFFF])
+        table[head_array & 0xFFFF] = True
+        candidates = np.flatnonzero(table[sums & 0xFFFF])
         if width > _WIDEST_SUM:
-            likely = likely[np.isin(sums[likely], wanted)]
-        for at in likely.tolist():
+            candidates = candidates[np.isin(sums[candidates], head_array)]
+        for at in candidates.tolist():
             for words in heads[int(sums[at])]:
                 end = at + words.size
                 if end > len(text) or sums[end - width] != words.tail:
@@ -139,25 +139,25 @@ def cover(text: str, ranges: Iterable[Range]) -> str:
     for start, end in ranges:
         pieces += (text[at:start], COVER * (end - start))
         at = end
-    return settled("".join([*pieces, text[at:]]))
+    return cover_blanks("".join([*pieces, text[at:]]))
 
 
-def settled(text: str) -> str:
+def cover_blanks(text: str) -> str:
     """Return `text`; █ for blanks, too, where nothing else is left: the same, in whatever pieces it was covered."""
     return COVER * len(text) if COVER in text and not text.strip(f"{COVER} \n\r\t") else text
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
     """Return ranges sorted, those that touch or overlap joined, empty ones left out."""
-    found: list[Range] = []
+    merged_ranges: list[Range] = []
     for start, end in sorted(ranges):
         if start >= end:
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged_ranges and start <= merged_ranges[-1][1]:
+            merged_ranges[-1] = (merged_ranges[-1][0], max(end, merged_ranges[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged_ranges.append((start, end))
+    return merged_ranges
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:

@@ -27,13 +27,13 @@ def inert(words: str) -> str:
 
 def _plain(words: str) -> str:
     words = _ADDRESS.sub(lambda found: f"`{found.group().replace('`', '')}`", words.replace("`", "'"))
-    kept, at = [], 0
+    pieces, at = [], 0
     for code in _CODE.finditer(words):
-        kept += [_quoted(words[at : code.start()]), code.group()]
+        pieces += [_escape_markup(words[at : code.start()]), code.group()]
         at = code.end()
-    return "".join([*kept, _quoted(words[at:])])
+    return "".join([*pieces, _escape_markup(words[at:])])
 
 
-def _quoted(words: str) -> str:
+def _escape_markup(words: str) -> str:
     words = words.replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")
     return _ACTS.sub(lambda found: f"`{found.group()}`", words)

@@ -55,8 +55,8 @@ class Node:
 
     def last(self, key: str) -> tuple[int, Node] | None:
         """Return the member that counts of those with this key, and its place: the last one; None without any."""
-        found = [(n, part.value) for n, part in enumerate(self.parts) if part.key == key]
-        return found[-1] if found and self.kind == "object" else None
+        matches = [(n, part.value) for n, part in enumerate(self.parts) if part.key == key]
+        return matches[-1] if matches and self.kind == "object" else None
 
 
 def read(text: str) -> Node:
@@ -93,8 +93,8 @@ def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -
     if not container.parts:
         return _into_empty(text, container, style, value, key)
     last = container.parts[-1]
-    before = container.parts[-2].value.end if len(container.parts) > 1 else container.start + 1
-    gap = text[before : last.start].partition(",")[2] if len(container.parts) > 1 else text[before : last.start]
+    gap_start = container.parts[-2].value.end if len(container.parts) > 1 else container.start + 1
+    gap = text[gap_start : last.start].partition(",")[2] if len(container.parts) > 1 else text[gap_start : last.start]
     if "\n" in gap or "\r" in gap:
         gap = style.newline + re.split(r"[\r\n]", gap)[-1]
         part = style.on_lines(value, key, gap)
@@ -105,7 +105,7 @@ def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -
     return f"{text[:end]},{gap}{part}{text[end:]}"
 
 
-def replaced(text: str, trail: Sequence[int], value: Any) -> str:
+def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
     """Return the text with another value at `trail`."""
     root = read(text)
     node = at(root, trail)
@@ -113,11 +113,11 @@ def replaced(text: str, trail: Sequence[int], value: Any) -> str:
     gap = style.newline + _indentation(text, node.start)
     old = text[node.start : node.end]
     is_spread = "\n" in old or "\r" in old
-    said = style.on_lines(value, None, gap) if is_spread else style.on_one_line(value, None)
-    return text[: node.start] + said + text[node.end :]
+    new_text = style.on_lines(value, None, gap) if is_spread else style.on_one_line(value, None)
+    return text[: node.start] + new_text + text[node.end :]
 
 
-def without(text: str, trail: Sequence[int]) -> str | None:
+def remove_part(text: str, trail: Sequence[int]) -> str | None:
     """Return the text without the part at `trail`, and without the containers that were made for it.
 
     None where that is all of it.
@@ -169,8 +169,8 @@ def _parts(text: str, start: int, kind: Kind) -> Iterator[Part]:
 
 
 def _behind_space(text: str, place: int) -> int:
-    found = _GAP.match(text, place)
-    return found.end() if found else place
+    match = _GAP.match(text, place)
+    return match.end() if match else place
 
 
 # --- writing -----------------------------------------------------------------------------------------------
@@ -184,21 +184,21 @@ class _Style:
         first = re.search(r"\r\n|\n|\r", text)
         self.newline = first[0] if first else "\n"
         self.is_spread = not root.parts or re.search(r"[\r\n]", inside) is not None
-        indented = re.search(r"[\r\n]([ \t]+)[^ \t\r\n]", inside)
-        self.unit = indented[1] if indented else _UNIT
+        indent_match = re.search(r"[\r\n]([ \t]+)[^ \t\r\n]", inside)
+        self.unit = indent_match[1] if indent_match else _UNIT
         self.is_compact = not self.is_spread and re.search(r'":\S', inside) is not None
 
     def on_lines(self, value: Any, key: str | None, gap: str) -> str:
         """A part over several lines, each of which begins with `gap`."""
-        said = json.dumps(value, indent=self.unit, ensure_ascii=False).replace("\n", gap)
-        return said if key is None else f"{json.dumps(key, ensure_ascii=False)}: {said}"
+        json_text = json.dumps(value, indent=self.unit, ensure_ascii=False).replace("\n", gap)
+        return json_text if key is None else f"{json.dumps(key, ensure_ascii=False)}: {json_text}"
 
     def on_one_line(self, value: Any, key: str | None) -> str:
         """A part on one line."""
         colon = ":" if self.is_compact else ": "
         comma = "," if self.is_compact else ", "
-        said = json.dumps(value, separators=(comma, colon), ensure_ascii=False)
-        return said if key is None else f"{json.dumps(key, ensure_ascii=False)}{colon}{said}"
+        json_text = json.dumps(value, separators=(comma, colon), ensure_ascii=False)
+        return json_text if key is None else f"{json.dumps(key, ensure_ascii=False)}{colon}{json_text}"
 
 
 def _into_empty(text: str, container: Node, style: _Style, value: Any, key: str | None) -> str:
@@ -223,5 +223,5 @@ def _empty_before(gap: str) -> str | None:
 def _indentation(text: str, place: int) -> str:
     """The whitespace that the line begins with on which `place` is."""
     begin = max(text.rfind("\n", 0, place), text.rfind("\r", 0, place)) + 1
-    found = re.compile(r"[ \t]*").match(text, begin)
-    return found[0] if found else ""
+    match = re.compile(r"[ \t]*").match(text, begin)
+    return match[0] if match else ""

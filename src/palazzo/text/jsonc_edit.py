@@ -59,15 +59,15 @@ def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -
     return f"{text[:place]},{text[place:line_end]}{new[1:]}{text[line_end:]}"
 
 
-def replaced(text: str, trail: Sequence[int], value: Any) -> str:
+def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
     """Return the text with another value at `trail`; comments inside the former go with it."""
     bare = plain(text)
     node = json_edit.at(json_edit.read(bare), trail)
-    changed = json_edit.replaced(bare, trail, value)
+    changed = json_edit.replace_value(bare, trail, value)
     return text[: node.start] + changed[node.start : len(changed) - len(bare) + node.end] + text[node.end :]
 
 
-def without(text: str, trail: Sequence[int]) -> str | None:
+def remove_part(text: str, trail: Sequence[int]) -> str | None:
     """Return the text without the part at `trail`, and without the containers that were made for it.
 
     None where that is all of it. A container that has a comment was not made for it alone.
@@ -82,33 +82,33 @@ def without(text: str, trail: Sequence[int]) -> str | None:
             return _without_later(text, container.parts[place - 1].value.end, part.start, part.value.end)
         if len(container.parts) > 1:
             return _without_first(text, part.start, part.value.end, container.parts[1].start)
-        before, behind = text[container.start + 1 : part.start], text[part.value.end : container.end - 1]
-        was = _empty_before(before)
-        if was is None and (_has_comment(before) or _has_comment(behind)):
-            was = before
+        head, tail = text[container.start + 1 : part.start], text[part.value.end : container.end - 1]
+        was = _empty_before(head)
+        if was is None and (_has_comment(head) or _has_comment(tail)):
+            was = head
         if was is not None:
-            kept = _without_comma(behind) if _has_comment(behind) else ""
-            return text[: container.start + 1] + was + kept + text[container.end - 1 :]
+            remainder = _without_comma(tail) if _has_comment(tail) else ""
+            return text[: container.start + 1] + was + remainder + text[container.end - 1 :]
         trail = above
     rest = text[: root.start] + text[root.end :]
     return f"{text[: root.start]}{{}}{text[root.end :]}" if _has_comment(rest) else None
 
 
-def _without_later(text: str, before: int, start: int, end: int) -> str:
+def _without_later(text: str, previous_end: int, start: int, end: int) -> str:
     """Without the part from `start` to `end`, of which the one before ends at `before`."""
-    comments = _comment_ends(text, before, start)
+    comments = _comment_ends(text, previous_end, start)
     if not comments:
-        return text[:before] + text[end:]
-    own, next_comma = _comma(text, before), _comma(text, end)
+        return text[:previous_end] + text[end:]
+    own, next_comma = _comma(text, previous_end), _comma(text, end)
     if next_comma < len(text):
-        kept = max(comments[-1], own + 1)
-        return text[:kept] + text[end:next_comma] + text[next_comma + 1 :]
+        keep_end = max(comments[-1], own + 1)
+        return text[:keep_end] + text[end:next_comma] + text[next_comma + 1 :]
     return text[:own] + text[own + 1 : comments[-1]] + text[end:]
 
 
-def _without_first(text: str, start: int, end: int, following: int) -> str:
-    between = _without_comma(text[end:following])
-    return text[:start] + (between.lstrip() if _has_comment(between) else "") + text[following:]
+def _without_first(text: str, start: int, end: int, next_start: int) -> str:
+    between = _without_comma(text[end:next_start])
+    return text[:start] + (between.lstrip() if _has_comment(between) else "") + text[next_start:]
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ def _without_first(text: str, start: int, end: int, following: int) -> str:
 
 def _comma(text: str, place: int) -> int:
     """Where the comma behind a value is; the text's length where none is."""
-    found = re.compile(rf"(?:[ \t\r\n]|{_COMMENT})*,", re.DOTALL).match(text, place)
-    return found.end() - 1 if found else len(text)
+    match = re.compile(rf"(?:[ \t\r\n]|{_COMMENT})*,", re.DOTALL).match(text, place)
+    return match.end() - 1 if match else len(text)
 
 
 def _without_comma(gap: str) -> str:
@@ -130,11 +130,11 @@ def _has_comment(gap: str) -> bool:
 
 
 def _comment_ends(text: str, start: int, end: int) -> list[int]:
-    return [found.end() for found in _COMMENTS.finditer(text, start, end) if found["comment"]]
+    return [match.end() for match in _COMMENTS.finditer(text, start, end) if match["comment"]]
 
 
-def _first_difference(one: str, other: str) -> int:
-    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+def _first_difference(first: str, second: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
 
 
 def _empty_before(gap: str) -> str | None:

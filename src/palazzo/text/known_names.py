@@ -167,7 +167,7 @@ NOT_IDENTIFIERS = _words(
 )
 """What is spelled like an identifier and is none: formats, protocols, units, titles."""
 
-RESERVED = _words(
+KEYWORDS = _words(
     """
     None True False null true false undefined nil NaN self this super int str float bool bytes dict list tuple set
     object any void string number boolean char long short double unsigned let const var def class func fn function

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from palazzo.text.naming.page import KINDS, Kind, Mention, Page, Voice
-from palazzo.text.naming.people import people, signed
+from palazzo.text.naming.people import find_signatures, people
 from palazzo.text.naming.places import files, nothings, references
 from palazzo.text.naming.products import packages, products
-from palazzo.text.naming.symbols import marked, symbols
+from palazzo.text.naming.symbols import find_code_names, symbols
 
 __all__ = ["KINDS", "Kind", "Mention", "Voice", "mentions"]
 
 _RULES: tuple[Callable[[Page], Iterator[Mention]], ...] = (
-    signed,
+    find_signatures,
     nothings,
     files,
     references,
     packages,
-    marked,
+    find_code_names,
     products,
     symbols,
     people,
@@ -37,6 +37,6 @@ def mentions(text: str, voice: Voice, people: Collection[str] = ()) -> list[Ment
     """
     page = Page(text, voice, people)
     for rule in _RULES:
-        for one in rule(page):
-            page.take(one)
+        for mention in rule(page):
+            page.take(mention)
     return sorted(page.found, key=lambda one: one.start)

@@ -35,19 +35,19 @@ def near(name: str, names: Iterable[str], limit: int = 8) -> list[str]:
 
     Near is what begins or ends with it at the edge of a word, or differs from it by a slip or two.
     """
-    scored = [(score, other) for other in set(names) if (score := _nearness(name, other)) > 0]
-    return [other for _, other in nlargest(limit, scored, key=lambda pair: (pair[0], pair[1]))]
+    ranking = [(score, candidate) for candidate in set(names) if (score := _nearness(name, candidate)) > 0]
+    return [candidate for _, candidate in nlargest(limit, ranking, key=lambda pair: (pair[0], pair[1]))]
 
 
-def _nearness(name: str, other: str) -> float:
-    shorter, longer = sorted((name, other), key=len)
+def _nearness(name: str, candidate: str) -> float:
+    shorter, longer = sorted((name, candidate), key=len)
     if len(shorter) >= _SHORTEST_PART and f" {shorter} " in f" {longer} ":
         return 1.0
     if len(longer) > _LONGEST_COMPARED:
         return 0.0
     if len(shorter) < _ALIKE / (2 - _ALIKE) * len(longer):  # they cannot have enough in common
         return 0.0
-    matcher = SequenceMatcher(None, name, other, autojunk=False)
+    matcher = SequenceMatcher(None, name, candidate, autojunk=False)
     if matcher.quick_ratio() < _ALIKE:
         return 0.0
     ratio = matcher.ratio()

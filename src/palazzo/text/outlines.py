@@ -82,24 +82,24 @@ _NO_TITLE = re.compile(r"[ ]{4}|\t|[ ]{0,3}(?:[>|]|[-*+][ \t]|[0-9]{1,9}[.)][ \t
 def _markdown(text: str) -> Outline:
     front = _FRONT_MATTER.match(text)
     outline = Outline(front_matter=front.end() if front else 0)
-    opened, fence = 0, ""
+    fence_start, fence = 0, ""
     floor = outline.front_matter
     for mark in _MARKDOWN_MARK.finditer(text, floor):
         if mark["fence"]:
             sign, info = mark["fence"].lstrip(), mark["info"]
             if fence:
                 if sign.startswith(fence) and not info.strip():
-                    outline.fences.append((opened, mark.end()))
+                    outline.fences.append((fence_start, mark.end()))
                     fence, floor = "", mark.end()
             elif "`" not in info or sign[0] == "~":
-                opened, fence = mark.start(), sign
+                fence_start, fence = mark.start(), sign
         elif not fence:
-            heading = _hash_heading(mark) if mark["hashes"] else _underlined(text, mark, floor)
+            heading = _hash_heading(mark) if mark["hashes"] else _underline_heading(text, mark, floor)
             if heading:
                 outline.headings.append(heading)
                 floor = mark.end()
     if fence:
-        outline.fences.append((opened, len(text)))
+        outline.fences.append((fence_start, len(text)))
     return outline
 
 
@@ -108,7 +108,7 @@ def _hash_heading(mark: re.Match[str]) -> Heading:
     return Heading(mark.start(), mark.end(), len(mark["hashes"]), title[:LONGEST_TITLE])
 
 
-def _underlined(text: str, mark: re.Match[str], floor: int) -> Heading | None:
+def _underline_heading(text: str, mark: re.Match[str], floor: int) -> Heading | None:
     """The heading over a line of `=` or `-`: one line of text that is no list item, quote, table or code."""
     start = _line_before(text, mark.start(), floor)
     title = text[start : mark.start()]
@@ -143,21 +143,21 @@ def _rest(text: str) -> Outline:
         start = _line_before(text, line.start(), floor)
         title = text[start : line.start()].rstrip()
         over = _line_before(text, start, floor)
-        overlined = start > over and text[over:start].strip() == line[0].strip()
-        if not _is_rest_title(title, line[0].rstrip(), overlined):
+        has_overline = start > over and text[over:start].strip() == line[0].strip()
+        if not _is_rest_title(title, line[0].rstrip(), has_overline):
             continue
-        if not overlined and not _opens_paragraph(text, start, floor):
+        if not has_overline and not _opens_paragraph(text, start, floor):
             continue
-        level = levels.setdefault((line[1], overlined), len(levels) + 1)
-        begin = over if overlined else start
+        level = levels.setdefault((line[1], has_overline), len(levels) + 1)
+        begin = over if has_overline else start
         outline.headings.append(Heading(begin, line.end(), level, _tidy(title)))
         floor = line.end()
     return outline
 
 
-def _is_rest_title(title: str, adornment: str, overlined: bool) -> bool:
+def _is_rest_title(title: str, adornment: str, has_overline: bool) -> bool:
     """docutils accepts an underline shorter than its title from four characters on."""
-    if not title.strip() or (title[0].isspace() and not overlined):
+    if not title.strip() or (title[0].isspace() and not has_overline):
         return False
     return len(adornment) >= min(len(title), 4) and _ADORNMENT.fullmatch(title) is None
 
@@ -196,9 +196,9 @@ _CONFIG_MARK = re.compile(
 
 
 def _config(text: str) -> Outline:
-    found = ((mark, mark[1] or mark[2]) for mark in _CONFIG_MARK.finditer(text))
+    marks = ((mark, mark[1] or mark[2]) for mark in _CONFIG_MARK.finditer(text))
     return Outline(
-        [Heading(mark.start(), mark.end(), 1, title.strip(" \t\"'")[:LONGEST_TITLE]) for mark, title in found if title]
+        [Heading(mark.start(), mark.end(), 1, title.strip(" \t\"'")[:LONGEST_TITLE]) for mark, title in marks if title]
     )
 
 

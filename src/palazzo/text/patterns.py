@@ -21,27 +21,27 @@ IGNORE_CASE, MULTILINE, DOT_ALL = 2, 8, 16
 FILE = f"patterns-{sys.implementation.cache_tag}-{sys.hexversion:x}.bin"
 """Another for each version, whose lists may differ."""
 
-_remembered: dict[tuple[str, int], Any] = {}
-_compiled: dict[tuple[str, int], None] = {}
+_code_cache: dict[tuple[str, int], Any] = {}
+_new_patterns: dict[tuple[str, int], None] = {}
 """What was compiled in this process after something was remembered, and so is missing in the file."""
 
 
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def compile_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return a pattern ready to be searched for."""
-    kept = _remembered.get((pattern, flags))
-    if kept is not None:
+    cache_entry = _code_cache.get((pattern, flags))
+    if cache_entry is not None:
         import _sre  # type: ignore[import-not-found]
 
-        all_flags, code, *groups = kept
+        all_flags, code, *groups = cache_entry
         try:
-            made: re.Pattern[str] = _sre.compile(pattern, all_flags, memoryview(code).cast("I").tolist(), *groups)
+            regex: re.Pattern[str] = _sre.compile(pattern, all_flags, memoryview(code).cast("I").tolist(), *groups)
         except (RuntimeError, TypeError, ValueError):
-            _remembered.pop((pattern, flags))  # not what this Python makes of it
+            _code_cache.pop((pattern, flags))  # not what this Python makes of it
         else:
-            return made
+            return regex
     import re
 
-    _compiled[pattern, flags] = None
+    _new_patterns[pattern, flags] = None
     return re.compile(pattern, flags)
 
 
@@ -52,19 +52,19 @@ def remember(raw: bytes) -> None:
     if raw[:_DIGEST] != _digest(raw[_DIGEST:]):
         return
     try:
-        _remembered.update(marshal.loads(raw[_DIGEST:]))  # noqa: S302 - this user's own, as a .pyc is
+        _code_cache.update(marshal.loads(raw[_DIGEST:]))  # noqa: S302 - this user's own, as a .pyc is
     except (EOFError, ValueError, TypeError):
         return
 
 
-def kept() -> bytes:
+def dump_cache() -> bytes:
     """Return what was compiled here with what was remembered; nothing where none of it is new."""
-    if not _compiled:
+    if not _new_patterns:
         return b""
     import marshal
 
     try:
-        body = marshal.dumps(_remembered | {asked: _code(*asked) for asked in _compiled})
+        body = marshal.dumps(_code_cache | {key: _code(*key) for key in _new_patterns})
     except (ImportError, AttributeError):
         return b""  # another Python's `re`, built differently inside: it compiles each time
     return _digest(body) + body
@@ -84,11 +84,11 @@ def _code(pattern: str, flags: int) -> tuple[Any, ...]:
     """What `re.compile` hands to `_sre.compile` after the pattern itself."""
     from re import _compiler, _parser  # type: ignore[attr-defined]
 
-    parsed = _parser.parse(pattern, flags)
-    state = parsed.state
+    tree = _parser.parse(pattern, flags)
+    state = tree.state
     names: list[str | None] = [None] * state.groups
     for name, number in state.groupdict.items():
         names[number] = name
     flags |= state.flags
-    code = b"".join(one.to_bytes(4, sys.byteorder) for one in _compiler._code(parsed, flags))
+    code = b"".join(opcode.to_bytes(4, sys.byteorder) for opcode in _compiler._code(tree, flags))
     return flags, code, state.groups - 1, dict(state.groupdict), tuple(names)

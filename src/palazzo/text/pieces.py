@@ -28,10 +28,10 @@ def split_span(text: str, start: int, end: int, limit: int, keep: Sequence[Range
     if limit < 1:
         raise ValueError(f"a piece needs at least 1 code point, not {limit}")
     pieces: list[Range] = []
-    kept = _Kept(keep)
+    protected_ranges = _ProtectedRanges(keep)
     at = _next_line(text, start, end, limit)
     while at < end:
-        cut = end if end - at <= limit else kept.spare(at, min(end, _best_cut(text, at, at + limit)), limit)
+        cut = end if end - at <= limit else protected_ranges.spare(at, min(end, _best_cut(text, at, at + limit)), limit)
         piece_end = at + len(text[at:cut].rstrip())
         if piece_end > at:
             pieces.append((at, piece_end))
@@ -39,7 +39,7 @@ def split_span(text: str, start: int, end: int, limit: int, keep: Sequence[Range
     return pieces
 
 
-class _Kept:
+class _ProtectedRanges:
     """The ranges not to cut, gone through once."""
 
     def __init__(self, ranges: Iterable[Range]) -> None:
@@ -133,11 +133,11 @@ def _between_characters(text: str, start: int, stop: int) -> int:
 # Error lines
 
 _NAME = r"(?:[A-Za-z_][\w$]*\.)*[A-Z][\w$]*"
-_RAISED = rf"(?:{_NAME}(?:Error|Exception)|KeyboardInterrupt|SystemExit)"
+_ERROR_NAME = rf"(?:{_NAME}(?:Error|Exception)|KeyboardInterrupt|SystemExit)"
 _ERROR_LINE = re.compile(
     "|".join(
         (
-            rf"(?:Uncaught |Unhandled )?{_RAISED}(?::[ \t].*|[ \t]*\r?$)",
+            rf"(?:Uncaught |Unhandled )?{_ERROR_NAME}(?::[ \t].*|[ \t]*\r?$)",
             rf"Exception in thread .*|Caused by: {_NAME}.*",
             r"Traceback \(most recent call last\):\r?\n(?:[ \t].*+\n|\r?\n)*(?P<raised>\S.*)",
             r"(?:\S+:[0-9]+(?::[0-9]+)?: |\S+\([0-9]+,[0-9]+\): )?(?:fatal )?"
@@ -163,7 +163,7 @@ _ERROR_LINE = re.compile(
     ),
     re.MULTILINE,
 )
-_LIKELY = re.compile(
+_ERROR_HINT = re.compile(
     r"[Ee]rror|[Ee]xception|ERR|FA[IT]|Traceback|Caused by|panic|PANIC|CRITICAL|^E[ \t]{2}|[Ee]xit"
     r"|not ok|[✕✗✘]|fatal|command not found|No such|denied|[*]{3}|fault|Illegal|Aborted|Killed|Interrupt"
     r"|undefined ref",
@@ -183,15 +183,15 @@ def error_lines(text: str, limit: int = 20) -> list[Range]:
     Of more than `limit` lines the first half and the last are returned: the first error is the cause, the
     last the summary. A span ends after 500 code points of its line.
     """
-    found: list[Range] = []
+    spans: list[Range] = []
     at = 0
-    while likely := _LIKELY.search(text, at):
-        line = text.rfind("\n", at, likely.start()) + 1 or at
-        at = text.find("\n", likely.start()) + 1 or len(text)
+    while hint := _ERROR_HINT.search(text, at):
+        line = text.rfind("\n", at, hint.start()) + 1 or at
+        at = text.find("\n", hint.start()) + 1 or len(text)
         match = _ERROR_LINE.match(text, line)
         if match:
             group = "raised" if match["raised"] else 0
-            found.append((match.start(group), min(match.end(group), match.start(group) + _LONGEST_LINE)))
+            spans.append((match.start(group), min(match.end(group), match.start(group) + _LONGEST_LINE)))
             at = max(at, match.end())
     first = (limit + 1) // 2
-    return found if len(found) <= limit else [*found[:first], *found[len(found) - (limit - first) :]]
+    return spans if len(spans) <= limit else [*spans[:first], *spans[len(spans) - (limit - first) :]]

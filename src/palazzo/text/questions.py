@@ -34,12 +34,12 @@ class Marks(IntFlag):
 
 def marks(text: str) -> Marks:
     """Return what the form of `text` tells."""
-    found = Marks.NONE
+    flags = Marks.NONE
     if _ENDS_ASKING.search(text[-80:]):
-        found |= Marks.ASKS
+        flags |= Marks.ASKS
     if _SPEAKS_OF_TIME.search(text, 0, _LONGEST_READ):
-        found |= Marks.SPEAKS_OF_TIME
-    return found
+        flags |= Marks.SPEAKS_OF_TIME
+    return flags
 
 
 def asks_when(question: str) -> bool:

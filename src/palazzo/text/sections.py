@@ -44,8 +44,8 @@ def cut_document(text: str, kind: DocumentKind, limit: int = SECTION_LIMIT) -> l
     """
     outline = outline_of(text, kind)
     sections: list[Section] = []
-    for block in _joined(_with_bare_headings(_blocks(text, outline)), limit):
-        fences = _within(outline.fences, block.start, block.end)
+    for block in _merge_small_blocks(_with_bare_headings(_blocks(text, outline)), limit):
+        fences = _select_ranges(outline.fences, block.start, block.end)
         cuts = split_span(text, block.start, block.end, limit, fences)
         sections.extend(Section(start, end, block.path) for start, end in cuts)
     return sections
@@ -63,14 +63,14 @@ class _Block:
     end: int
     path: tuple[str, ...]
     bare: bool = False
-    joined: bool = False
-    alone: bool = False
+    is_joined: bool = False
+    is_separate: bool = False
 
 
 def _blocks(text: str, outline: Outline) -> Iterator[_Block]:
     first = outline.headings[0].start if outline.headings else len(text)
     if outline.front_matter:
-        yield _Block(0, outline.front_matter, (), alone=True)
+        yield _Block(0, outline.front_matter, (), is_separate=True)
     if not _is_blank(text, outline.front_matter, first):
         yield _Block(outline.front_matter, first, ())
     ends = [heading.start for heading in outline.headings]
@@ -93,53 +93,57 @@ def _is_blank(text: str, start: int, end: int) -> bool:
 
 def _with_bare_headings(blocks: Iterable[_Block]) -> Iterator[_Block]:
     """Put headings that have no text of their own together with what they are the headings of."""
-    waiting: _Block | None = None
+    pending_block: _Block | None = None
     for block in blocks:
-        if waiting is None:
-            waiting = block
-        elif waiting.bare and len(block.path) > len(waiting.path) and _shared(waiting, block) == waiting.path:
-            waiting = _Block(waiting.start, block.end, block.path, block.bare)
+        if pending_block is None:
+            pending_block = block
+        elif (
+            pending_block.bare
+            and len(block.path) > len(pending_block.path)
+            and _shared(pending_block, block) == pending_block.path
+        ):
+            pending_block = _Block(pending_block.start, block.end, block.path, block.bare)
         else:
-            yield waiting
-            waiting = block
-    if waiting is not None:
-        yield waiting
+            yield pending_block
+            pending_block = block
+    if pending_block is not None:
+        yield pending_block
 
 
-def _joined(blocks: Iterable[_Block], limit: int) -> Iterator[_Block]:
+def _merge_small_blocks(blocks: Iterable[_Block], limit: int) -> Iterator[_Block]:
     """Join tiny neighbours up to `limit`."""
-    waiting: _Block | None = None
+    pending_block: _Block | None = None
     for block in blocks:
-        if waiting is None:
-            waiting = block
-        elif block.end - waiting.start <= limit and _belong_together(waiting, block, limit // 4):
-            opening = not waiting.path and not waiting.joined  # what stands before the first heading
-            path = block.path if opening else _shared(waiting, block)
-            waiting = _Block(waiting.start, block.end, path, joined=True)
+        if pending_block is None:
+            pending_block = block
+        elif block.end - pending_block.start <= limit and _belong_together(pending_block, block, limit // 4):
+            is_preamble = not pending_block.path and not pending_block.is_joined  # what stands before the first heading
+            path = block.path if is_preamble else _shared(pending_block, block)
+            pending_block = _Block(pending_block.start, block.end, path, is_joined=True)
         else:
-            yield waiting
-            waiting = block
-    if waiting is not None:
-        yield waiting
+            yield pending_block
+            pending_block = block
+    if pending_block is not None:
+        yield pending_block
 
 
-def _belong_together(one: _Block, other: _Block, tiny: int) -> bool:
-    if one.alone or other.alone:
+def _belong_together(first: _Block, second: _Block, tiny: int) -> bool:
+    if first.is_separate or second.is_separate:
         return False
-    if min(one.end - one.start, other.end - other.start) >= tiny:
+    if min(first.end - first.start, second.end - second.start) >= tiny:
         return False
-    return other.path[:-1] in (one.path[:-1], one.path)
+    return second.path[:-1] in (first.path[:-1], first.path)
 
 
-def _shared(one: _Block, other: _Block) -> tuple[str, ...]:
+def _shared(first: _Block, second: _Block) -> tuple[str, ...]:
     """The headings above both."""
     depth = 0
-    for title, other_title in zip(one.path, other.path, strict=False):
+    for title, other_title in zip(first.path, second.path, strict=False):
         if title != other_title:
             break
         depth += 1
-    return one.path[:depth]
+    return first.path[:depth]
 
 
-def _within(ranges: Sequence[Range], start: int, end: int) -> Sequence[Range]:
+def _select_ranges(ranges: Sequence[Range], start: int, end: int) -> Sequence[Range]:
     return ranges[bisect_left(ranges, (start, start)) : bisect_left(ranges, (end, end))]

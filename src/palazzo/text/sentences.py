@@ -42,7 +42,7 @@ def _outside_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _of_line(text: str, start: int, end: int) -> Iterator[Sentence]:
     mark = _MARK.match(text, start, end)
     at = mark.end() if mark else start
-    for stop in [*(one.end() for one in _END.finditer(text, at, end)), end]:
+    for stop in [*(match.end() for match in _END.finditer(text, at, end)), end]:
         words = text[at:stop]
         low = at + len(words) - len(words.lstrip())
         high = low + len(words.strip())

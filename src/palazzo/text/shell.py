@@ -25,7 +25,7 @@ def words_of(command: str) -> list[str]:
         return command.split()
 
 
-def unwrapped(words: list[str]) -> list[str]:
+def strip_wrappers(words: list[str]) -> list[str]:
     """Drop what stands before the program: variables, `sudo`, `uv run`; of `python -m x` that is x."""
     while words:
         if re.match(r"\w+=", words[0]) or _AROUND.match(words[0]):

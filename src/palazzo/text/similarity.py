@@ -51,16 +51,16 @@ def copies(signatures: Mapping[int, Signature], threshold: float) -> dict[int, d
     """
     rarity = Counter(shingle for signature in signatures.values() for shingle in signature)
     originals: defaultdict[int, list[int]] = defaultdict(list)
-    found: dict[int, dict[int, float]] = {}
+    copies_by_text: dict[int, dict[int, float]] = {}
     for key, own in signatures.items():
         rarest = sorted(own, key=lambda shingle: (rarity[shingle], shingle))
         prefix = rarest[: len(own) - math.ceil(threshold * len(own)) + 1]
-        near = dict.fromkeys(one for shingle in prefix for one in originals[shingle])
-        alike = {one: likeness(own, signatures[one]) for one in near}
+        near = dict.fromkeys(original for shingle in prefix for original in originals[shingle])
+        alike = {original: likeness(own, signatures[original]) for original in near}
         best = max(alike, key=lambda one: alike[one], default=None)
         if best is not None and alike[best] >= threshold:
-            found.setdefault(best, {})[key] = alike[best]
+            copies_by_text.setdefault(best, {})[key] = alike[best]
             continue
         for shingle in prefix:
             originals[shingle].append(key)
-    return found
+    return copies_by_text

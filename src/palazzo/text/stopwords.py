@@ -6,7 +6,7 @@ is likely to be a name or a thing: `may` is a month and `go` a language.
 
 from __future__ import annotations
 
-_LISTED = """
+_WORD_LIST = """
 a about after am an and any are as at be been before being but by can could did do does doing during
 for from had has have having he her hers him his how i if in into is it its me my not of on or our she
 should so some such than that the their them then there these they this those to us was we were what
@@ -16,5 +16,5 @@ they'll they're they've wasn't we'd we'll we're we've weren't what're  won't wou
 you're you've s t
 """
 
-STOP_WORDS = frozenset(_LISTED.split())
+STOP_WORDS = frozenset(_WORD_LIST.split())
 """Lower case, with the straight apostrophe."""

@@ -58,25 +58,25 @@ def parse_stretch(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
     Raises ValueError, with one sentence naming what is accepted, for anything else.
     """
     plain = " ".join(text.split())
-    zoned = _IN_A_ZONE.fullmatch(plain)
+    zone_match = _IN_A_ZONE.fullmatch(plain)
     try:
-        if zoned:
-            return _bounds(_iso(zoned[1].casefold(), _zone(zoned[2])))
+        if zone_match:
+            return _bounds(_iso(zone_match[1].casefold(), _zone(zone_match[2])))
         for reading in (_iso, _partial_date):
-            found = reading(plain.casefold(), zone)
-            if found is not None:
-                return _bounds(found)
-        there = _moment(now).astimezone(zone)
-        for relative in (_named, _in_english, _counted):
-            found = relative(plain.casefold(), there)
-            if found is not None:
-                return _bounds(found)
+            span = reading(plain.casefold(), zone)
+            if span is not None:
+                return _bounds(span)
+        local_time = _moment(now).astimezone(zone)
+        for relative in (_parse_name, _in_english, _parse_age):
+            span = relative(plain.casefold(), local_time)
+            if span is not None:
+                return _bounds(span)
     except _NoSuchTime:
         raise
     except (OverflowError, ValueError):  # a year such as 99999, or month 13
         pass
     raise ValueError(
-        f"'{_shown(text)}' is not a time: give a date (2026-03-04), a date and time (2026-03-04T10:22Z), "
+        f"'{_shorten_text(text)}' is not a time: give a date (2026-03-04), a date and time (2026-03-04T10:22Z), "
         "an age (3h, 2 days ago) or a name (now, today, yesterday, monday, last week)."
     )
 
@@ -126,11 +126,11 @@ _END_WORDS = ("until ", "till ", "through ", "up to ", "to ", "by ", "before ", 
 
 def _leading(text: str, words: tuple[str, ...]) -> tuple[str, str]:
     """Split off the word that says which end of a stretch is meant."""
-    said = text.strip()
+    phrase = text.strip()
     for word in words:
-        if said.casefold().startswith(word):
-            return word.strip(), said[len(word) :]
-    return "", said
+        if phrase.casefold().startswith(word):
+            return word.strip(), phrase[len(word) :]
+    return "", phrase
 
 
 def parse_timestamp(value: object) -> Micros | None:
@@ -163,10 +163,10 @@ def _from_text(text: str) -> Micros | None:
         return _from_number(float(text) if decimal[1] else int(text))
     try:
         moment = _iso_moment(text)
-        found = _micros(moment) if moment is not None else None
+        micros = _micros(moment) if moment is not None else None
     except (OverflowError, ValueError):
         return None
-    return _plausible(found)
+    return _plausible(micros)
 
 
 def _from_number(number: int | float) -> Micros | None:
@@ -204,7 +204,7 @@ _ISO_WEEK = re.compile(r"[0-9]{4}-?w[0-9]{2}")
 Span = tuple[datetime, datetime]
 
 
-def _shown(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
@@ -225,16 +225,16 @@ def _iso_moment(text: str, zone: tzinfo = UTC) -> datetime | None:
         moment = datetime.fromisoformat(tidy.upper())
     except ValueError:
         return None
-    return moment if moment.tzinfo else _there(moment, zone)
+    return moment if moment.tzinfo else _resolve_local_time(moment, zone)
 
 
-def _iso(said: str, zone: tzinfo = UTC) -> Span | None:
-    moment = _iso_moment(said, zone)
+def _iso(phrase: str, zone: tzinfo = UTC) -> Span | None:
+    moment = _iso_moment(phrase, zone)
     if moment is None:
         return None
-    if _ISO_DAY.fullmatch(said):
+    if _ISO_DAY.fullmatch(phrase):
         return moment, _later(moment, days=1)
-    return (moment, _later(moment, days=7)) if _ISO_WEEK.fullmatch(said) else (moment, moment)
+    return (moment, _later(moment, days=7)) if _ISO_WEEK.fullmatch(phrase) else (moment, moment)
 
 
 def _later(moment: datetime, days: int = 0, months: int = 0) -> datetime:
@@ -261,7 +261,10 @@ def _zone(name: str) -> tzinfo:
     """The zone of that name, in any case."""
     if name.casefold() in ("utc", "gmt"):
         return UTC
-    for candidate in (name, *(known for known in available_timezones() if known.casefold() == name.casefold())):
+    for candidate in (
+        name,
+        *(zone_name for zone_name in available_timezones() if zone_name.casefold() == name.casefold()),
+    ):
         try:
             return ZoneInfo(candidate)
         except (KeyError, OSError, ValueError):  # also a directory of the zones' database, such as `Europe`
@@ -272,7 +275,7 @@ def _zone(name: str) -> tzinfo:
     )
 
 
-def _there(local: datetime, zone: tzinfo) -> datetime:
+def _resolve_local_time(local: datetime, zone: tzinfo) -> datetime:
     """What a clock in `zone` shows, as a moment."""
     moment = local.replace(tzinfo=zone)
     if zone is not UTC and moment.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != local:
@@ -293,37 +296,37 @@ _MONTHS_BY_NAME = {name: n for n, name in enumerate(_MONTH_NAMES, 1)} | {
     name[:3]: n for n, name in enumerate(_MONTH_NAMES, 1)
 } | {"sept": 9}  # fmt: skip
 _DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
-_WHICH = {"this": 0, "last": -1, "next": 1}
+_OFFSETS = {"this": 0, "last": -1, "next": 1}
 
 
-def _partial_date(said: str, zone: tzinfo = UTC) -> Span | None:
-    quarter = _QUARTER.fullmatch(said)
+def _partial_date(phrase: str, zone: tzinfo = UTC) -> Span | None:
+    quarter = _QUARTER.fullmatch(phrase)
     if quarter:
         start = datetime(int(quarter[2] or quarter[3]), 3 * int(quarter[1] or quarter[4]) - 2, 1, tzinfo=zone)
         return start, _later(start, months=3)
-    match = _PARTIAL.fullmatch(said)
+    match = _PARTIAL.fullmatch(phrase)
     if match is None:
         return None
     start = datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=zone)
     return start, _later(start, months=1 if match[2] else 12)
 
 
-def _named(said: str, now: datetime) -> Span | None:
+def _parse_name(phrase: str, now: datetime) -> Span | None:
     """Read `now`, `yesterday`, `last week`, `monday`."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if said == "now":
+    if phrase == "now":
         return now, now
-    if said in _DAYS:
-        day = today + timedelta(days=_DAYS[said])
+    if phrase in _DAYS:
+        day = today + timedelta(days=_DAYS[phrase])
         return day, _later(day, days=1)
-    which, _, unit = said.rpartition(" ")
-    if unit in _WEEKDAYS and which in ("", "last", "on", "next"):
-        ahead = (_WEEKDAYS.index(unit) - now.weekday()) % 7
-        day = today + timedelta(days=(ahead or 7) if which == "next" else ahead - 7)
+    qualifier, _, unit = phrase.rpartition(" ")
+    if unit in _WEEKDAYS and qualifier in ("", "last", "on", "next"):
+        day_offset = (_WEEKDAYS.index(unit) - now.weekday()) % 7
+        day = today + timedelta(days=(day_offset or 7) if qualifier == "next" else day_offset - 7)
         return day, _later(day, days=1)
-    if which not in _WHICH:
+    if qualifier not in _OFFSETS:
         return None
-    return _calendar(unit, today, _WHICH[which])
+    return _calendar(unit, today, _OFFSETS[qualifier])
 
 
 def _calendar(unit: str, today: datetime, offset: int) -> Span | None:
@@ -348,9 +351,9 @@ _DATE = re.compile(
 )
 
 
-def _in_english(said: str, now: datetime) -> Span | None:
+def _in_english(phrase: str, now: datetime) -> Span | None:
     """Read `March 4`, `4th of March 2026`, `March 2026`, `March`."""
-    match = _DATE.fullmatch(said)
+    match = _DATE.fullmatch(phrase)
     if match is None or match["month"] not in _MONTHS_BY_NAME or (match["day"] and match["after"]):
         return None
     month, day = _MONTHS_BY_NAME[match["month"]], int(match["day"] or match["after"] or 0)
@@ -360,7 +363,7 @@ def _in_english(said: str, now: datetime) -> Span | None:
     return start, _later(start, days=1 if day else 0, months=0 if day else 1)
 
 
-_COUNTED = re.compile(r"(in )?(?:([0-9]{1,9})|an?)( ?)([a-z]+)( ago)?")
+_AGE_PATTERN = re.compile(r"(in )?(?:([0-9]{1,9})|an?)( ?)([a-z]+)( ago)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _MONTHS = {"mo": 1, "y": 12}
 _UNITS = {
@@ -374,9 +377,9 @@ _UNITS = {
 }
 
 
-def _counted(said: str, now: datetime) -> Span | None:
+def _parse_age(phrase: str, now: datetime) -> Span | None:
     """Read `3h`, `2 days ago`, `an hour ago`, `in 2 days`."""
-    match = _COUNTED.fullmatch(said)
+    match = _AGE_PATTERN.fullmatch(phrase)
     if match is None or (match[1] and match[5]):
         return None
     unit = _UNITS.get(match[4])
@@ -386,8 +389,8 @@ def _counted(said: str, now: datetime) -> Span | None:
     if unit in _MONTHS:
         moment = _months_on(now, count * _MONTHS[unit])
     else:  # a day is as long as its clock says, an hour always one
-        before = now if unit in ("d", "w") else now.astimezone(UTC)
-        moment = before + timedelta(seconds=count * _SECONDS[unit])
+        base_time = now if unit in ("d", "w") else now.astimezone(UTC)
+        moment = base_time + timedelta(seconds=count * _SECONDS[unit])
     return moment, moment
 
 

@@ -64,6 +64,6 @@ def _cut_front(tail: str) -> str:
     return tail
 
 
-def _count(text: bytes, wanted: bytes) -> int:
+def _count(text: bytes, alphabet: bytes) -> int:
     """How many of `text`'s bytes are among `wanted`; `bytes.translate` runs at memory speed."""
-    return len(text) - len(text.translate(None, wanted))
+    return len(text) - len(text.translate(None, alphabet))

@@ -39,7 +39,7 @@ def tables(text: str) -> Iterator[Table]:
 
 def lines(name: Sequence[str], values: Mapping[str, Any]) -> list[str]:
     """Return the lines of a table of texts, lists of texts and numbers."""
-    return [f"[{'.'.join(name)}]", *(f"{key} = {_written(value)}" for key, value in values.items())]
+    return [f"[{'.'.join(name)}]", *(f"{key} = {_format_value(value)}" for key, value in values.items())]
 
 
 def with_value(text: str, table: Table, key: str, value: Any) -> str:
@@ -54,13 +54,13 @@ def with_value(text: str, table: Table, key: str, value: Any) -> str:
             continue
         for line in re.compile(r"[^\r\n]*").finditer(text, match.end(), table.end):
             if line[0] and _is_toml(text[match.start() : line.end()]):
-                return f"{text[: match.end()]} {_written(value)}{text[line.end() :]}"
+                return f"{text[: match.end()]} {_format_value(value)}{text[line.end() :]}"
     raise ValueError(f"`{key}` of [{'.'.join(table.name)}] is written in a way that is not known")
 
 
 def with_key(text: str, table: Table, key: str, value: Any) -> str:
     """Return the text with one more key at the end of the table."""
-    return f"{text[: table.end]}{newline_of(text)}{key} = {_written(value)}{text[table.end :]}"
+    return f"{text[: table.end]}{newline_of(text)}{key} = {_format_value(value)}{text[table.end :]}"
 
 
 def _is_toml(text: str) -> bool:
@@ -72,12 +72,12 @@ def _is_toml(text: str) -> bool:
 
 
 def _name(header: str) -> tuple[str, ...]:
-    found: Any = tomllib.loads(header)
+    node: Any = tomllib.loads(header)
     name = []
-    while found:
-        ((key, found),) = found.items()
+    while node:
+        ((key, node),) = node.items()
         name.append(key)
-        found = found[0] if isinstance(found, list) else found
+        node = node[0] if isinstance(node, list) else node
     return tuple(name)
 
 
@@ -90,6 +90,6 @@ def _last_line(text: str, start: int, end: int) -> int:
     return last
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """A value; JSON's strings are TOML's basic strings, but that TOML wants U+007F escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

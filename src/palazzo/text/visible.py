@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _BREAKS = (0x09, 0x0A)
-_TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_DIRECTION_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 """Embeddings, overrides and isolates of direction: behind one of these `exe.txt` may read `txt.exe`."""
 _OTHER_LINE_ENDS = (0x2028, 0x2029)
 _MARKS = (0x061C, 0x200E, 0x200F)
@@ -20,9 +20,9 @@ _VISIBLE: Mapping[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20) if code not in _BREAKS},
     0x7F: 0x2421,
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    **_escapes(_TURNING),
+    **_escapes(_DIRECTION_CONTROLS),
 }
-_ESCAPES: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_MARKS, *_TURNING, *_OTHER_LINE_ENDS))
+_ESCAPES: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_MARKS, *_DIRECTION_CONTROLS, *_OTHER_LINE_ENDS))
 
 
 def visible(text: str) -> str:
@@ -33,6 +33,6 @@ def visible(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
-def escaped(document: str) -> str:
+def escape_controls(document: str) -> str:
     """Return a JSON document that says the same and has none of these in it, nor what YAML takes for a line's end."""
     return document.translate(_ESCAPES)

@@ -39,7 +39,7 @@ def index_form(text: str) -> str:
     once.
     """
     text = _indexable(text)
-    words = [_HUMP.sub(" ", name) for name in dict.fromkeys(_humped(text)) if _is_written_by_hand(name)]
+    words = [_HUMP.sub(" ", name) for name in dict.fromkeys(_find_hump_words(text)) if _is_written_by_hand(name)]
     return f"{text}\n{' '.join(words)}" if words else text
 
 
@@ -59,7 +59,7 @@ def _indexable(text: str) -> str:
     if text.isascii() or _BEYOND_PROSE.search(text) is None:
         return text
     text = _NO_LETTER.sub(" ", text)
-    return text if cjk.CHARACTER.search(text) is None else cjk.spaced(text)
+    return text if cjk.CHARACTER.search(text) is None else cjk.expand_bigrams(text)
 
 
 # A hump is `aB`, or the last capital of several before a small letter (`HTTPServer`, but not `APIs`), in a
@@ -71,16 +71,16 @@ _LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 _REST_OF_WORD = re.compile(r"[A-Za-z0-9]++")
 
 
-def _humped(text: str) -> Iterator[str]:
+def _find_hump_words(text: str) -> Iterator[str]:
     """Yield the words of `text` that have a hump, found from the hump outwards."""
     end = 0
     for hump in _HUMP_SEEN.finditer(text):
         at = hump.start()
         rest = _REST_OF_WORD.match(text, at) if at >= end else None
         if rest:
-            before = text[max(end, at - _LONGEST_IDENTIFIER) : at]
+            prefix = text[max(end, at - _LONGEST_IDENTIFIER) : at]
             end = rest.end()
-            yield before[len(before.rstrip(_LETTERS_AND_DIGITS)) :] + rest[0]
+            yield prefix[len(prefix.rstrip(_LETTERS_AND_DIGITS)) :] + rest[0]
 
 
 _LONGEST_IDENTIFIER = 64
@@ -108,17 +108,17 @@ def terms(query: str) -> list[str]:
     """
     read = _ends(query)
     spellings = list(dict.fromkeys(_spellings(read)))
-    found = _distinct([term for term in spellings if term not in STOP_WORDS] or spellings)
-    if len(found) <= MAX_TERMS:
-        return found
-    asked = frozenset(_spellings(question(read))) if len(read) > WALL else frozenset[str]()
+    candidates = _distinct([term for term in spellings if term not in STOP_WORDS] or spellings)
+    if len(candidates) <= MAX_TERMS:
+        return candidates
+    question_terms = frozenset(_spellings(question(read))) if len(read) > WALL else frozenset[str]()
 
     def worth(term: str) -> tuple[bool, bool, int]:
-        return term in asked, is_identifier(term), min(len(term), 20)
+        return term in question_terms, is_identifier(term), min(len(term), 20)
 
-    best = _of_each_family(sorted(found, key=worth, reverse=True))
-    kept = frozenset(islice(best, MAX_TERMS))
-    return [term for term in found if term in kept]
+    best = _of_each_family(sorted(candidates, key=worth, reverse=True))
+    best_terms = frozenset(islice(best, MAX_TERMS))
+    return [term for term in candidates if term in best_terms]
 
 
 _JOINTS = re.compile(r"[./:\\@'_-]+")
@@ -133,16 +133,16 @@ def _distinct(spellings: Iterable[str]) -> list[str]:
 
 
 _NUMBER = re.compile(r"[0-9]+")
-_FAMILY = 3
+_FAMILY_LIMIT = 3
 
 
-def _of_each_family(ranked: Iterable[str]) -> Iterator[str]:
+def _of_each_family(candidates: Iterable[str]) -> Iterator[str]:
     """Pass on at most three terms that differ in their numbers alone, as those of a log do."""
-    seen: Counter[str] = Counter()
-    for term in ranked:
-        family = _NUMBER.sub("0", term)
-        seen[family] += 1
-        if seen[family] <= _FAMILY:
+    counts: Counter[str] = Counter()
+    for term in candidates:
+        group_key = _NUMBER.sub("0", term)
+        counts[group_key] += 1
+        if counts[group_key] <= _FAMILY_LIMIT:
             yield term
 
 
@@ -176,12 +176,12 @@ def _spellings(text: str) -> Iterator[str]:
 
 def _mixed_spellings(chunk: str) -> Iterator[str]:
     """Yield the bigrams of a chunk's CJK runs, and the words that stand between them."""
-    after = 0
+    last_end = 0
     for run in cjk.RUN.finditer(chunk):
-        yield from _spellings_of(chunk[after : run.start()].strip("./:\\@'-"))
+        yield from _spellings_of(chunk[last_end : run.start()].strip("./:\\@'-"))
         yield from cjk.bigrams(run[0])
-        after = run.end()
-    yield from _spellings_of(chunk[after:].strip("./:\\@'-"))
+        last_end = run.end()
+    yield from _spellings_of(chunk[last_end:].strip("./:\\@'-"))
 
 
 _VERSION = re.compile(r"v?([0-9]+\.[0-9]+)(?:\.[0-9]+)+|v([0-9]+\.[0-9]+)", re.IGNORECASE)
@@ -229,7 +229,7 @@ def is_identifier(term: str) -> bool:
 # Phrases and questions
 
 
-_QUOTED = re.compile(
+_QUOTATION = re.compile(
     "|".join(
         (
             rf'"([^"\n]{{0,{MAX_PHRASE}}})"',
@@ -248,9 +248,9 @@ def phrases(query: str) -> list[str]:
 
     At most `MAX_PHRASES`, distinct. Of a pasted wall only its question is looked at.
     """
-    found = ("".join(part or "" for part in match.groups()) for match in _QUOTED.finditer(question(query)))
-    worded = (" ".join(phrase.split()) for phrase in found if len(phrase) > 1 and _WORD.search(phrase))
-    return list(dict.fromkeys(worded))[:MAX_PHRASES]
+    quotes = ("".join(part or "" for part in match.groups()) for match in _QUOTATION.finditer(question(query)))
+    texts = (" ".join(phrase.split()) for phrase in quotes if len(phrase) > 1 and _WORD.search(phrase))
+    return list(dict.fromkeys(texts))[:MAX_PHRASES]
 
 
 _WORD = re.compile(r"[^\W_]")
@@ -272,10 +272,10 @@ def question(query: str) -> str:
     query = _ends(query)
     marks = [match.end() for match in _QUESTION_MARK.finditer(query)]
     near = [*marks[:10], *marks[10:][-10:]]
-    asked = [(end, sentence) for end in near if (sentence := _sentence_before(query, end))]
-    asked.sort(key=lambda found: min(found[0], len(query) - found[0]))
-    if asked:
-        return "\n".join(sentence for _, sentence in sorted(asked[:_QUESTIONS]))
+    sentences = [(end, sentence) for end in near if (sentence := _sentence_before(query, end))]
+    sentences.sort(key=lambda found: min(found[0], len(query) - found[0]))
+    if sentences:
+        return "\n".join(sentence for _, sentence in sorted(sentences[:_QUESTIONS]))
     body = query.strip()
     first, last = body[:_LONGEST_QUESTION].split("\n")[0], body[-_LONGEST_QUESTION:].split("\n")[-1]
     return f"{first.strip()}\n{last.strip()}"
@@ -283,28 +283,28 @@ def question(query: str) -> str:
 
 def _sentence_before(text: str, end: int) -> str:
     """The sentence that ends at `end`, or nothing when it is not made of words."""
-    before = text[max(0, end - _LONGEST_QUESTION) : end]
-    ends = ((before.rfind(mark, 0, -1), len(mark)) for mark in _SENTENCE_ENDS)
+    window = text[max(0, end - _LONGEST_QUESTION) : end]
+    ends = ((window.rfind(mark, 0, -1), len(mark)) for mark in _SENTENCE_ENDS)
     start = max((at + length for at, length in ends if at >= 0), default=0)
-    sentence = before[start:].strip()
+    sentence = window[start:].strip()
     return sentence if _TWO_WORDS.search(sentence) or cjk.RUN.search(sentence) else ""
 
 
 # The query language
 
 
-def match_expression(words: Iterable[str], quoted: Iterable[str] = ()) -> str:
+def match_expression(words: Iterable[str], phrase_list: Iterable[str] = ()) -> str:
     """Return an FTS5 MATCH expression for any of `words` or of the `quoted` phrases.
 
     It is valid whatever the strings hold; with nothing to look for it matches nothing. A word of several
     tokens (`snake_case`) is the phrase of its tokens, a single CJK character is the beginning of a token.
     """
-    return any_of(literals(words, quoted))
+    return any_of(literals(words, phrase_list))
 
 
-def literals(words: Iterable[str], quoted: Iterable[str] = ()) -> list[str]:
+def literals(words: Iterable[str], phrase_list: Iterable[str] = ()) -> list[str]:
     """Return the distinct FTS5 strings that `match_expression` joins, in its order."""
-    return list(dict.fromkeys(_literal(text) for text in (*words, *quoted) if _WORD.search(text)))
+    return list(dict.fromkeys(_literal(text) for text in (*words, *phrase_list) if _WORD.search(text)))
 
 
 def any_of(strings: Sequence[str]) -> str:

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, Note, Unplaced
-from palazzo.exchange.stores.registry import READERS, named, recognised
+from palazzo.exchange.stores import Note, SkippedRecord, StoreRecord
+from palazzo.exchange.stores.registry import READERS, detect_reader, find_reader
 
 from . import samples
 from .samples import WRITERS
@@ -28,8 +28,8 @@ SINGLE_TEXTS = ("wt-memory", "shodh")
 DATABASES = ("mnemograph", "claude-mem")
 
 
-def read(name: str, path: Path) -> list[Brought]:
-    return list(named(name).read(path))
+def read(name: str, path: Path) -> list[StoreRecord]:
+    return list(find_reader(name).read(path))
 
 
 def refused(name: str, path: Path) -> str:
@@ -125,16 +125,16 @@ def test_lines_that_are_no_entities_cost_no_other_line(tmp_path: Path) -> None:
     assert [one.text for one in things if isinstance(one, Note)] == [
         "Kim_Park: Prefers morning reviews", "Kim_Park owns checkout", "A: ok", 'A: {"content": "dated"}',
     ]  # fmt: skip
-    assert sum(one.count for one in things if isinstance(one, Unplaced)) == 7 + 4
+    assert sum(one.count for one in things if isinstance(one, SkippedRecord)) == 7 + 4
 
 
 def test_a_million_facts_in_one_line_are_left_with_a_word(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     line = '{"type":"entity","name":"A","entityType":"b","observations":[' + ",".join(['"x"'] * 1_000_001) + "]}"
     path.write_text(line + "\n" + '{"type":"entity","name":"B","entityType":"c","observations":["y"]}')
-    assert recognised(path) is named("mcp-memory")
+    assert detect_reader(path) is find_reader("mcp-memory")
     left, *others = read("mcp-memory", path)
-    assert isinstance(left, Unplaced)
+    assert isinstance(left, SkippedRecord)
     assert left.count == 1_000_001
     assert [one.text for one in others if isinstance(one, Note)] == ["B: y"]
 
@@ -228,8 +228,8 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "claude-mem.db")
     os.mkfifo(tmp_path / "memory.jsonl")
     for path in (memory, tmp_path / "claude-mem.db", tmp_path / "memory.jsonl", tmp_path):
-        reader = recognised(path)
-        assert reader is None or all(isinstance(one, Unplaced) for one in reader.read(path))
+        reader = detect_reader(path)
+        assert reader is None or all(isinstance(one, SkippedRecord) for one in reader.read(path))
 
 
 def test_front_matter_that_is_a_bomb_or_broken_is_words(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_front_matter_that_is_a_bomb_or_broken_is_words(tmp_path: Path) -> None:
     texts = {str(one.about["file"]): one.text for one in things if isinstance(one, Note)}
     assert texts["bomb.md"] == "words of bomb\n"
     assert all(texts[f"{name}.md"].startswith("---\n") for name in ("bad", "python", "list", "open"))
-    assert sum(isinstance(one, Unplaced) for one in things) == 2
+    assert sum(isinstance(one, SkippedRecord) for one in things) == 2
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

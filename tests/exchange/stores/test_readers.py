@@ -8,30 +8,30 @@ from typing import Any
 
 import pytest
 
-from palazzo.exchange.stores import Brought, Fact, Note, Task, Unplaced
-from palazzo.exchange.stores.registry import named, recognised
+from palazzo.exchange.stores import Fact, Note, SkippedRecord, StoreRecord, Task
+from palazzo.exchange.stores.registry import detect_reader, find_reader
 from palazzo.feeders.moments import moment
 
 from . import samples
 from .samples import EVENING, IDS, MORNING, NOON, WRITERS
 
 
-def read(name: str, path: Path) -> list[Brought]:
-    return list(named(name).read(path))
+def read(name: str, path: Path) -> list[StoreRecord]:
+    return list(find_reader(name).read(path))
 
 
-def notes(things: list[Brought]) -> list[Note]:
+def notes(things: list[StoreRecord]) -> list[Note]:
     return [one for one in things if isinstance(one, Note)]
 
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_store_is_recognised_as_what_it_is_and_as_nothing_else(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path)
-    reader = recognised(path)
+    reader = detect_reader(path)
     assert reader is not None
     assert reader.name == name
     for other in WRITERS:
-        assert named(other).recognises(path) == (other == name)
+        assert find_reader(other).recognises(path) == (other == name)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -39,7 +39,7 @@ def test_a_store_that_is_read_twice_tells_the_same_and_keys_are_its_own(name: st
     path = WRITERS[name](tmp_path)
     once = read(name, path)
     assert once == read(name, path)
-    keys = [one.key for one in once if not isinstance(one, Unplaced)]
+    keys = [one.key for one in once if not isinstance(one, SkippedRecord)]
     assert len(keys) == len(set(keys)) > 0
     assert not any(str(tmp_path) in key for key in keys)
 
@@ -67,10 +67,10 @@ def test_mcp_memory_of_the_fork_that_marks_its_files_is_recognised(tmp_path: Pat
     path = samples.mcp_memory(tmp_path)
     mark = '{"type":"_aim","source":"mcp-knowledge-graph"}\n'
     path.write_text(mark + path.read_text(encoding="utf-8"), encoding="utf-8")
-    reader = recognised(path)
+    reader = detect_reader(path)
     assert reader is not None
     assert reader.name == "mcp-memory"
-    assert not [one for one in reader.read(path) if isinstance(one, Unplaced)]
+    assert not [one for one in reader.read(path) if isinstance(one, SkippedRecord)]
 
 
 def test_wt_memory_records_are_notes_and_to_dos_of_their_project(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_shodh_memories_todos_reminders_and_relationships_come_with_their_times(
     (fact,) = (one for one in things if isinstance(one, Fact))
     assert (fact.subject, fact.predicate, fact.object, fact.confidence) == ("checkout", "depends_on", "Postgres", 0.9)
     assert (fact.valid_from, fact.valid_to, fact.stated_at) == (moment(MORNING), moment(EVENING), moment(MORNING))
-    assert [one.what for one in things if isinstance(one, Unplaced)] == ["relationships"]
+    assert [one.what for one in things if isinstance(one, SkippedRecord)] == ["relationships"]
 
 
 def test_shodh_export_of_version_1_is_the_same_memories(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_shodh_export_of_version_1_is_the_same_memories(tmp_path: Path) -> None:
     assert (note.key, note.label, note.text) == (IDS[0], "learning", "Likes Rust.")
     assert isinstance(task, Task)
     assert (task.key, task.wing, task.state) == (IDS[1], "Backend", "open")
-    assert isinstance(left, Unplaced)
+    assert isinstance(left, SkippedRecord)
     assert left.count == 1
 
 
@@ -142,7 +142,7 @@ def test_mnemograph_is_found_in_the_project_and_in_its_directory(tmp_path: Path)
     file = samples.mnemograph(tmp_path)
     whole = read("mnemograph", file)
     for path in (file.parent, file.parent.parent.parent):
-        reader = recognised(path)
+        reader = detect_reader(path)
         assert reader is not None
         assert reader.name == "mnemograph"
         assert list(reader.read(path)) == whole
@@ -191,7 +191,7 @@ def test_mnemograph_before_0_4_kept_its_events_in_lines(tmp_path: Path) -> None:
         for n, (at, op, data) in enumerate(samples.EVENTS)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    reader = recognised(path)
+    reader = detect_reader(path)
     assert reader is not None
     assert reader.name == "mnemograph"
     assert [(note.key, note.trust) for note in notes(list(reader.read(path)))] == [("O1", "user"), ("O2", "user")]
@@ -212,7 +212,7 @@ def test_claude_mem_observations_summaries_and_prompts_are_notes_of_their_projec
     assert observation.about["files_modified"] == ["src/pool.py", "tests/test_pool.py"]
     assert summary.text == "Request: Find the leak\n\nLearned: It was the pool\n\nNext steps: Release"
     assert (prompt.text, prompt.wing, prompt.trust) == ("why does memory grow?", "shop-api", "user")
-    (left,) = (one for one in things if isinstance(one, Unplaced))
+    (left,) = (one for one in things if isinstance(one, SkippedRecord))
     assert (left.what, left.count) == ("queued messages", 2)
 
 
@@ -226,14 +226,14 @@ def test_claude_memory_tells_notes_of_projects_and_a_persons_instructions_apart(
     assert terse.about["description"] == "no summaries at the end"
     assert (found["CLAUDE"].trust, found["CLAUDE"].label, found["CLAUDE"].wing) == ("user", "instructions", "")
     assert found["MEMORY"].author == "reviewer"
-    (left,) = (one for one in things if isinstance(one, Unplaced))
+    (left,) = (one for one in things if isinstance(one, SkippedRecord))
     assert left.what == "indexes"
 
 
 @pytest.mark.parametrize("below", ["", "projects", "projects/-home-kim-shop-api", "projects/-home-kim-shop-api/memory"])
 def test_claude_memory_notes_are_the_same_from_wherever_they_are_read(below: str, tmp_path: Path) -> None:
     claude = samples.claude_memory(tmp_path)
-    reader = recognised(claude / below)
+    reader = detect_reader(claude / below)
     assert reader is not None
     assert reader.name == "claude-memory"
     terse = next(note for note in notes(list(reader.read(claude / below))) if note.title == "Terse answers")
@@ -262,4 +262,4 @@ def test_claude_memory_follows_no_link(tmp_path: Path) -> None:
         pytest.skip("no links here")
     things = read("claude-memory", claude)
     assert not any("PRIVATE" in note.text for note in notes(things))
-    assert [one.what for one in things if isinstance(one, Unplaced)].count("links") == 1
+    assert [one.what for one in things if isinstance(one, SkippedRecord)].count("links") == 1

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.exchange.stores import Fact, Note, Unplaced
-from palazzo.exchange.stores.registry import recognised
+from palazzo.exchange.stores import Fact, Note, SkippedRecord
+from palazzo.exchange.stores.registry import detect_reader
 from palazzo.feeders.moments import moment
 
 from .real_programs import claude_mem, mnemograph, server_memory
@@ -48,11 +48,11 @@ print(json.dumps({
 def test_what_mnemograph_holds_counts_here_and_what_it_took_back_is_gone(tmp_path: Path) -> None:
     memory = tmp_path / "shop-api" / ".claude" / "memory"
     held = mnemograph(memory, HISTORY)
-    reader = recognised(tmp_path / "shop-api")
+    reader = detect_reader(tmp_path / "shop-api")
     assert reader is not None
     assert reader.name == "mnemograph"
     things = list(reader.read(tmp_path / "shop-api"))
-    assert not [one for one in things if isinstance(one, Unplaced)]
+    assert not [one for one in things if isinstance(one, SkippedRecord)]
     notes = [one for one in things if isinstance(one, Note)]
     counting = {note.key: [note.title, note.text, note.created_at] for note in notes if not note.is_gone}
     assert counting == {
@@ -87,7 +87,7 @@ def test_what_the_mcp_memory_server_holds_comes_over_to_the_word(tmp_path: Path)
         ],
     )
     graph = answers[-1]["structuredContent"]
-    reader = recognised(file)
+    reader = detect_reader(file)
     assert reader is not None
     assert reader.name == "mcp-memory"
     things = list(reader.read(file))
@@ -121,7 +121,7 @@ def test_what_claude_mem_holds_comes_over_while_it_runs(tmp_path: Path) -> None:
         held = {"sessions": [session], "observations": [observation], "summaries": [summary], "prompts": [prompt]}
         assert post("/api/import", held)["success"]
         assert post("/api/memory/save", {"text": "Remember the river", "title": "River", "project": "zoo"})["success"]
-        reader = recognised(tmp_path)
+        reader = detect_reader(tmp_path)
         assert reader is not None
         assert reader.name == "claude-mem"
         things = list(reader.read(tmp_path))

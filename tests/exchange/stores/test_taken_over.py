@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.exchange.migrating import Migration, Taking, migrate
-from palazzo.exchange.stores.registry import recognised
+from palazzo.exchange.migrating import Migration, MigrationOptions, migrate
+from palazzo.exchange.stores.registry import detect_reader
 from palazzo.model import Micros
 from palazzo.operations.context import Context
 from palazzo.operations.search import SearchRequest, search
@@ -41,13 +41,13 @@ def context(palace: Palace, palace_path: Path) -> Iterator[Context]:
 
 
 def take(palace: Palace, path: Path, dry_run: bool = False) -> Migration:
-    reader = recognised(path)
+    reader = detect_reader(path)
     assert reader is not None
-    return migrate(palace.database, reader, path, lambda: NOW, Taking(dry_run=dry_run))
+    return migrate(palace.database, reader, path, lambda: NOW, MigrationOptions(dry_run=dry_run))
 
 
 def counts(done: Migration, how: str) -> dict[str, int]:
-    return {one.what: found for one in done.counts if (found := getattr(one, how))}
+    return {one.kind: found for one in done.counts if (found := getattr(one, how))}
 
 
 @pytest.mark.parametrize("name", CAME)

@@ -23,7 +23,7 @@ Kind = Literal["folder", "git"]
 
 
 @dataclass(frozen=True, slots=True)
-class There:
+class RemoteState:
     """What a remote holds. `about` is `palazzo.json`, None on a remote that no palace uses yet.
 
     `names` are each device's segments, sorted, also such as no head names (yet, or any more); `damaged` says of
@@ -33,7 +33,7 @@ class There:
     about: bytes | None = None
     heads: Mapping[str, Head] = field(default_factory=dict)
     names: Mapping[str, tuple[SegmentName, ...]] = field(default_factory=dict)
-    damaged: Mapping[str, str] = field(default_factory=dict)
+    head_errors: Mapping[str, str] = field(default_factory=dict)
 
 
 Ready = Callable[[Head], None]
@@ -57,7 +57,7 @@ class Remote(Protocol):
         """Where it is, as messages name it: without a password."""
         ...
 
-    def look(self) -> There:
+    def look(self) -> RemoteState:
         """Go there and return what there is now."""
         ...
 
@@ -75,8 +75,8 @@ class Remote(Protocol):
         *,
         expected: Head | None,
         ready: Ready,
-        called: str = "",
-        anew: bool = False,
+        device_name: str = "",
+        is_new_epoch: bool = False,
     ) -> Head | None:
         """Add a device's next segments and let its head stand behind the last; return that head.
 
@@ -92,14 +92,16 @@ class Remote(Protocol):
         ...
 
 
-def refuse_other(address: str, device: str, there: Head | None, expected: Head | None) -> None:
+def refuse_other(address: str, device: str, remote_head: Head | None, expected: Head | None) -> None:
     """Raise unless the head that a device has on a remote is the one that its palace put there.
 
     RemoteRewritten where it is gone or went back, DeviceCopied where somebody else moved it on.
     """
-    if there == expected:
+    if remote_head == expected:
         return
-    if there is None or (expected is not None and (there.epoch, there.n) < (expected.epoch, expected.n)):
+    if remote_head is None or (
+        expected is not None and (remote_head.epoch, remote_head.n) < (expected.epoch, expected.n)
+    ):
         raise RemoteRewritten(
             f"{address} was rewritten: it no longer holds what this palace has put there, so nothing was changed; "
             f"if that was on purpose, 'palazzo sync init {address} --again' tells it all anew."

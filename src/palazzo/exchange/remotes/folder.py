@@ -24,7 +24,7 @@ from palazzo.exchange.remotes import (
     LARGEST_ABOUT,
     Kind,
     Ready,
-    There,
+    RemoteState,
     no_longer_there,
     refuse_other,
 )
@@ -41,7 +41,7 @@ from palazzo.exchange.segments import (
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
-_OURS, _UNFINISHED = ".palazzo-", ".part"
+_OURS, _PARTIAL_SUFFIX = ".palazzo-", ".part"
 """How a file is called while it is written. Syncthing and cloud drives carry it like any other, and nobody reads it."""
 
 
@@ -54,28 +54,28 @@ class Folder:
         self._path = path
         self.address = str(path)
 
-    def look(self) -> There:
+    def look(self) -> RemoteState:
         """Go there and return what there is now."""
-        with self._explained("read"):
+        with self._translate_errors("read"):
             self._be_there()
             about = _read(self._path / ABOUT, LARGEST_ABOUT)
             heads: dict[str, Head] = {}
             names: dict[str, tuple[SegmentName, ...]] = {}
-            damaged: dict[str, str] = {}
+            head_errors: dict[str, str] = {}
             for device in _directories(self._path / DEVICES):
                 names[device] = tuple(sorted(_names(self._path / DEVICES / device)))
                 try:
                     head = self._head(device)
                 except SegmentUnreadable as error:
-                    damaged[device] = str(error)
+                    head_errors[device] = str(error)
                     continue
                 if head is not None:
                     heads[device] = head
-        return There(about, heads, names, damaged)
+        return RemoteState(about, heads, names, head_errors)
 
     def read(self, device: str, name: SegmentName) -> bytes:
         """Return a segment's bytes; SegmentUnreadable where it has gone, or is more than any is."""
-        with self._explained("read"):
+        with self._translate_errors("read"):
             content = _read(self._directory(device) / str(name), LARGEST)
         if content is None:
             raise SegmentUnreadable(no_longer_there(device, name))
@@ -83,13 +83,13 @@ class Folder:
 
     def introduce(self, about: bytes) -> bytes:
         """Write `palazzo.json` where there is none; return what is there now."""
-        with self._explained("written"):
+        with self._translate_errors("written"):
             self._be_there()
-            there = _read(self._path / ABOUT, LARGEST_ABOUT)
-            if there is None:
+            stored_about = _read(self._path / ABOUT, LARGEST_ABOUT)
+            if stored_about is None:
                 _write(self._path, ABOUT, about)
-                there = _read(self._path / ABOUT, LARGEST_ABOUT)
-        return about if there is None else there
+                stored_about = _read(self._path / ABOUT, LARGEST_ABOUT)
+        return about if stored_about is None else stored_about
 
     def push(
         self,
@@ -97,14 +97,14 @@ class Folder:
         *,
         expected: Head | None,
         ready: Ready,
-        called: str = "",
-        anew: bool = False,
+        device_name: str = "",
+        is_new_epoch: bool = False,
     ) -> Head | None:
         """Add a device's next segments and let its head stand behind the last; see `Remote.push`."""
         last: Segment | None = None
         for segment in segments:
             device = segment.header.device
-            with self._explained("written"):
+            with self._translate_errors("written"):
                 if last is None:
                     self._be_there()
                     self._refuse_copied(device, expected)
@@ -114,21 +114,21 @@ class Folder:
             last = segment
         if last is None:
             return None
-        head = Head.of(last, called)
-        with self._explained("written"):
+        head = Head.of(last, device_name)
+        with self._translate_errors("written"):
             self._refuse_copied(head.device, expected)
             _sync_directory(self._directory(head.device))
         ready(head)
-        with self._explained("written"):
+        with self._translate_errors("written"):
             _write(self._directory(head.device), HEAD, dump_head(head))
             _sync_directory(self._directory(head.device))
-        if anew:
+        if is_new_epoch:
             self.tidy(head)
         return head
 
     def tidy(self, head: Head) -> None:
         """Take away what of this device's segments does not lead to `head`, its own, and what was not finished."""
-        with self._explained("written"):
+        with self._translate_errors("written"):
             self._be_there()
             if self._head(head.device) == head:
                 self._remove_all_but(head.device, head)
@@ -137,7 +137,7 @@ class Folder:
         """Remove what of this device's, and of half-written files, does not lead to `head`."""
         directory = self._directory(device)
         over = [directory / str(name) for name in _names(directory) if not _leads_to(name, head)]
-        for path in [*over, *_unfinished(directory)]:
+        for path in [*over, *_list_partial_files(directory)]:
             path.unlink(missing_ok=True)
 
     def _head(self, device: str) -> Head | None:
@@ -146,10 +146,10 @@ class Folder:
 
     def _refuse_copied(self, device: str, expected: Head | None) -> None:
         try:
-            there = self._head(device)
+            remote_head = self._head(device)
         except SegmentUnreadable:  # it was not carried whole; this push writes it anew
             return
-        refuse_other(self.address, device, there, expected)
+        refuse_other(self.address, device, remote_head, expected)
 
     def _directory(self, device: str) -> Path:
         return self._path / DEVICES / device
@@ -162,19 +162,19 @@ class Folder:
             )
 
     @contextlib.contextmanager
-    def _explained(self, what: str) -> Iterator[None]:
+    def _translate_errors(self, action: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise RemoteUnusable(self._sentence(error, what)) from error
+            raise RemoteUnusable(self._sentence(error, action)) from error
 
-    def _sentence(self, error: OSError, what: str) -> str:
+    def _sentence(self, error: OSError, action: str) -> str:
         if error.errno in _FULL:
             return f"The folder {self.address} is full: free some space there, and run it again."
-        if error.errno in _UNWRITABLE and what == "written":
+        if error.errno in _UNWRITABLE and action == "written":
             return f"The folder {self.address} cannot be written: check its permissions, and run it again."
         return (
-            f"The folder {self.address} cannot be {what} ({error.strerror}): check that it is mounted, "
+            f"The folder {self.address} cannot be {action} ({error.strerror}): check that it is mounted, "
             "and run it again."
         )
 
@@ -200,11 +200,11 @@ def _names(directory: Path) -> Iterator[SegmentName]:
         return
 
 
-def _unfinished(directory: Path) -> Iterator[Path]:
+def _list_partial_files(directory: Path) -> Iterator[Path]:
     """What this device began to write, and was killed."""
     with os.scandir(directory) as entries:
-        found = [e.name for e in entries if e.name.startswith(_OURS) and e.name.endswith(_UNFINISHED)]
-    return (directory / name for name in found)
+        file_names = [e.name for e in entries if e.name.startswith(_OURS) and e.name.endswith(_PARTIAL_SUFFIX)]
+    return (directory / name for name in file_names)
 
 
 def _read(path: Path, largest: int) -> bytes | None:
@@ -229,7 +229,7 @@ def _read(path: Path, largest: int) -> bytes | None:
 
 def _write(directory: Path, name: str, content: bytes) -> None:
     """Put a file there, whole: its owner alone reads it."""
-    path = directory / f"{_OURS}{secrets.token_hex(8)}{_UNFINISHED}"
+    path = directory / f"{_OURS}{secrets.token_hex(8)}{_PARTIAL_SUFFIX}"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
         with os.fdopen(handle, "wb") as file:

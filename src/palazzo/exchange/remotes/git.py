@@ -31,7 +31,7 @@ from palazzo.exchange.remotes import (
     LARGEST_ABOUT,
     Kind,
     Ready,
-    There,
+    RemoteState,
     no_longer_there,
     refuse_other,
 )
@@ -71,7 +71,7 @@ class _Tree:
 
     commit: str = ""
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
-    there: There = field(default_factory=There)
+    state: RemoteState = field(default_factory=RemoteState)
 
 
 class GitBranch:
@@ -97,23 +97,23 @@ class GitBranch:
         self._git = self._cache.git
         self._tree: _Tree | None = None
 
-    def look(self) -> There:
+    def look(self) -> RemoteState:
         """Go there, fetch what is new, and return what there is now."""
         tip = self._tip()
         try:
-            tree = self._taken(tip)
+            tree = self._fetch_tree(tip)
         except BrokenCache:
             self._cache.drop()
             try:
-                tree = self._taken(tip)
+                tree = self._fetch_tree(tip)
             except BrokenCache as error:
                 refuse(Answer(1, b"", str(error)), self.address)
         self._tree = tree
-        return tree.there
+        return tree.state
 
     def read(self, device: str, name: SegmentName) -> bytes:
         """Return a segment's bytes, of what was there at the last `look`."""
-        blob, size = self._looked().files.get(f"{DEVICES}/{device}/{_path(name)}", ("", 0))
+        blob, size = self._require_tree().files.get(f"{DEVICES}/{device}/{_path(name)}", ("", 0))
         if size > LARGEST:
             raise SegmentUnreadable(f"Segment {name} is larger than any that Palazzo writes; nothing was taken in.")
         try:
@@ -125,18 +125,18 @@ class GitBranch:
 
     def introduce(self, about: bytes) -> bytes:
         """Write `palazzo.json` where there is none; return what is there now."""
-        with self._mending():
+        with self._repair_cache():
             return self._introduce(about)
 
     def _introduce(self, about: bytes) -> bytes:
         for _ in range(_TRIES):
-            there = self.look().about
-            if there is not None:
-                return there
-            tree = self._looked()
+            stored_about = self.look().about
+            if stored_about is not None:
+                return stored_about
+            tree = self._require_tree()
             commit = self._commit(self._root(tree, about, None), tree.commit)
             if self._send(commit, tree.commit):
-                self._pushed(commit)
+                self._note_push(commit)
                 return about
         raise self._overtaken()
 
@@ -146,21 +146,21 @@ class GitBranch:
         *,
         expected: Head | None,
         ready: Ready,
-        called: str = "",
-        anew: bool = False,
+        device_name: str = "",
+        is_new_epoch: bool = False,
     ) -> Head | None:
         """Add a device's next segments and let its head stand behind the last; see `Remote.push`."""
         self._cache.make()
-        with self._mending():
-            head, added = self._added(segments, expected, called)
+        with self._repair_cache():
+            head, added = self._added(segments, expected, device_name)
             if head is None:
                 return None
             ready(head)
-            self._put(head, added, expected, anew)
+            self._put(head, added, expected, is_new_epoch)
         return head
 
     def _added(
-        self, segments: Iterable[Segment], expected: Head | None, called: str
+        self, segments: Iterable[Segment], expected: Head | None, device_name: str
     ) -> tuple[Head | None, dict[str, str]]:
         """Write segments and head into our own repository; return the head, and the blobs by name."""
         head: Head | None = None
@@ -169,33 +169,35 @@ class GitBranch:
             if head is None:
                 self._refuse_other(segment.header.device, expected)
             added[_path(segment.name)] = self._blob(segment.content)
-            head = Head.of(segment, called)
+            head = Head.of(segment, device_name)
         if head is not None:
             added[HEAD] = self._blob(dump_head(head))
             self._cache.keep(self._with({}, "", added))
         return head, added
 
-    def _put(self, head: Head, added: Mapping[str, str], expected: Head | None, anew: bool) -> None:
+    def _put(self, head: Head, added: Mapping[str, str], expected: Head | None, is_new_epoch: bool) -> None:
         """Send a commit with what was added, on top of the branch as it is by then."""
         for number in range(_TRIES):
             if number:
                 time.sleep(random.uniform(0.05, 0.2) * number)  # noqa: S311 - so that two do not meet again
                 self.look()
                 self._refuse_other(head.device, expected)
-            tree = self._looked()
-            commit = self._commit(self._root(tree, None, (head.device, added), anew), "" if anew else tree.commit)
+            tree = self._require_tree()
+            commit = self._commit(
+                self._root(tree, None, (head.device, added), is_new_epoch), "" if is_new_epoch else tree.commit
+            )
             if self._send(commit, tree.commit):
-                self._pushed(commit)
+                self._note_push(commit)
                 return
         raise self._overtaken()
 
-    def _pushed(self, commit: str) -> None:
+    def _note_push(self, commit: str) -> None:
         """Take what was pushed for what is there. It is there, whatever becomes of our own repository."""
         try:
-            before = self._cache.seen
+            previous_tip = self._cache.tip
             self._cache.take(commit)
             self._cache.let_go()
-            self._cache.clear_up(before)
+            self._cache.clear_up(previous_tip)
             self._git.tell("gc", "--quiet", "--auto")
             self._tree = self._read_tree(commit)
         except BrokenCache:
@@ -205,7 +207,7 @@ class GitBranch:
     def tidy(self, head: Head) -> None:
         """Drop what no branch leads to from our own repository; the remote has nothing of a push that was killed."""
         self._cache.make()
-        with self._mending():
+        with self._repair_cache():
             self._cache.clear()
 
     # --- what is there -------------------------------------------------------------------------------------
@@ -213,7 +215,7 @@ class GitBranch:
     def _tip(self) -> str:
         """The commit that the branch is at, "" where there is no such branch."""
         self._cache.make()
-        answer = self._git("ls-remote", "--", self._url, BRANCH, within=LOOK_WITHIN)
+        answer = self._git("ls-remote", "--", self._url, BRANCH, timeout=LOOK_WITHIN)
         if answer.code:
             refuse(answer, self.address)
         for line in answer.out.decode("ascii", "replace").splitlines():
@@ -222,20 +224,20 @@ class GitBranch:
                 return commit
         return ""
 
-    def _taken(self, tip: str) -> _Tree:
+    def _fetch_tree(self, tip: str) -> _Tree:
         """Fetch the branch if it is not at what we have, and read what it holds."""
         self._cache.make()
-        before = self._cache.seen
-        if not tip and before:
+        previous_tip = self._cache.tip
+        if not tip and previous_tip:
             self._cache.take("")
-        elif tip != before:
+        elif tip != previous_tip:
             answer = self._cache.fetch(self._url, BRANCH, TRANSFER_WITHIN)
             if answer.code and answer.is_of_the_way:
                 refuse(answer, self.address)
             if answer.code:
-                raise BrokenCache(answer.said)
-        self._cache.clear_up(before)
-        tip = self._cache.seen
+                raise BrokenCache(answer.stderr)
+        self._cache.clear_up(previous_tip)
+        tip = self._cache.tip
         if self._tree is not None and self._tree.commit == tip:
             return self._tree
         return self._read_tree(tip) if tip else _Tree()
@@ -247,12 +249,12 @@ class GitBranch:
             words = about.decode("ascii").split()
             if len(words) == 4 and words[0] == _FILE and words[3].isdigit():
                 files[path.decode("utf-8", "replace")] = (words[2], int(words[3]))
-        return _Tree(commit, files, self._there(files))
+        return _Tree(commit, files, self._build_state(files))
 
-    def _there(self, files: Mapping[str, tuple[str, int]]) -> There:
+    def _build_state(self, files: Mapping[str, tuple[str, int]]) -> RemoteState:
         heads: dict[str, Head] = {}
         names: dict[str, list[SegmentName]] = {}
-        damaged: dict[str, str] = {}
+        head_errors: dict[str, str] = {}
         for path, (blob, size) in files.items():
             top, _, rest = path.partition("/")
             device, _, file = rest.partition("/")
@@ -267,23 +269,25 @@ class GitBranch:
                     content = self._git.tell("cat-file", "blob", blob) if size <= LARGEST_HEAD else b""
                     heads[device] = load_head(content, device)
                 except SegmentUnreadable as error:
-                    damaged[device] = str(error)
+                    head_errors[device] = str(error)
         blob, size = files.get(ABOUT, ("", 0))
         if size > LARGEST_ABOUT:
             raise RemoteUnusable(f"{ABOUT} on {self.address} is too long to be Palazzo's; use another remote.")
         about = self._git.tell("cat-file", "blob", blob) if blob else None
-        return There(about, heads, {device: tuple(sorted(some)) for device, some in names.items()}, damaged)
+        return RemoteState(
+            about, heads, {device: tuple(sorted(segment_names)) for device, segment_names in names.items()}, head_errors
+        )
 
-    def _looked(self) -> _Tree:
+    def _require_tree(self) -> _Tree:
         if self._tree is None:
             self.look()
         assert self._tree is not None  # noqa: S101 - `look` sets it
         return self._tree
 
     def _refuse_other(self, device: str, expected: Head | None) -> None:
-        there = self._looked().there
-        if device not in there.damaged:  # one that is damaged is written anew
-            refuse_other(self.address, device, there.heads.get(device), expected)
+        state = self._require_tree().state
+        if device not in state.head_errors:  # one that is damaged is written anew
+            refuse_other(self.address, device, state.heads.get(device), expected)
 
     # --- what is pushed ------------------------------------------------------------------------------------
 
@@ -291,7 +295,7 @@ class GitBranch:
         return self._git.tell("hash-object", "-w", "--stdin", stdin=content).decode().strip()
 
     def _root(
-        self, tree: _Tree, about: bytes | None, own: tuple[str, Mapping[str, str]] | None, anew: bool = False
+        self, tree: _Tree, about: bytes | None, own: tuple[str, Mapping[str, str]] | None, is_new_epoch: bool = False
     ) -> str:
         """Make the tree of a commit: what is at `tree`, but for `palazzo.json` or files in a device's directory."""
         root = self._entries(tree.commit)
@@ -301,8 +305,8 @@ class GitBranch:
             device, files = own
             place = f"{tree.commit}:{DEVICES}"
             devices = self._entries(place) if _is_directory(root.get(DEVICES)) else {}
-            there = _is_directory(devices.get(device)) and not anew
-            entries = self._entries(f"{place}/{device}") if there else {}
+            has_directory = _is_directory(devices.get(device)) and not is_new_epoch
+            entries = self._entries(f"{place}/{device}") if has_directory else {}
             devices[device] = f"{_DIRECTORY} {self._with(entries, f'{place}/{device}', files)}"
             root[DEVICES] = f"{_DIRECTORY} {self._mktree(devices)}"
         return self._mktree(root)
@@ -316,43 +320,43 @@ class GitBranch:
                 shelves[shelf] = self._entries(f"{place}/{shelf}") if _is_directory(entries.get(shelf)) else {}
             shelves[shelf][name] = f"{_FILE} blob {blob}"
         entries = entries | shelves.pop("", {})
-        entries |= {shelf: f"{_DIRECTORY} {self._mktree(some)}" for shelf, some in shelves.items()}
+        entries |= {shelf: f"{_DIRECTORY} {self._mktree(shelf_entries)}" for shelf, shelf_entries in shelves.items()}
         return self._mktree(entries)
 
     def _entries(self, tree: str) -> dict[str, str]:
         """The names of a tree, each with its mode, type and object."""
         if not tree:
             return {}
-        listed = self._git.tell("ls-tree", "-z", "--full-tree", tree).decode("utf-8", "surrogateescape")
-        return {name: about for about, _, name in (entry.partition("\t") for entry in listed.split("\0")) if name}
+        output = self._git.tell("ls-tree", "-z", "--full-tree", tree).decode("utf-8", "surrogateescape")
+        return {name: about for about, _, name in (entry.partition("\t") for entry in output.split("\0")) if name}
 
     def _mktree(self, entries: Mapping[str, str]) -> str:
         lines = "".join(f"{about}\t{name}\0" for name, about in entries.items())
-        given = lines.encode("utf-8", "surrogateescape")
-        return self._git.tell("mktree", "-z", stdin=given).decode().strip()
+        tree_input = lines.encode("utf-8", "surrogateescape")
+        return self._git.tell("mktree", "-z", stdin=tree_input).decode().strip()
 
     def _commit(self, tree: str, parent: str) -> str:
-        behind = ["-p", parent] if parent else []
-        return self._git.tell("commit-tree", tree, *behind, "-m", "Palazzo").decode().strip()
+        parent_options = ["-p", parent] if parent else []
+        return self._git.tell("commit-tree", tree, *parent_options, "-m", "Palazzo").decode().strip()
 
     def _send(self, commit: str, over: str) -> bool:
         """Push it, if the branch is still at `over`; False where it is not."""
         lease = f"--force-with-lease={BRANCH}:{over}"
         names = f"{commit}:{BRANCH}"
-        answer = self._git("push", "--porcelain", "--no-verify", lease, "--", self._url, names, within=TRANSFER_WITHIN)
+        answer = self._git("push", "--porcelain", "--no-verify", lease, "--", self._url, names, timeout=TRANSFER_WITHIN)
         if answer.code == 0:
             return True
-        refused = [line for line in answer.out.decode("utf-8", "replace").splitlines() if line.startswith("!")]
-        said = "\n".join([*refused, answer.said])
-        if not _OVERTAKEN.search("\n".join(refused)) or _CLASHES.search(said):
-            refuse(Answer(answer.code, answer.out, said), self.address)
+        rejections = [line for line in answer.out.decode("utf-8", "replace").splitlines() if line.startswith("!")]
+        message = "\n".join([*rejections, answer.stderr])
+        if not _OVERTAKEN.search("\n".join(rejections)) or _CLASHES.search(message):
+            refuse(Answer(answer.code, answer.out, message), self.address)
         return False
 
     def _overtaken(self) -> RemoteUnusable:
         return RemoteUnusable(f"Other devices kept pushing to {self.address}; run it again.")
 
     @contextlib.contextmanager
-    def _mending(self) -> Iterator[None]:
+    def _repair_cache(self) -> Iterator[None]:
         """What our own repository lacks is fetched anew by whoever comes next."""
         try:
             yield

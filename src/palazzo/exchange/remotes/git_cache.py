@@ -16,11 +16,11 @@ from palazzo.errors import RemoteUnusable
 from palazzo.exchange.remotes.git_calls import Answer, Git
 from palazzo.paths import make_private_directory
 
-_SEEN = "refs/palazzo/seen"
+_TIP_REF = "refs/palazzo/seen"
 """The branch as it was when it was last looked at."""
-_ADDING = "refs/palazzo/adding"
+_PENDING_REF = "refs/palazzo/adding"
 """The files of a push that is not through, so that clearing up in between does not take them for rubbish."""
-_CLEARED = "palazzo-cleared"
+_CLEANUP_NOTE = "palazzo-cleared"
 
 
 class Cache:
@@ -44,37 +44,37 @@ class Cache:
             raise RemoteUnusable(f"git cannot make its repository in {self.path} ({answer.last_words}); check it.")
 
     @property
-    def seen(self) -> str:
+    def tip(self) -> str:
         """The commit that the branch was at when it was last looked at, "" before that."""
-        answer = self.git("rev-parse", "--verify", "--quiet", f"{_SEEN}^{{commit}}")
+        answer = self.git("rev-parse", "--verify", "--quiet", f"{_TIP_REF}^{{commit}}")
         return answer.out.decode().strip() if answer.code == 0 else ""
 
-    def fetch(self, url: str, branch: str, within: float) -> Answer:
+    def fetch(self, url: str, branch: str, timeout: float) -> Answer:
         """Take over the branch as it is at `url`; the answer says whether that went well."""
-        return self.git("fetch", "--quiet", "--no-tags", "--", url, f"+{branch}:{_SEEN}", within=within)
+        return self.git("fetch", "--quiet", "--no-tags", "--", url, f"+{branch}:{_TIP_REF}", timeout=timeout)
 
     def take(self, commit: str) -> None:
         """Take a commit for what the branch is at; "" for nothing."""
-        self.git.tell("update-ref", *([_SEEN, commit] if commit else ["-d", _SEEN]))
+        self.git.tell("update-ref", *([_TIP_REF, commit] if commit else ["-d", _TIP_REF]))
 
     def keep(self, tree: str) -> None:
         """Keep the files of a tree, which nothing leads to yet, until they are let go."""
-        self.git.tell("update-ref", _ADDING, tree)
+        self.git.tell("update-ref", _PENDING_REF, tree)
         self._is_adding = True
 
     def let_go(self) -> None:
         """Keep them no longer."""
-        self.git.tell("update-ref", "-d", _ADDING)
+        self.git.tell("update-ref", "-d", _PENDING_REF)
         self._is_adding = False
 
-    def clear_up(self, before: str = "") -> None:
+    def clear_up(self, previous_tip: str = "") -> None:
         """Drop what the branch led to and no longer does. `before` is where it was, in case nobody noted that."""
-        note, seen = self.path / _CLEARED, self.seen
-        last = note.read_text("ascii", "replace") if note.exists() else before
-        if last and last != seen and self._began_anew(last, seen):
+        note, tip = self.path / _CLEANUP_NOTE, self.tip
+        last = note.read_text("ascii", "replace") if note.exists() else previous_tip
+        if last and last != tip and self._began_anew(last, tip):
             self.clear()
-        if last != seen:
-            note.write_text(seen, "ascii")
+        if last != tip:
+            note.write_text(tip, "ascii")
 
     def clear(self) -> None:
         """Drop whatever nothing leads to, with what a push left that was killed."""
@@ -87,8 +87,8 @@ class Cache:
         self._is_adding = False
         drop(self.path)
 
-    def _began_anew(self, last: str, seen: str) -> bool:
-        return not seen or self.git("merge-base", "--is-ancestor", last, seen).code != 0
+    def _began_anew(self, last: str, tip: str) -> bool:
+        return not tip or self.git("merge-base", "--is-ancestor", last, tip).code != 0
 
 
 def drop(cache: Path) -> None:

@@ -49,7 +49,7 @@ _SETTINGS = (
         ("fetch.writeCommitGraph", "false"),
     ),
 )
-_KEPT = re.compile(
+_VARIABLE_PATTERN = re.compile(
     r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM)"
 )
 """Variables of git that say how the user reaches remotes. Others (`GIT_DIR` in a hook) are about another repository."""
@@ -61,19 +61,23 @@ class Answer:
 
     code: int
     out: bytes
-    said: str
+    stderr: str
 
     @property
     def is_of_the_way(self) -> bool:
         """Whether it is the way to the remote that failed: the network, or a right."""
-        return any(re.search(pattern, self.said, re.IGNORECASE) for pattern in (_NO_RIGHT, _NO_WAY, _SERVER_FAILED))
+        return any(re.search(pattern, self.stderr, re.IGNORECASE) for pattern in (_NO_RIGHT, _NO_WAY, _SERVER_FAILED))
 
     @property
     def last_words(self) -> str:
         """The line that says most of what went wrong, as it may be shown."""
-        lines = [line.strip() for line in self.said.splitlines() if line.strip()]
-        telling = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
-        return _shown(without_password(telling[0])[:300]) if telling else f"it ended with {self.code}"
+        lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
+        error_lines = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
+        return (
+            _replace_unprintable(without_password(error_lines[0])[:300])
+            if error_lines
+            else f"it ended with {self.code}"
+        )
 
 
 class Git:
@@ -98,51 +102,51 @@ class Git:
         self._variables = _environment(variables, asks)
 
     def __call__(
-        self, *arguments: str, stdin: bytes = b"", within: float = LOCAL_WITHIN, cwd: Path | None = None
+        self, *arguments: str, stdin: bytes = b"", timeout: float = LOCAL_WITHIN, cwd: Path | None = None
     ) -> Answer:
         """Run one command and return what came of it; RemoteUnusable where it takes longer than `within` seconds."""
         settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
         if not self._asks:
             settings += ["-c", "core.askPass="]
-        where = [] if cwd else ["--git-dir", str(self.repository)]
-        line = [self._program, *settings, "--no-pager", *where, *arguments]
-        apart: dict[str, Any] = {"start_new_session": not self._asks}
+        repository_options = [] if cwd else ["--git-dir", str(self.repository)]
+        line = [self._program, *settings, "--no-pager", *repository_options, *arguments]
+        process_options: dict[str, Any] = {"start_new_session": not self._asks}
         if sys.platform == "win32":
-            apart = {"creationflags": 0 if self._asks else subprocess.CREATE_NO_WINDOW}
-        with _given(stdin) as given, tempfile.TemporaryFile() as said:
+            process_options = {"creationflags": 0 if self._asks else subprocess.CREATE_NO_WINDOW}
+        with _open_stdin(stdin) as stdin_file, tempfile.TemporaryFile() as stderr_file:
             process = subprocess.Popen(  # noqa: S603 - no shell; the remote's address is checked (`opening`)
                 line,
                 cwd=cwd or self.repository.parent,
                 env=self._variables,
-                stdin=given,
+                stdin=stdin_file,
                 stdout=subprocess.PIPE,
-                stderr=said,
-                **apart,
+                stderr=stderr_file,
+                **process_options,
             )
             with process:
                 try:
-                    out = self._out(process, within)
+                    out = self._out(process, timeout)
                 except subprocess.TimeoutExpired:
                     self._end(process)
                     raise RemoteUnusable(
-                        f"git {arguments[0]} has not ended in {within:.0f} seconds; check the network and try again."
+                        f"git {arguments[0]} has not ended in {timeout:.0f} seconds; check the network and try again."
                     ) from None
                 except BaseException:
                     self._end(process)
                     raise
-            said.seek(0)
-            return Answer(process.returncode, out, said.read(64 * 1024).decode("utf-8", "replace"))
+            stderr_file.seek(0)
+            return Answer(process.returncode, out, stderr_file.read(64 * 1024).decode("utf-8", "replace"))
 
     def tell(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Return what a command of our own repository prints; BrokenCache where it fails."""
         answer = self(*arguments, stdin=stdin)
         if answer.code:
-            raise BrokenCache(answer.said)
+            raise BrokenCache(answer.stderr)
         return answer.out
 
-    def _out(self, process: subprocess.Popen[bytes], within: float) -> bytes:
+    def _out(self, process: subprocess.Popen[bytes], timeout: float) -> bytes:
         """Wait for it to end; return what it printed. Raises TimeoutExpired, and what `heed` raises."""
-        until = time.monotonic() + within
+        until = time.monotonic() + timeout
         while True:
             try:
                 return process.communicate(timeout=max(0.0, min(_HEED_EVERY, until - time.monotonic())))[0]
@@ -168,12 +172,12 @@ class BrokenCache(Exception):
 def refuse(answer: Answer, address: str) -> NoReturn:
     """Raise RemoteUnusable with what git said of a remote, in a sentence that says what to do."""
     for pattern, sentence in _SENTENCES:
-        if re.search(pattern, answer.said, re.IGNORECASE):
+        if re.search(pattern, answer.stderr, re.IGNORECASE):
             raise RemoteUnusable(sentence.format(address))
     raise RemoteUnusable(f"git could not reach or change {address} ({answer.last_words}); mend that, and run it again.")
 
 
-def _shown(text: str) -> str:
+def _replace_unprintable(text: str) -> str:
     """What a server says may hold anything, also what would steer a terminal."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
@@ -236,12 +240,12 @@ _SENTENCES = (
 
 def without_password(text: str) -> str:
     """Return text with the passwords of URLs blotted out, and the tokens that stand there in the place of a name."""
-    named = re.sub(r"(\w{2,20}://[^/@:\s]*):[^/@\s]*@", r"\1:***@", text)
-    return re.sub(r"(https?://)[^/@:\s]{20,}(:\*\*\*)?@", r"\1***@", named, flags=re.IGNORECASE)
+    masked_text = re.sub(r"(\w{2,20}://[^/@:\s]*):[^/@\s]*@", r"\1:***@", text)
+    return re.sub(r"(https?://)[^/@:\s]{20,}(:\*\*\*)?@", r"\1***@", masked_text, flags=re.IGNORECASE)
 
 
 @contextlib.contextmanager
-def _given(stdin: bytes) -> Iterator[Any]:
+def _open_stdin(stdin: bytes) -> Iterator[Any]:
     """What it reads lies in a file, so that nobody has to feed it while it is waited for."""
     if not stdin:
         yield subprocess.DEVNULL
@@ -253,13 +257,17 @@ def _given(stdin: bytes) -> Iterator[Any]:
 
 
 def _environment(variables: Mapping[str, str], asks: bool) -> dict[str, str]:
-    kept = {name: value for name, value in variables.items() if not name.startswith("GIT_") or _KEPT.fullmatch(name)}
-    kept |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1"}
-    for who in ("AUTHOR", "COMMITTER"):
-        kept |= {f"GIT_{who}_NAME": "Palazzo", f"GIT_{who}_EMAIL": "palazzo@localhost"}
+    environment = {
+        name: value
+        for name, value in variables.items()
+        if not name.startswith("GIT_") or _VARIABLE_PATTERN.fullmatch(name)
+    }
+    environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1"}
+    for role in ("AUTHOR", "COMMITTER"):
+        environment |= {f"GIT_{role}_NAME": "Palazzo", f"GIT_{role}_EMAIL": "palazzo@localhost"}
     if asks:
-        return kept
+        return environment
     for name in ("GIT_ASKPASS", "SSH_ASKPASS"):
-        kept.pop(name, None)
-    kept |= {"GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"}
-    return kept
+        environment.pop(name, None)
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"}
+    return environment

@@ -21,14 +21,14 @@ _OVER_SSH = re.compile(r"(?:[^\s/:@-][^\s/:@]*@)?[^\s/:@-][^\s/:@]+:[^\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class RemoteLocation:
     """What an address names, so that it means the same wherever the command is run: a whole path, or a URL."""
 
     kind: Kind
     address: str
 
 
-def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) -> Where:
+def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) -> RemoteLocation:
     """Read an address that somebody gave: a directory, anything git accepts, or the name of a remote of the repository
     at `cwd`. A directory that holds a git repository, bare or not, is that repository.
 
@@ -39,31 +39,31 @@ def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) 
     path = cwd / os.path.expanduser(address)  # noqa: PTH111 - the other one raises RuntimeError for no user's `~`
     if _is_directory(path):
         path = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were given
-        return Where("git" if _is_repository(path) else "folder", str(path))
+        return RemoteLocation("git" if _is_repository(path) else "folder", str(path))
     if _URL.fullmatch(address):
-        return Where("git", address)
+        return RemoteLocation("git", address)
     if _OTHER_URL.match(address):
         raise UsageError(f"Palazzo does not use '{address}' as a remote: give a URL with https, ssh or file.")
     if _OVER_SSH.fullmatch(address):
-        return Where("git", address)
-    found = _remote_of_repository(address, cwd, variables)
-    if found is None:
+        return RemoteLocation("git", address)
+    location = _remote_of_repository(address, cwd, variables)
+    if location is None:
         raise UsageError(
             f"'{address}' is no directory that is there, no URL, and no remote of a git repository here: "
             "make the directory first, or give a URL."
         )
-    return found
+    return location
 
 
-def known(address: str) -> Where:
+def parse_address(address: str) -> RemoteLocation:
     """Return what `resolve` had found at this address, also while it is not there: a drive that is not mounted."""
     if _URL.fullmatch(address) or (_OVER_SSH.fullmatch(address) and not Path(address).is_absolute()):
-        return Where("git", address)
-    return Where("git" if _is_repository(Path(address)) else "folder", address)
+        return RemoteLocation("git", address)
+    return RemoteLocation("git" if _is_repository(Path(address)) else "folder", address)
 
 
 def open_remote(
-    where: Where,
+    location: RemoteLocation,
     cache: Path,
     variables: Mapping[str, str] = os.environ,
     *,
@@ -75,9 +75,9 @@ def open_remote(
     `asks` says that a person sits at the terminal, whom git may ask for a password; what `heed` raises ends a git that
     is waited for.
     """
-    if where.kind == "folder":
-        return Folder(Path(where.address))
-    return GitBranch(where.address, cache, variables, asks=asks, heed=heed)
+    if location.kind == "folder":
+        return Folder(Path(location.address))
+    return GitBranch(location.address, cache, variables, asks=asks, heed=heed)
 
 
 def _is_directory(path: Path) -> bool:
@@ -92,10 +92,10 @@ def _is_repository(path: Path) -> bool:
     return bare or (path / ".git").exists()
 
 
-def _remote_of_repository(name: str, cwd: Path, variables: Mapping[str, str]) -> Where | None:
+def _remote_of_repository(name: str, cwd: Path, variables: Mapping[str, str]) -> RemoteLocation | None:
     git = Git(cwd, variables)
-    answer = git("remote", "get-url", "--", name, cwd=cwd, within=LOOK_WITHIN)
-    top = git("rev-parse", "--show-toplevel", cwd=cwd, within=LOOK_WITHIN)
+    answer = git("remote", "get-url", "--", name, cwd=cwd, timeout=LOOK_WITHIN)
+    top = git("rev-parse", "--show-toplevel", cwd=cwd, timeout=LOOK_WITHIN)
     url = answer.out.decode("utf-8", "replace").strip()
     if answer.code or not url or url == name:
         return None

@@ -117,7 +117,7 @@ class Tunnel:
 
 
 @dataclass(frozen=True, slots=True)
-class Unplaced:
+class SkippedRecord:
     """Something of the store that does not come over: what it is (plural: `closets`), and why in a few words.
 
     `key` says which one it is; `count` how many at once. Reports add them up by `what` and `reason`, so a reason names
@@ -130,7 +130,7 @@ class Unplaced:
     count: int = 1
 
 
-Brought = Note | DiaryEntry | Task | Fact | Tunnel | Unplaced
+StoreRecord = Note | DiaryEntry | Task | Fact | Tunnel | SkippedRecord
 
 
 class StoreReader(Protocol):
@@ -150,7 +150,7 @@ class StoreReader(Protocol):
         """Whether a file or directory is such a store, by its name and first bytes; False for what is unreadable."""
         ...
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield what the store holds; notes come before the facts and tunnels that cite them.
 
         A single thing that is not understood is `Unplaced`. Raises SourceUnreadable, in one sentence, where the store

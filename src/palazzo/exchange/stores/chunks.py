@@ -17,18 +17,18 @@ CHUNK_SIZE, OVERLAP = 800, 100
 def of_file(chunks: Sequence[str], size: int, overlap: int) -> str:
     """Return the text that a file's chunks were cut from, without the space around it."""
     parts = [*chunks[:1]]
-    for before, chunk in pairwise(chunks):
-        shared = _shared(before, chunk, overlap)
+    for previous_chunk, chunk in pairwise(chunks):
+        shared = _shared(previous_chunk, chunk, overlap)
         if not shared:
-            parts.append("" if len(before) >= size else "\n")
+            parts.append("" if len(previous_chunk) >= size else "\n")
         parts.append(chunk[shared:])
     return "".join(parts)
 
 
-def _shared(before: str, chunk: str, overlap: int) -> int:
+def _shared(previous_chunk: str, chunk: str, overlap: int) -> int:
     """How many characters a chunk begins with that the one before ends with."""
-    most = min(overlap, len(before), len(chunk))
-    return next((size for size in range(most, 0, -1) if before.endswith(chunk[:size])), 0)
+    most = min(overlap, len(previous_chunk), len(chunk))
+    return next((size for size in range(most, 0, -1) if previous_chunk.endswith(chunk[:size])), 0)
 
 
 def of_conversation(chunks: Sequence[str], size: int) -> Iterator[tuple[int, str]]:

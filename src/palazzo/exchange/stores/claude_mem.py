@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, Note, Unplaced
+from palazzo.exchange.stores import Note, SkippedRecord, StoreRecord
 from palazzo.exchange.stores.json_documents import head, is_directory, key_of, present, text_at, texts_at
 from palazzo.feeders.jsonl import JsonObject
 from palazzo.feeders.moments import moment
@@ -32,7 +32,7 @@ from palazzo.store.database import SqliteConnection
 from palazzo.store.foreign import MAGIC, ForeignDatabase
 
 NAME = "claude-mem.db"
-_NEEDED = {
+_REQUIRED_COLUMNS = {
     "observations": {"memory_session_id", "project", "type", "created_at_epoch"},
     "session_summaries": {"memory_session_id", "project", "created_at_epoch"},
     "user_prompts": {"prompt_text", "created_at_epoch"},
@@ -46,7 +46,7 @@ _PARTS = (
     ("notes", "Notes"),
 )
 """The parts of a summary, in the order in which claude-mem shows them."""
-_LEFT = (
+_SKIPPED_TABLES = (
     ("pending_messages", "queued messages", "no observation was made of them yet"),
     ("memories", "rows of claude-mem before 4", "of a table that no later version reads"),
     ("overviews", "rows of claude-mem before 4", "of a table that no later version reads"),
@@ -65,13 +65,13 @@ class ClaudeMem:
         file = _file(path)
         return file.name.startswith("claude-mem") and head(file).startswith(MAGIC)
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield observations, summaries and prompts, each in the order in which they were made."""
         file = _file(path)
         with ForeignDatabase(file).snapshot() as connection:
             tables = _tables(connection)
-            for table, needed in _NEEDED.items():
-                if missing := sorted(needed - tables.get(table, set())):
+            for table, columns in _REQUIRED_COLUMNS.items():
+                if missing := sorted(columns - tables.get(table, set())):
                     raise SourceUnreadable(
                         f"{file} has no column '{missing[0]}' in '{table}': it is no database of claude-mem that is"
                         " known, which are those since version 5."
@@ -83,9 +83,9 @@ class ClaudeMem:
                 yield _summary(record, sessions)
             for record in _records(connection, "user_prompts"):
                 yield _prompt(record, sessions)
-            for table, what, why in _LEFT:
+            for table, label, why in _SKIPPED_TABLES:
                 if table in tables and (count := _count(connection, table)):
-                    yield Unplaced(what, why, table, count)
+                    yield SkippedRecord(label, why, table, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,56 +97,56 @@ class _Session:
     title: str = ""
 
 
-def _observation(record: JsonObject, sessions: dict[str, _Session]) -> Brought:
+def _observation(record: JsonObject, sessions: dict[str, _Session]) -> StoreRecord:
     facts = "\n".join(f"- {fact}" for fact in texts_at(record, "facts"))
     heading = "\n".join(filter(None, (text_at(record, "title").strip(), text_at(record, "subtitle").strip())))
-    told = [heading, text_at(record, "narrative").strip()]
+    paragraphs = [heading, text_at(record, "narrative").strip()]
     older = text_at(record, "text").strip()
-    if older and older not in told:
-        told.append(older)
+    if older and older not in paragraphs:
+        paragraphs.append(older)
     label = text_at(record, "type").lower()
-    return _note("observations", record, sessions, "\n\n".join(filter(None, (*told, facts))), label, heading)
+    return _note("observations", record, sessions, "\n\n".join(filter(None, (*paragraphs, facts))), label, heading)
 
 
-def _summary(record: JsonObject, sessions: dict[str, _Session]) -> Brought:
+def _summary(record: JsonObject, sessions: dict[str, _Session]) -> StoreRecord:
     parts = ((name, text_at(record, column).strip()) for column, name in _PARTS)
-    text = "\n\n".join(f"{name}: {said}" for name, said in parts if said)
+    text = "\n\n".join(f"{name}: {part_text}" for name, part_text in parts if part_text)
     return _note("summaries", record, sessions, text, "summary", text_at(record, "request").strip())
 
 
-def _prompt(record: JsonObject, sessions: dict[str, _Session]) -> Brought:
+def _prompt(record: JsonObject, sessions: dict[str, _Session]) -> StoreRecord:
     return _note("prompts", record, sessions, text_at(record, "prompt_text"), "prompt", "")
 
 
 def _note(
-    what: str, record: JsonObject, sessions: dict[str, _Session], text: str, label: str, title: str
-) -> Note | Unplaced:
+    category: str, record: JsonObject, sessions: dict[str, _Session], text: str, label: str, title: str
+) -> Note | SkippedRecord:
     session = text_at(record, "memory_session_id", "content_session_id")
     at = moment(record.get("created_at_epoch"))
     if at is None:
         at = moment(record.get("created_at"))
     if not text.strip():
-        return Unplaced(what, "without words", str(record.get("id", "")))
-    known = sessions.get(session, _Session())
-    numbered = record.get("prompt_number")
+        return SkippedRecord(category, "without words", str(record.get("id", "")))
+    session_info = sessions.get(session, _Session())
+    prompt_number = record.get("prompt_number")
     about = present(
         {
             "files_read": list(texts_at(record, "files_read")),
             "files_modified": list(texts_at(record, "files_modified") or texts_at(record, "files_edited")),
-            "prompt": numbered if isinstance(numbered, int) else None,
-            "session": known.title,
+            "prompt": prompt_number if isinstance(prompt_number, int) else None,
+            "session": session_info.title,
         }
     )
-    wing = text_at(record, "merged_into_project", "project") or known.project
+    wing = text_at(record, "merged_into_project", "project") or session_info.project
     return Note(
-        key=key_of(what, session, str(at), text),
+        key=key_of(category, session, str(at), text),
         text=text,
         wing=wing,
         created_at=at,
         label=label,
         tags=texts_at(record, "concepts"),
-        author=text_at(record, "agent_type") or ("" if what == "prompts" else known.host),
-        trust="user" if what == "prompts" else "agent",
+        author=text_at(record, "agent_type") or ("" if category == "prompts" else session_info.host),
+        trust="user" if category == "prompts" else "agent",
         origin=session,
         title=title.splitlines()[0] if title else "",
         about=about,
@@ -158,25 +158,25 @@ def _tables(connection: SqliteConnection) -> dict[str, set[str]]:
     rows = connection.execute(
         "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
     )
-    found: dict[str, set[str]] = {}
+    columns_by_table: dict[str, set[str]] = {}
     for table, column in rows:
-        found.setdefault(str(table), set()).add(str(column))
-    return found
+        columns_by_table.setdefault(str(table), set()).add(str(column))
+    return columns_by_table
 
 
 def _sessions(connection: SqliteConnection, columns: set[str]) -> dict[str, _Session]:
     """The sessions, by each of their ids."""
     if not {"memory_session_id", "content_session_id", "project"} <= columns:
         return {}
-    found: dict[str, _Session] = {}
+    sessions: dict[str, _Session] = {}
     for record in _records(connection, "sdk_sessions"):
         session = _Session(
             text_at(record, "project"), text_at(record, "platform_source"), text_at(record, "custom_title")
         )
         for own in ("memory_session_id", "content_session_id"):
             if key := text_at(record, own):
-                found[key] = session
-    return found
+                sessions[key] = session
+    return sessions
 
 
 def _records(connection: SqliteConnection, table: str) -> Iterator[JsonObject]:
@@ -194,10 +194,10 @@ def _list(value: object) -> list[object]:
     if not isinstance(value, str) or not value.strip():
         return []
     try:
-        found = json.loads(value)
+        elements = json.loads(value)
     except (ValueError, RecursionError):
         return [value]
-    return found if isinstance(found, list) else [value]
+    return elements if isinstance(elements, list) else [value]
 
 
 def _count(connection: SqliteConnection, table: str) -> int:

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import yaml
 
-from palazzo.exchange.stores import Brought, Note, Unplaced
+from palazzo.exchange.stores import Note, SkippedRecord, StoreRecord
 from palazzo.exchange.stores.json_documents import head, is_directory, key_of, object_at, present, text_at
 from palazzo.feeders.jsonl import JsonObject, objects_in_head, string
 from palazzo.model import Micros, Trust
@@ -52,12 +52,12 @@ class ClaudeMemory:
     def recognises(self, path: Path) -> bool:
         """Whether a path is one of the places above and has such a file."""
         if is_directory(path):
-            return next(_found(path), None) is not None
+            return next(_find_files(path), None) is not None
         return path.name in (*_INSTRUCTIONS, INDEX) and path.is_file()
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield the files by their places, within one by name."""
-        for file in [_File(path)] if path.is_file() else _found(path):
+        for file in [_File(path)] if path.is_file() else _find_files(path):
             yield from _read(file, path)
 
 
@@ -73,7 +73,7 @@ class _File:
     label: str = ""
 
 
-def _found(path: Path) -> Iterator[_File]:
+def _find_files(path: Path) -> Iterator[_File]:
     """What there is below a directory, whichever of them it is."""
     if (path / "projects").is_dir() and (path.name == ".claude" or not (path / INDEX).exists()):
         yield from _of_home(path)
@@ -109,13 +109,13 @@ def _of_project(root: Path) -> Iterator[_File]:
     wing = root.absolute().name
     theirs = _File(root, ("project", wing), wing, trust="repo", label="instructions")
     for name in _INSTRUCTIONS:
-        yield from _one(root / name, replace(theirs, trust="repo" if name == _INSTRUCTIONS[0] else "user"))
+        yield from _add_file(root / name, replace(theirs, trust="repo" if name == _INSTRUCTIONS[0] else "user"))
     yield from _instructions(root / ".claude", theirs)
     yield from _agents(root / ".claude", _File(root, ("project", wing), wing))
 
 
 def _instructions(claude: Path, like: _File) -> Iterator[_File]:
-    yield from _one(claude / _INSTRUCTIONS[0], like)
+    yield from _add_file(claude / _INSTRUCTIONS[0], like)
     yield from _notes(claude / "rules", like)
 
 
@@ -126,7 +126,7 @@ def _agents(claude: Path, like: _File) -> Iterator[_File]:
             yield from _notes(folder, replace(like, place=place, author=folder.name))
 
 
-def _one(file: Path, like: _File) -> Iterator[_File]:
+def _add_file(file: Path, like: _File) -> Iterator[_File]:
     if file.is_symlink() or file.is_file():
         yield replace(like, path=file, place=(*like.place, file.name))
 
@@ -154,44 +154,44 @@ def _directories(folder: Path) -> list[Path]:
     return [entry for entry in _entries(folder) if entry.is_dir() and not entry.is_symlink()]
 
 
-def _read(file: _File, asked: Path) -> Iterator[Brought]:
+def _read(file: _File, requested_path: Path) -> Iterator[StoreRecord]:
     key = "/".join(file.place) or file.path.name
-    is_asked = file.path == asked
+    is_asked = file.path == requested_path
     try:
         status = file.path.stat() if is_asked else file.path.lstat()
         if stat.S_ISLNK(status.st_mode):
-            yield Unplaced("links", "where they lead was not asked for", key)
+            yield SkippedRecord("links", "where they lead was not asked for", key)
             return
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
-            yield Unplaced("files", f"of more than {LARGEST >> 20} MiB, or no files at all", key)
+            yield SkippedRecord("files", f"of more than {LARGEST >> 20} MiB, or no files at all", key)
             return
         text = file.path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        yield Unplaced("files", "unreadable, or no UTF-8", key)
+        yield SkippedRecord("files", "unreadable, or no UTF-8", key)
         return
     yield _note(file, text, Micros(status.st_mtime_ns // 1000))
 
 
-def _note(file: _File, text: str, at: Micros) -> Brought:
-    said, words = _matter(text)
+def _note(file: _File, text: str, at: Micros) -> StoreRecord:
+    front_matter, words = _matter(text)
     own = "/".join(file.place) or file.path.name
     if not words.strip():
-        return Unplaced("files", "without words", own)
+        return SkippedRecord("files", "without words", own)
     if file.path.name == INDEX and _is_index(words, file.path.parent):
-        return Unplaced("indexes", "they only list the other files, which come over themselves", own)
-    metadata = object_at(said, "metadata")
-    name = text_at(said, "name") or file.path.stem
+        return SkippedRecord("indexes", "they only list the other files, which come over themselves", own)
+    metadata = object_at(front_matter, "metadata")
+    name = text_at(front_matter, "name") or file.path.stem
     return Note(
         key=key_of("file", *file.place, words),
         text=words,
         wing=file.wing,
         created_at=at,
-        label=file.label or text_at(said, "type") or text_at(metadata, "type"),
+        label=file.label or text_at(front_matter, "type") or text_at(metadata, "type"),
         author=file.author,
         trust=file.trust,
-        origin=text_at(said, "originSessionId") or text_at(metadata, "originSessionId"),
+        origin=text_at(front_matter, "originSessionId") or text_at(metadata, "originSessionId"),
         title=name,
-        about=present({"name": name, "description": text_at(said, "description"), "file": file.path.name}),
+        about=present({"name": name, "description": text_at(front_matter, "description"), "file": file.path.name}),
     )
 
 
@@ -205,10 +205,10 @@ def _matter(text: str) -> tuple[JsonObject, str]:
     if not end or len(matter) > _LONGEST_MATTER:
         return {}, text
     try:
-        said = yaml.safe_load(matter)
+        front_matter = yaml.safe_load(matter)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}, text
-    return (said, "".join(lines[end + 1 :]).lstrip("\r\n")) if isinstance(said, dict) else ({}, text)
+    return (front_matter, "".join(lines[end + 1 :]).lstrip("\r\n")) if isinstance(front_matter, dict) else ({}, text)
 
 
 def _is_index(words: str, folder: Path) -> bool:
@@ -225,7 +225,7 @@ def _project_of(folder: Path) -> str:
     """
     for transcript in sorted(folder.glob("*.jsonl"))[:5]:
         objects, _ = objects_in_head(head(transcript))
-        cwd = next((found for one in objects if (found := string(one, "cwd"))), "")
+        cwd = next((value for record in objects if (value := string(record, "cwd"))), "")
         if cwd:
             return project_root(Path(cwd)).name or Path(cwd).name
     return ""

@@ -77,35 +77,35 @@ def is_directory(path: Path) -> bool:
 
 def text_at(record: JsonObject, *keys: str) -> str:
     """Return the string at the first of these keys that has one, "" where none has."""
-    return next((found for key in keys if isinstance(found := record.get(key), str) and found), "")
+    return next((value for key in keys if isinstance(value := record.get(key), str) and value), "")
 
 
 def texts_at(record: JsonObject, key: str) -> tuple[str, ...]:
     """Return the strings of the list at `key`, each once, without those that are blank."""
-    found = record.get(key)
-    stripped = (one.strip() for one in found if isinstance(one, str)) if isinstance(found, list) else ()
-    return tuple(dict.fromkeys(one for one in stripped if one))
+    values = record.get(key)
+    texts = (value.strip() for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+    return tuple(dict.fromkeys(value for value in texts if value))
 
 
 def objects_at(record: JsonObject, key: str) -> Iterator[JsonObject | None]:
     """Yield the objects of the list at `key`, None for each element that is something else."""
-    found = record.get(key)
-    for one in found if isinstance(found, list) else ():
-        yield one if isinstance(one, dict) else None
+    values = record.get(key)
+    for value in values if isinstance(values, list) else ():
+        yield value if isinstance(value, dict) else None
 
 
 def object_at(record: JsonObject, key: str) -> JsonObject:
     """Return the object at `key`, an empty one where there is none."""
-    found = record.get(key)
-    return found if isinstance(found, dict) else {}
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def number_at(record: JsonObject, key: str) -> float | None:
     """Return the number from 0 to 1 at `key`, None for anything else."""
-    found = record.get(key)
-    if not isinstance(found, int | float) or isinstance(found, bool):
+    value = record.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    return float(found) if 0 <= found <= 1 else None
+    return float(value) if 0 <= value <= 1 else None
 
 
 def plain(record: JsonObject) -> JsonObject:
@@ -116,9 +116,9 @@ def plain(record: JsonObject) -> JsonObject:
 def _is_plain(value: object, levels: int) -> bool:
     match value:
         case dict():
-            return levels > 0 and all(_is_plain(one, levels - 1) for one in value.values())
+            return levels > 0 and all(_is_plain(member, levels - 1) for member in value.values())
         case list():
-            return levels > 0 and all(_is_plain(one, levels - 1) for one in value)
+            return levels > 0 and all(_is_plain(member, levels - 1) for member in value)
         case float():
             return math.isfinite(value)
     return True
@@ -133,8 +133,8 @@ def key_of(*parts: str) -> str:
     """Return 32 hexadecimal digits that say of these words no more than that they are the same."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        state.update(len(encoded).to_bytes(8, "big") + encoded)
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big") + data)
     return state.hexdigest()
 
 

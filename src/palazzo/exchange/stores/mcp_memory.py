@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from palazzo.exchange.files import Line, lines
-from palazzo.exchange.stores import Brought, Fact, Note, Unplaced
+from palazzo.exchange.stores import Fact, Note, SkippedRecord, StoreRecord
 from palazzo.exchange.stores.json_documents import MOST_PARTS, head, key_of, parts_of
 from palazzo.feeders.jsonl import JsonObject, objects_in_head, parse_line
 
@@ -43,12 +43,12 @@ class McpMemory:
         first = beginning.lstrip()[:60].replace(b" ", b"")
         return count <= 1 and first.startswith(b'{"type":"entity","name":')  # an entity that is longer than the head
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield notes, then facts, each in the order of the file."""
         facts: dict[str, Fact] = {}
-        seen: set[str] = set()
+        note_keys: set[str] = set()
         for line in lines(path):
-            yield from _of_line(line, seen, facts)
+            yield from _of_line(line, note_keys, facts)
         yield from facts.values()
 
 
@@ -62,53 +62,53 @@ def _is_ours(record: JsonObject) -> bool:
             return kind == _MARK
 
 
-def _of_line(line: Line, seen: set[str], facts: dict[str, Fact]) -> Iterator[Brought]:
+def _of_line(line: Line, note_keys: set[str], facts: dict[str, Fact]) -> Iterator[StoreRecord]:
     key = f"line {line.number}"
     if parts_of(line.text) > MOST_PARTS:
-        yield Unplaced("lines", f"of more than {MOST_PARTS:,} values", key)
+        yield SkippedRecord("lines", f"of more than {MOST_PARTS:,} values", key)
         return
     record = parse_line(line.text)
     if not isinstance(record, dict):
-        yield Unplaced("lines", record.reason, key)
+        yield SkippedRecord("lines", record.reason, key)
         return
     match record.get("type"):
         case "entity":
-            yield from _of_entity(record, key, seen, facts)
+            yield from _of_entity(record, key, note_keys, facts)
         case "relation":
             fact = _relation(record.get("from"), record.get("relationType"), record.get("to"))
             if fact is None:
-                yield Unplaced("relations", "from, to or relationType is missing, or is no text", key)
+                yield SkippedRecord("relations", "from, to or relationType is missing, or is no text", key)
             else:
                 facts.setdefault(fact.key, fact)
         case kind if kind != _MARK:
-            yield Unplaced("lines", "neither an entity nor a relation", key)
+            yield SkippedRecord("lines", "neither an entity nor a relation", key)
 
 
-def _of_entity(record: JsonObject, key: str, seen: set[str], facts: dict[str, Fact]) -> Iterator[Brought]:
+def _of_entity(record: JsonObject, key: str, note_keys: set[str], facts: dict[str, Fact]) -> Iterator[StoreRecord]:
     name, kind, observations = record.get("name"), record.get("entityType"), record.get("observations")
     if not isinstance(name, str) or not name.strip():
-        yield Unplaced("entities", "without a name", key)
+        yield SkippedRecord("entities", "without a name", key)
         return
     kind = kind.strip() if isinstance(kind, str) else ""
     if not isinstance(observations, list):
-        yield Unplaced("observations", "no list", key)
+        yield SkippedRecord("observations", "no list", key)
         observations = []
     if len(observations) > MOST_OBSERVATIONS:
-        yield Unplaced("observations", f"more than {MOST_OBSERVATIONS:,} of one entity", key, len(observations))
+        yield SkippedRecord("observations", f"more than {MOST_OBSERVATIONS:,} of one entity", key, len(observations))
         observations = []
-    said = False
+    has_text = False
     for observation in observations:
         text = _words(observation)
         if text is None:
-            yield Unplaced("observations", "empty, or no text", key)
+            yield SkippedRecord("observations", "empty, or no text", key)
             continue
-        said = True
+        has_text = True
         own = key_of("observation", name, text)
-        if own in seen:
+        if own in note_keys:
             continue  # the server itself keeps one of a kind
-        seen.add(own)
+        note_keys.add(own)
         yield Note(own, about_entity(name, text), room=kind, title=name, about={"entity": name})
-    if kind and not said and (fact := _relation(name, IS_A, kind)):
+    if kind and not has_text and (fact := _relation(name, IS_A, kind)):
         facts.setdefault(fact.key, fact)
 
 

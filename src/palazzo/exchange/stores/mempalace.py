@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, DiaryEntry, Note, Tunnel, Unplaced
+from palazzo.exchange.stores import DiaryEntry, Note, SkippedRecord, StoreRecord, Tunnel
 from palazzo.exchange.stores.chunks import CHUNK_SIZE, OVERLAP
 from palazzo.exchange.stores.json_documents import key_of, object_at, text_at
 from palazzo.exchange.stores.mempalace_drawers import Drawers
@@ -33,9 +33,9 @@ from palazzo.store.foreign import ForeignDatabase
 
 CHROMA, EXACT, FACTS = "chroma.sqlite3", "sqlite_exact.sqlite3", "knowledge_graph.sqlite3"
 COLLECTION, IDENTITY = "mempalace_drawers", "identity.txt"
-_CUTTING = (("chunk_size", CHUNK_SIZE), ("chunk_overlap", OVERLAP))
+_CHUNK_SETTINGS = (("chunk_size", CHUNK_SIZE), ("chunk_overlap", OVERLAP))
 """The settings by which texts were cut, and what they are where nobody set them."""
-_LEFT = {
+_SKIPPED_COLLECTIONS = {
     "mempalace_closets": ("closets", "they point at drawers, and are made of their words"),
     "mempalace_assets": ("assets", "they are pictures and recordings, which hold no words"),
 }
@@ -52,40 +52,42 @@ class MemPalace:
     def recognises(self, path: Path) -> bool:
         """Whether it is such a palace, the directory that holds one, or one of its databases."""
         try:
-            found = _Files.at(path)
-            return found is not None and (found.is_surely or _is_its(found))
+            files = _Files.at(path)
+            return files is not None and (files.is_surely or _is_its(files))
         except OSError:
             return False
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield drawers and diary entries in the order in which they were filed, then facts, then tunnels."""
-        found = _Files.at(path)
-        if found is None:
+        files = _Files.at(path)
+        if files is None:
             raise SourceUnreadable(
                 f"There is no palace of MemPalace at {path}: name the directory of its {CHROMA}, or the one above."
             )
-        cited: Mapping[str, str] = {}
-        if found.drawers is not None:
-            if found.drawers.name in _SERVERS:
-                where = _SERVERS[found.drawers.name]
-                raise SourceUnreadable(f"{found.palace} keeps its drawers in {where}; only Chroma and SQLite are read.")
-            settings = found.settings()
-            with ForeignDatabase(found.drawers).snapshot() as connection:
-                there = _collections(connection, found.drawers)
+        note_keys: Mapping[str, str] = {}
+        if files.drawers is not None:
+            if files.drawers.name in _SERVERS:
+                server = _SERVERS[files.drawers.name]
+                raise SourceUnreadable(
+                    f"{files.palace} keeps its drawers in {server}; only Chroma and SQLite are read."
+                )
+            settings = files.settings()
+            with ForeignDatabase(files.drawers).snapshot() as connection:
+                collections = _collections(connection, files.drawers)
                 name = str(settings.get("collection_name") or COLLECTION)
-                if name in there:
-                    size, overlap = (_number(settings, key, usual) for key, usual in _CUTTING)
-                    drawers = Drawers(there.pop(name), size, overlap)
+                if name in collections:
+                    size, overlap = (_number(settings, key, usual) for key, usual in _CHUNK_SETTINGS)
+                    drawers = Drawers(collections.pop(name), size, overlap)
                     yield from drawers.read()
-                    cited = drawers.keys
-                yield from _left_of(there)
-        yield from _hermes(found.beside / "diary.jsonl")
-        yield from _identity(_first(found.beside, (IDENTITY,)) or _home(found.beside) / IDENTITY)
-        if found.facts is not None:
-            with ForeignDatabase(found.facts).snapshot() as connection:
-                yield from read_facts(connection, cited)
-        yield from _tunnels(found.beside / "tunnels.json", cited)
-        yield from _lists_beside(found)
+                    note_keys = drawers.keys
+                yield from _left_of(collections)
+        yield from _hermes(files.settings_dir / "diary.jsonl")
+        yield from _identity(_first(files.settings_dir, (IDENTITY,)) or _home(files.settings_dir) / IDENTITY)
+        if files.facts is not None:
+            with ForeignDatabase(files.facts).snapshot() as connection:
+                yield from read_facts(connection, note_keys)
+        yield from _tunnels(files.settings_dir / "tunnels.json", note_keys)
+        yield from _lists_beside(files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class _Files:
     """Where a palace's files lie. `beside` is the directory of its settings, tunnels and the person's own lines."""
 
     palace: Path
-    beside: Path
+    settings_dir: Path
     drawers: Path | None
     facts: Path | None
 
@@ -104,12 +106,17 @@ class _Files:
             if path.name not in (CHROMA, EXACT, FACTS):
                 return None
             path = path.parent
-        for palace in (path / "palace", path, _configured(path)):
+        for palace in (path / "palace", path, _resolve_default(path)):
             drawers = _first(palace, (CHROMA, EXACT, *_SERVERS))
             if drawers is not None:
-                beside = palace.parent
-                places = (palace, beside, _home(beside))
-                return cls(palace, beside, drawers, next(filter(None, (_first(one, (FACTS,)) for one in places)), None))
+                settings_dir = palace.parent
+                places = (palace, settings_dir, _home(settings_dir))
+                return cls(
+                    palace,
+                    settings_dir,
+                    drawers,
+                    next(filter(None, (_first(place, (FACTS,)) for place in places)), None),
+                )
         facts = _first(path, (FACTS,))
         return None if facts is None else cls(path, path, None, facts)
 
@@ -117,37 +124,37 @@ class _Files:
     def is_surely(self) -> bool:
         """Whether there is a file that is nobody else's."""
         names = (EXACT, *_SERVERS, "mempalace_embedder.json", FACTS)
-        return _first(self.palace, names) is not None or self.beside.name in (".mempalace", "mempalace")
+        return _first(self.palace, names) is not None or self.settings_dir.name in (".mempalace", "mempalace")
 
     def settings(self) -> dict[str, Any]:
         """What the person set."""
-        found = _json(self.beside / "config.json")
-        return found if isinstance(found, dict) else {}
+        config = _json(self.settings_dir / "config.json")
+        return config if isinstance(config, dict) else {}
 
 
 def _first(directory: Path, names: Sequence[str]) -> Path | None:
     return next((directory / name for name in names if (directory / name).is_file()), None)
 
 
-def _home(beside: Path) -> Path:
+def _home(settings_dir: Path) -> Path:
     """Where the facts of a default palace are, which has them in `~/.mempalace` also if it is in `~/.config`."""
-    is_configured = (beside.parent.name, beside.name) == (".config", "mempalace")
-    return beside.parent.parent / ".mempalace" if is_configured else beside
+    is_configured = (settings_dir.parent.name, settings_dir.name) == (".config", "mempalace")
+    return settings_dir.parent.parent / ".mempalace" if is_configured else settings_dir
 
 
-def _configured(path: Path) -> Path:
+def _resolve_default(path: Path) -> Path:
     """Where the default palace is whose facts are in `~/.mempalace`, if that is what is named."""
     return path.parent / ".config" / "mempalace" / "palace" if path.name == ".mempalace" else path
 
 
-def _is_its(found: _Files) -> bool:
+def _is_its(files: _Files) -> bool:
     """Whether a Chroma database is MemPalace's: others keep one too. One that cannot be read may be."""
-    assert found.drawers is not None  # noqa: S101 - else there are facts
+    assert files.drawers is not None  # noqa: S101 - else there are facts
     try:
-        with ForeignDatabase(found.drawers).snapshot() as connection:
-            return any(name.startswith("mempalace_") for name in _collections(connection, found.drawers))
+        with ForeignDatabase(files.drawers).snapshot() as connection:
+            return any(name.startswith("mempalace_") for name in _collections(connection, files.drawers))
     except SourceUnreadable:
-        return found.drawers.name == CHROMA and found.palace.name == "palace"
+        return files.drawers.name == CHROMA and files.palace.name == "palace"
 
 
 def _collections(connection: SqliteConnection, database: Path) -> dict[str, Collection]:
@@ -155,31 +162,33 @@ def _collections(connection: SqliteConnection, database: Path) -> dict[str, Coll
 
 
 def _number(settings: Mapping[str, Any], key: str, usual: int) -> int:
-    found = settings.get(key)
-    return found if type(found) is int and found >= 0 else usual
+    value = settings.get(key)
+    return value if type(value) is int and value >= 0 else usual
 
 
-def _left_of(collections: Mapping[str, Collection]) -> Iterator[Unplaced]:
+def _left_of(collections: Mapping[str, Collection]) -> Iterator[SkippedRecord]:
     """What else the database holds."""
     for name, collection in collections.items():
-        what, reason = _LEFT.get(name, ("rows of other collections", "they are not MemPalace's drawers"))
+        label, reason = _SKIPPED_COLLECTIONS.get(
+            name, ("rows of other collections", "they are not MemPalace's drawers")
+        )
         size = sum(1 for _ in collection.heads(()))
         if size:
-            yield Unplaced(what, reason, name, size)
+            yield SkippedRecord(label, reason, name, size)
 
 
 # --- beside the palace -------------------------------------------------------------------------------------
 
 
-def _hermes(path: Path) -> Iterator[DiaryEntry | Unplaced]:
+def _hermes(path: Path) -> Iterator[DiaryEntry | SkippedRecord]:
     """The diary that Hermes keeps beside the palace, by MemPalace's plugin for it."""
     for line in (_text(path) or "").splitlines():
-        told = _parsed(line)
-        entry = text_at(told, "entry") if isinstance(told, dict) else ""
+        record = _parse_json(line)
+        entry = text_at(record, "entry") if isinstance(record, dict) else ""
         if entry:
-            yield DiaryEntry(key_of(text_at(told, "ts"), entry), "hermes", entry, created_at=moment(told.get("ts")))
+            yield DiaryEntry(key_of(text_at(record, "ts"), entry), "hermes", entry, created_at=moment(record.get("ts")))
         elif line.strip():
-            yield Unplaced("diary entries", "they are not understood", path.name)
+            yield SkippedRecord("diary entries", "they are not understood", path.name)
 
 
 def _identity(path: Path) -> Iterator[Note]:
@@ -192,47 +201,47 @@ def _identity(path: Path) -> Iterator[Note]:
         )
 
 
-def _tunnels(path: Path, cited: Mapping[str, str]) -> Iterator[Tunnel | Unplaced]:
+def _tunnels(path: Path, note_keys: Mapping[str, str]) -> Iterator[Tunnel | SkippedRecord]:
     text = _text(path)
     if text is None:
         return
-    found = _parsed(text)
-    if not isinstance(found, list):
-        yield Unplaced("tunnels", f"{path.name} is no list of tunnels")
+    records = _parse_json(text)
+    if not isinstance(records, list):
+        yield SkippedRecord("tunnels", f"{path.name} is no list of tunnels")
         return
-    for one in found:
-        tunnel = _tunnel(one, cited) if isinstance(one, dict) else None
+    for record in records:
+        tunnel = _tunnel(record, note_keys) if isinstance(record, dict) else None
         if tunnel is None:
-            yield Unplaced("tunnels", "they name no two rooms")
-        elif text_at(one, "kind") not in ("", "explicit"):
-            yield Unplaced("tunnels", "MemPalace found them by itself, and Palazzo finds its own", tunnel.key)
+            yield SkippedRecord("tunnels", "they name no two rooms")
+        elif text_at(record, "kind") not in ("", "explicit"):
+            yield SkippedRecord("tunnels", "MemPalace found them by itself, and Palazzo finds its own", tunnel.key)
         else:
             yield tunnel
 
 
-def _tunnel(told: dict[str, Any], cited: Mapping[str, str]) -> Tunnel | None:
-    source, target = object_at(told, "source"), object_at(told, "target")
+def _tunnel(record: dict[str, Any], note_keys: Mapping[str, str]) -> Tunnel | None:
+    source, target = object_at(record, "source"), object_at(record, "target")
     ends = (text_at(source, "wing"), text_at(source, "room"), text_at(target, "wing"), text_at(target, "room"))
     if not all(ends):
         return None
     return Tunnel(
-        text_at(told, "id") or key_of(*ends),
+        text_at(record, "id") or key_of(*ends),
         *ends,
-        label=text_at(told, "label"),
-        source_cites=cited.get(text_at(source, "drawer_id"), ""),
-        target_cites=cited.get(text_at(target, "drawer_id"), ""),
-        created_at=moment(told.get("created_at")),
+        label=text_at(record, "label"),
+        source_cites=note_keys.get(text_at(source, "drawer_id"), ""),
+        target_cites=note_keys.get(text_at(target, "drawer_id"), ""),
+        created_at=moment(record.get("created_at")),
     )
 
 
-def _lists_beside(found: _Files) -> Iterator[Unplaced]:
+def _lists_beside(files: _Files) -> Iterator[SkippedRecord]:
     """What the directory holds besides that is no drawer, no fact and no tunnel."""
-    hallways = _json(found.beside / "hallways.json")
+    hallways = _json(files.settings_dir / "hallways.json")
     if hallways:
         size = len(hallways) if isinstance(hallways, list | dict) else 1
-        yield Unplaced("hallways", "they are counted from drawers, and Palazzo finds its own", count=size)
-    if (found.palace / "logstream.sqlite3").is_file():
-        yield Unplaced("logs of agents' messages", "they are no memories", "logstream.sqlite3")
+        yield SkippedRecord("hallways", "they are counted from drawers, and Palazzo finds its own", count=size)
+    if (files.palace / "logstream.sqlite3").is_file():
+        yield SkippedRecord("logs of agents' messages", "they are no memories", "logstream.sqlite3")
 
 
 def _text(path: Path) -> str | None:
@@ -249,10 +258,10 @@ def _text(path: Path) -> str | None:
 
 def _json(path: Path) -> Any:
     text = _text(path)
-    return None if text is None else _parsed(text)
+    return None if text is None else _parse_json(text)
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from palazzo.exchange.stores import Fact, Unplaced
+from palazzo.exchange.stores import Fact, SkippedRecord
 from palazzo.exchange.stores.mempalace_times import end, start
 from palazzo.feeders import moments
 from palazzo.store.database import SqliteConnection
 
-_UNTYPED = frozenset(["", "unknown"])
+_EMPTY_TYPES = frozenset(["", "unknown"])
 
 
-def read_facts(connection: SqliteConnection, cited: Mapping[str, str]) -> Iterator[Fact | Unplaced]:
+def read_facts(connection: SqliteConnection, note_keys: Mapping[str, str]) -> Iterator[Fact | SkippedRecord]:
     """Yield the facts of a knowledge graph; `cited` gives the key of the note that a drawer came into."""
     tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     names: dict[str, str] = {}
@@ -22,36 +22,38 @@ def read_facts(connection: SqliteConnection, cited: Mapping[str, str]) -> Iterat
             "SELECT id, name, type, properties FROM entities ORDER BY id"
         ):
             names[str(own)] = str(name)
-            if kind is not None and str(kind).strip().lower() not in _UNTYPED:
+            if kind is not None and str(kind).strip().lower() not in _EMPTY_TYPES:
                 yield Fact(f"type of {own}", str(name), "is a", str(kind))
             if properties not in (None, "", "{}"):
-                yield Unplaced("properties of entities", "entities have none here; state them as facts", str(own))
+                yield SkippedRecord("properties of entities", "entities have none here; state them as facts", str(own))
     if "triples" in tables:
-        yield from _triples(connection, names, cited)
+        yield from _triples(connection, names, note_keys)
 
 
 def _triples(
-    connection: SqliteConnection, names: Mapping[str, str], cited: Mapping[str, str]
-) -> Iterator[Fact | Unplaced]:
+    connection: SqliteConnection, names: Mapping[str, str], note_keys: Mapping[str, str]
+) -> Iterator[Fact | SkippedRecord]:
     columns = [str(row[1]) for row in connection.execute("PRAGMA table_info(triples)")]
     for row in connection.execute("SELECT * FROM triples ORDER BY rowid"):  # which columns there are depends on its age
-        told = dict(zip(columns, row, strict=True))
-        yield from _fact(told, names, cited)
+        record = dict(zip(columns, row, strict=True))
+        yield from _fact(record, names, note_keys)
 
 
-def _fact(told: Mapping[str, Any], names: Mapping[str, str], cited: Mapping[str, str]) -> Iterator[Fact | Unplaced]:
-    key, subject, predicate, thing = (str(told.get(name) or "") for name in ("id", "subject", "predicate", "object"))
-    began, ended = told.get("valid_from"), told.get("valid_to")
+def _fact(
+    record: Mapping[str, Any], names: Mapping[str, str], note_keys: Mapping[str, str]
+) -> Iterator[Fact | SkippedRecord]:
+    key, subject, predicate, thing = (str(record.get(name) or "") for name in ("id", "subject", "predicate", "object"))
+    began, valid_to = record.get("valid_from"), record.get("valid_to")
     since = start(str(began)) if began else None
-    until = end(str(ended)) if ended else None
-    if (began and since is None) or (ended and until is None):
-        yield Unplaced("facts", "when they held is not understood", key)
+    until = end(str(valid_to)) if valid_to else None
+    if (began and since is None) or (valid_to and until is None):
+        yield SkippedRecord("facts", "when they held is not understood", key)
         return
-    sources = [str(told[name]) for name in ("source_drawer_id", "source_closet") if told.get(name)]
-    cites = next((cited[one] for one in sources if one in cited), "")
+    sources = [str(record[name]) for name in ("source_drawer_id", "source_closet") if record.get(name)]
+    cites = next((note_keys[source] for source in sources if source in note_keys), "")
     if sources and not cites:
-        yield Unplaced("citations of facts", "what they cite is no drawer of the palace", key)
-    sure = told.get("confidence")
+        yield SkippedRecord("citations of facts", "what they cite is no drawer of the palace", key)
+    sure = record.get("confidence")
     yield Fact(
         key,
         names.get(subject, subject),
@@ -60,7 +62,7 @@ def _fact(told: Mapping[str, Any], names: Mapping[str, str], cited: Mapping[str,
         valid_from=since,
         valid_to=until,
         confidence=float(sure) if isinstance(sure, int | float) else None,
-        stated_by=str(told.get("adapter_name") or ""),
-        stated_at=moments.moment(told.get("extracted_at")),
+        stated_by=str(record.get("adapter_name") or ""),
+        stated_at=moments.moment(record.get("extracted_at")),
         cites=cites,
     )

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
 from palazzo.exchange.files import lines
-from palazzo.exchange.stores import Brought, Fact, Note, Unplaced
+from palazzo.exchange.stores import Fact, Note, SkippedRecord, StoreRecord
 from palazzo.exchange.stores.json_documents import head, is_directory, key_of, object_at, objects_at, present, text_at
 from palazzo.exchange.stores.mcp_memory import about_entity
 from palazzo.feeders.jsonl import JsonObject, objects_in_head, parse_line
@@ -55,25 +55,25 @@ class Mnemograph:
         objects, _ = objects_in_head(head(file))
         return bool(objects) and {"id", "ts", "op", "data"} <= objects[0].keys()
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield observations in the order of the log, then relations."""
         file = _file(path)
-        told = _Told(_wing(file))
+        graph = _GraphState(_wing(file))
         is_database = file.name == NAME or head(file).startswith(MAGIC)
         events = _rows(file) if is_database else _lines(file)
         good = []
         for event in events:
-            if isinstance(event, Unplaced):
+            if isinstance(event, SkippedRecord):
                 yield event
             else:
                 good.append(event)
         good.sort(key=lambda one: (one.at, one.id))
-        lost = _lost(good)
+        dropped_times = _find_dropped_events(good)
         for event in good:
-            told.add(event, lost.get(event.id))
-        yield from told.notes()
-        yield from told.facts()
-        yield from told.unplaced
+            graph.add(event, dropped_times.get(event.id))
+        yield from graph.notes()
+        yield from graph.facts()
+        yield from graph.skipped_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class _Entity:
     kind: str
     at: Micros
     event: _Event
-    gone: bool = False
+    is_deleted: bool = False
     observations: set[str] = field(default_factory=set)
     relations: set[str] = field(default_factory=set)
 
@@ -103,7 +103,7 @@ class _Observation:
     text: str
     at: Micros
     event: _Event
-    gone: bool = False
+    is_deleted: bool = False
 
 
 @dataclass(slots=True)
@@ -111,109 +111,116 @@ class _Relation:
     ends: tuple[str, str, str]
     at: Micros
     event: _Event
-    ended: Micros | None = None
+    valid_to: Micros | None = None
 
 
 @dataclass(slots=True)
-class _Told:
+class _GraphState:
     """What the log has told so far. Nothing leaves it: what no longer counts is marked."""
 
     wing: str
     entities: dict[str, _Entity] = field(default_factory=dict)
     observations: dict[str, _Observation] = field(default_factory=dict)
     relations: dict[str, _Relation] = field(default_factory=dict)
-    unplaced: list[Unplaced] = field(default_factory=list)
+    skipped_records: list[SkippedRecord] = field(default_factory=list)
 
-    def add(self, event: _Event, lost: Micros | None = None) -> None:
+    def add(self, event: _Event, dropped_at: Micros | None = None) -> None:
         """Take in the next event; with `lost` one that does not count since a restore at that time."""
         data = event.data
         match event.op:
             case "create_entity":
-                self._create(event, lost)
+                self._create(event, dropped_at)
             case "add_observation":
                 if (entity := text_at(data, "entity_id")) in self.entities:
-                    self._observe(entity, object_at(data, "observation"), event, lost)
+                    self._observe(entity, object_at(data, "observation"), event, dropped_at)
             case "create_relation":
-                self._relate(event, lost)
+                self._relate(event, dropped_at)
             case "restore_to" | "update_weight":
                 pass  # a restore is told by what is lost; a weight is how much something is used, not what is known
-            case _ if lost is None:
+            case _ if dropped_at is None:
                 self._change(event)
 
     def notes(self) -> Iterator[Note]:
         """What was said of entities; of one that nothing was said of and nothing is related to, its name."""
-        for key, one in self.observations.items():
-            entity = self.entities[one.entity]
-            yield self._note(key, about_entity(entity.name, one.text), entity, one.event, one.at, one.gone)
+        for key, observation in self.observations.items():
+            entity = self.entities[observation.entity]
+            yield self._note(
+                key,
+                about_entity(entity.name, observation.text),
+                entity,
+                observation.event,
+                observation.at,
+                observation.is_deleted,
+            )
         for key, entity in self.entities.items():
             if not entity.observations and not entity.relations:
-                yield self._note(key, entity.name, entity, entity.event, entity.at, entity.gone)
+                yield self._note(key, entity.name, entity, entity.event, entity.at, entity.is_deleted)
 
-    def facts(self) -> Iterator[Brought]:
+    def facts(self) -> Iterator[StoreRecord]:
         """The relations between entities that are known."""
-        for key, one in self.relations.items():
-            subject, target = self.entities.get(one.ends[0]), self.entities.get(one.ends[2])
+        for key, relation in self.relations.items():
+            subject, target = self.entities.get(relation.ends[0]), self.entities.get(relation.ends[2])
             if subject is None or target is None:
-                yield Unplaced("relations", "of an entity that the log does not create", key)
+                yield SkippedRecord("relations", "of an entity that the log does not create", key)
             else:
                 yield Fact(
-                    key, subject.name, one.ends[1], target.name, self.wing, valid_to=one.ended, stated_at=one.at,
-                    trust=one.event.trust,
+                    key, subject.name, relation.ends[1], target.name, self.wing, valid_to=relation.valid_to, stated_at=relation.at,
+                    trust=relation.event.trust,
                 )  # fmt: skip
 
-    def _note(self, key: str, text: str, entity: _Entity, event: _Event, at: Micros, gone: bool) -> Note:
+    def _note(self, key: str, text: str, entity: _Entity, event: _Event, at: Micros, is_deleted: bool) -> Note:
         about = present({"entity": entity.name, "session": event.session})
         return Note(
             key, text, self.wing, created_at=at, label=entity.kind, trust=event.trust, title=entity.name, about=about,
-            is_gone=gone,
+            is_gone=is_deleted,
         )  # fmt: skip
 
-    def _create(self, event: _Event, lost: Micros | None) -> None:
+    def _create(self, event: _Event, dropped_at: Micros | None) -> None:
         data = event.data
         own, name = text_at(data, "id"), text_at(data, "name").strip()
         if not own or not name:
-            self.unplaced.append(Unplaced("entities", "without an id or a name", event.id))
+            self.skipped_records.append(SkippedRecord("entities", "without an id or a name", event.id))
             return
         entity = self.entities.get(own)
         if entity is None:
             at = moment(data.get("created_at"))
             self.entities[own] = _Entity(
-                name, text_at(data, "type"), event.at if at is None else at, event, lost is not None
+                name, text_at(data, "type"), event.at if at is None else at, event, dropped_at is not None
             )
-        elif lost is None:  # again, behind a compact
-            entity.name, entity.kind, entity.gone = name, text_at(data, "type"), False
+        elif dropped_at is None:  # again, behind a compact
+            entity.name, entity.kind, entity.is_deleted = name, text_at(data, "type"), False
         for observation in objects_at(data, "observations"):
-            self._observe(own, observation or {}, event, lost)
+            self._observe(own, observation or {}, event, dropped_at)
 
-    def _observe(self, entity: str, said: JsonObject, event: _Event, lost: Micros | None) -> None:
-        text, at = text_at(said, "text"), moment(said.get("ts"))
+    def _observe(self, entity: str, record: JsonObject, event: _Event, dropped_at: Micros | None) -> None:
+        text, at = text_at(record, "text"), moment(record.get("ts"))
         if not text.strip():
-            self.unplaced.append(Unplaced("observations", "without words", event.id))
+            self.skipped_records.append(SkippedRecord("observations", "without words", event.id))
             return
-        own = text_at(said, "id") or key_of(event.id, entity, text)
-        known = self.observations.get(own)
-        if known is None:
-            observation = _Observation(entity, text, event.at if at is None else at, event, lost is not None)
+        own = text_at(record, "id") or key_of(event.id, entity, text)
+        stored_observation = self.observations.get(own)
+        if stored_observation is None:
+            observation = _Observation(entity, text, event.at if at is None else at, event, dropped_at is not None)
             self.observations[own] = observation
             self.entities[entity].observations.add(own)
-        elif lost is None:
-            known.text, known.gone = text, False
+        elif dropped_at is None:
+            stored_observation.text, stored_observation.is_deleted = text, False
 
-    def _relate(self, event: _Event, lost: Micros | None) -> None:
+    def _relate(self, event: _Event, dropped_at: Micros | None) -> None:
         data = event.data
         ends = _ends(data)
         if not all(ends):
-            self.unplaced.append(Unplaced("relations", "an end or the type is missing", event.id))
+            self.skipped_records.append(SkippedRecord("relations", "an end or the type is missing", event.id))
             return
         own, at = text_at(data, "id") or key_of(event.id, *ends), moment(data.get("created_at"))
-        known = self.relations.get(own)
-        if known is None:
-            self.relations[own] = _Relation(ends, event.at if at is None else at, event, lost)
+        relation = self.relations.get(own)
+        if relation is None:
+            self.relations[own] = _Relation(ends, event.at if at is None else at, event, dropped_at)
             for end in (ends[0], ends[2]):
                 if entity := self.entities.get(end):
                     entity.relations.add(own)
-        elif lost is None:
-            known.ended = None
+        elif dropped_at is None:
+            relation.valid_to = None
 
     def _change(self, event: _Event) -> None:
         data = event.data
@@ -228,49 +235,49 @@ class _Told:
                     self._end(entity, event.at)
             case "delete_observation":
                 if observation := self.observations.get(text_at(data, "observation_id")):
-                    observation.gone = True
+                    observation.is_deleted = True
             case "delete_relation":
                 ends = _ends(data)
                 entity = self.entities.get(ends[0])
                 for relation in (self.relations[own] for own in sorted(entity.relations if entity else ())):
-                    if relation.ended is None and relation.ends == ends:
-                        relation.ended = event.at
+                    if relation.valid_to is None and relation.ends == ends:
+                        relation.valid_to = event.at
                         break
             case "clear_graph" | "compact":
                 for entity in self.entities.values():
                     self._end(entity, event.at)
             case _:
-                self.unplaced.append(Unplaced("events", "of a kind that is not known", event.id))
+                self.skipped_records.append(SkippedRecord("events", "of a kind that is not known", event.id))
 
     def _end(self, entity: _Entity, at: Micros) -> None:
-        if entity.gone:
+        if entity.is_deleted:
             return
-        entity.gone = True
+        entity.is_deleted = True
         for own in entity.observations:
-            self.observations[own].gone = True
+            self.observations[own].is_deleted = True
         for own in entity.relations:
             relation = self.relations[own]
-            relation.ended = at if relation.ended is None else relation.ended
+            relation.valid_to = at if relation.valid_to is None else relation.valid_to
 
 
 def _ends(data: JsonObject) -> tuple[str, str, str]:
     return text_at(data, "from_entity"), text_at(data, "type"), text_at(data, "to_entity")
 
 
-def _lost(events: list[_Event]) -> dict[str, Micros]:
+def _find_dropped_events(events: list[_Event]) -> dict[str, Micros]:
     """When the events that do not count were left out by a restore, by their ids."""
-    counting: list[_Event] = []
-    lost: dict[str, Micros] = {}
+    live_events: list[_Event] = []
+    dropped_times: dict[str, Micros] = {}
     for event in events:
-        if event.op == "restore_to" and (then := moment(event.data.get("timestamp"))) is not None:
-            while counting and counting[-1].at > then:
-                lost[counting.pop().id] = event.at
+        if event.op == "restore_to" and (restore_time := moment(event.data.get("timestamp"))) is not None:
+            while live_events and live_events[-1].at > restore_time:
+                dropped_times[live_events.pop().id] = event.at
         else:
-            counting.append(event)
-    return lost
+            live_events.append(event)
+    return dropped_times
 
 
-def _rows(file: Path) -> Iterator[_Event | Unplaced]:
+def _rows(file: Path) -> Iterator[_Event | SkippedRecord]:
     with ForeignDatabase(file).snapshot() as connection:
         columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(events)")}
         if missing := [name for name in _COLUMNS if name not in columns]:
@@ -284,18 +291,18 @@ def _rows(file: Path) -> Iterator[_Event | Unplaced]:
         yield _event(event, str(own))
 
 
-def _lines(file: Path) -> Iterator[_Event | Unplaced]:
+def _lines(file: Path) -> Iterator[_Event | SkippedRecord]:
     for line in lines(file):
         record = parse_line(line.text)
         key = f"line {line.number}"
-        yield _event(record, key) if isinstance(record, dict) else Unplaced("events", record.reason, key)
+        yield _event(record, key) if isinstance(record, dict) else SkippedRecord("events", record.reason, key)
 
 
-def _event(record: JsonObject, key: str) -> _Event | Unplaced:
+def _event(record: JsonObject, key: str) -> _Event | SkippedRecord:
     at, data = moment(record.get("ts")), record.get("data")
     own, op = text_at(record, "id"), text_at(record, "op")
     if at is None or not own or not op or not isinstance(data, dict):
-        return Unplaced("events", "an id, a time, what happened or its data is missing", key)
+        return SkippedRecord("events", "an id, a time, what happened or its data is missing", key)
     trust: Trust = "user" if record.get("source") == "user" else "agent"
     return _Event(own, at, op, text_at(record, "session_id"), trust, data)
 
@@ -305,8 +312,8 @@ def _file(path: Path) -> Path:
     if not is_directory(path):
         return path
     folders = (path, path.joinpath(*_FOLDER))
-    found = [folder / name for name in (NAME, OLDER_NAME) for folder in folders if (folder / name).is_file()]
-    return found[0] if found else path / NAME
+    files = [folder / name for name in (NAME, OLDER_NAME) for folder in folders if (folder / name).is_file()]
+    return files[0] if files else path / NAME
 
 
 def _wing(file: Path) -> str:

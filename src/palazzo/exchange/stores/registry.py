@@ -26,15 +26,15 @@ READERS: tuple[StoreReader, ...] = (
 """What is most particular is asked first."""
 
 
-def named(name: str) -> StoreReader:
+def find_reader(name: str) -> StoreReader:
     """Return the reader of that name; UsageError, naming all, for another."""
     for reader in READERS:
         if reader.name == name:
             return reader
-    there = ", ".join(reader.name for reader in READERS)
-    raise UsageError(f"'{name}' is no store that can be read; these are: {there}.")
+    reader_names = ", ".join(reader.name for reader in READERS)
+    raise UsageError(f"'{name}' is no store that can be read; these are: {reader_names}.")
 
 
-def recognised(path: Path) -> StoreReader | None:
+def detect_reader(path: Path) -> StoreReader | None:
     """Return the reader whose store a file or directory is, None where it is nobody's."""
     return next((reader for reader in READERS if reader.recognises(path)), None)

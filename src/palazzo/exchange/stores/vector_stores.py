@@ -71,7 +71,7 @@ def exact_collections(connection: SqliteConnection) -> dict[str, Collection]:
 
 
 @dataclass
-class _Logged:
+class _LogEntry:
     """What Chroma's log says of a row that its tables do not know yet."""
 
     metadata: dict[str, object] = field(default_factory=dict)
@@ -101,34 +101,34 @@ class _Chroma:
 
     def __init__(self, connection: SqliteConnection, collection: str, segment: str) -> None:
         self._connection, self._collection, self._segment = connection, collection, segment
-        self._log: dict[str, _Logged] | None = None
+        self._log: dict[str, _LogEntry] | None = None
         self._new: list[str] = []
 
     def heads(self, keys: Sequence[str]) -> Iterator[Head]:
-        log = self._logged()
-        known: set[str] = set()
+        log = self._read_log()
+        table_ids: set[str] = set()
         for number, uid, metadata in self._tables(_HEADS, keys):
             if uid in log:
-                known.add(uid)
+                table_ids.add(uid)
                 if log[uid].is_gone:
                     continue
-                metadata = self._joined(metadata, log[uid])
+                metadata = self._merge_metadata(metadata, log[uid])
             yield Head(number, uid, {key: metadata[key] for key in keys if key in metadata})
-        self._new = [uid for uid, one in log.items() if uid not in known and not one.is_gone]
+        self._new = [uid for uid, log_entry in log.items() if uid not in table_ids and not log_entry.is_gone]
         for n, uid in enumerate(self._new):
             yield Head(-1 - n, uid, {key: log[uid].metadata[key] for key in keys if key in log[uid].metadata})
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
-        log = self._logged()
-        found = {number: _row(log[self._new[-1 - number]].metadata) for number in numbers if number < 0}
-        there = [number for number in numbers if number >= 0]
-        for start in range(0, len(there), _AT_ONCE):
-            for number, uid, metadata in self._tables(_ROWS, there[start : start + _AT_ONCE]):
-                found[number] = _row(self._joined(metadata, log[uid]) if uid in log else metadata)
-        return found
+        log = self._read_log()
+        rows_by_number = {number: _row(log[self._new[-1 - number]].metadata) for number in numbers if number < 0}
+        table_numbers = [number for number in numbers if number >= 0]
+        for start in range(0, len(table_numbers), _AT_ONCE):
+            for number, uid, metadata in self._tables(_ROWS, table_numbers[start : start + _AT_ONCE]):
+                rows_by_number[number] = _row(self._merge_metadata(metadata, log[uid]) if uid in log else metadata)
+        return rows_by_number
 
-    def _tables(self, sql: str, wanted: Sequence[str | int]) -> Iterator[tuple[int, str, dict[str, object]]]:
-        rows = self._connection.execute(sql, (self._segment, json.dumps([*wanted])))
+    def _tables(self, sql: str, values: Sequence[str | int]) -> Iterator[tuple[int, str, dict[str, object]]]:
+        rows = self._connection.execute(sql, (self._segment, json.dumps([*values])))
         last, uid, metadata = None, "", dict[str, object]()
         for number, own, key, text, whole, real, truth in rows:
             if number != last:
@@ -140,22 +140,22 @@ class _Chroma:
         if last is not None:
             yield last, uid, metadata
 
-    def _logged(self) -> dict[str, _Logged]:
+    def _read_log(self) -> dict[str, _LogEntry]:
         """What the log holds beyond the tables, by the rows' ids."""
         if self._log is None:
             self._log = {}
-            for operation, uid, metadata in self._beyond():
-                one = self._log.setdefault(uid, _Logged())
+            for operation, uid, metadata in self._read_queue():
+                log_entry = self._log.setdefault(uid, _LogEntry())
                 if operation == _DELETE:
-                    self._log[uid] = _Logged(is_gone=True, is_whole=True)
-                elif one.is_gone and operation != _UPDATE:
-                    self._log[uid] = _Logged(metadata, is_whole=True)
-                elif not one.is_gone:
-                    one.metadata.update(metadata)
+                    self._log[uid] = _LogEntry(is_gone=True, is_whole=True)
+                elif log_entry.is_gone and operation != _UPDATE:
+                    self._log[uid] = _LogEntry(metadata, is_whole=True)
+                elif not log_entry.is_gone:
+                    log_entry.metadata.update(metadata)
         return self._log
 
-    def _beyond(self) -> Iterator[tuple[int, str, dict[str, object]]]:
-        reached = [
+    def _read_queue(self) -> Iterator[tuple[int, str, dict[str, object]]]:
+        positions = [
             _number(seq)
             for (seq,) in self._connection.execute(
                 "SELECT seq_id FROM max_seq_id WHERE segment_id = ?", (self._segment,)
@@ -164,14 +164,14 @@ class _Chroma:
         rows = self._connection.execute(
             "SELECT operation, CAST(id AS BLOB), CAST(metadata AS BLOB) FROM embeddings_queue"
             " WHERE topic LIKE '%/' || ? AND seq_id > ? ORDER BY seq_id",
-            (self._collection, max(reached, default=0)),
+            (self._collection, max(positions, default=0)),
         )
         for operation, uid, metadata in rows:
             yield int(operation), _text(uid), _object(metadata)
 
-    def _joined(self, metadata: dict[str, object], logged: _Logged) -> dict[str, object]:
-        joined = logged.metadata if logged.is_whole else {**metadata, **logged.metadata}
-        return {key: value for key, value in joined.items() if value is not None}
+    def _merge_metadata(self, metadata: dict[str, object], log_entry: _LogEntry) -> dict[str, object]:
+        merged_metadata = log_entry.metadata if log_entry.is_whole else {**metadata, **log_entry.metadata}
+        return {key: value for key, value in merged_metadata.items() if value is not None}
 
 
 def _number(seq: object) -> int:
@@ -189,8 +189,8 @@ def _value(text: bytes | None, whole: int | None, real: float | None, truth: int
 
 def _row(metadata: Mapping[str, object]) -> Row:
     document = metadata.get(_DOCUMENT)
-    beside = {key: value for key, value in metadata.items() if key not in (_DOCUMENT, _URI)}
-    return Row(document if isinstance(document, str) else None, beside)
+    extras = {key: value for key, value in metadata.items() if key not in (_DOCUMENT, _URI)}
+    return Row(document if isinstance(document, str) else None, extras)
 
 
 # --- MemPalace's own ---------------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ class _Exact:
             (self._collection,),
         )
         for number, uid, metadata in rows:
-            found = _object(metadata)
-            yield Head(int(number), _text(uid), {key: found[key] for key in keys if key in found})
+            fields = _object(metadata)
+            yield Head(int(number), _text(uid), {key: fields[key] for key in keys if key in fields})
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
         rows = self._connection.execute(
@@ -221,14 +221,14 @@ class _Exact:
         return {int(number): Row(_text(document), _object(metadata)) for number, document, metadata in rows}
 
 
-def _object(stored: bytes | None) -> dict[str, object]:
+def _object(data: bytes | None) -> dict[str, object]:
     try:
-        found = json.loads(_text(stored or b"{}"))
+        value = json.loads(_text(data or b"{}"))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def _text(stored: bytes) -> str:
+def _text(data: bytes) -> str:
     """Text as it is stored; bytes that are no UTF-8 come as lone surrogates, so that one of them costs no other row."""
-    return bytes(stored).decode("utf-8", "surrogateescape")
+    return bytes(data).decode("utf-8", "surrogateescape")

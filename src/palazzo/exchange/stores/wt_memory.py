@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Brought, Note, Task, Unplaced
+from palazzo.exchange.stores import Note, SkippedRecord, StoreRecord, Task
 from palazzo.exchange.stores.json_documents import (
     document,
     head,
@@ -51,7 +51,7 @@ class WtMemory:
         beginning = head(path)
         return beginning.lstrip().startswith(b"{") and f'"{FORMAT}"'.encode() in beginning[:2000]
 
-    def read(self, path: Path) -> Iterator[Brought]:
+    def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield notes and to-dos in the order of the file."""
         export = document(path)
         if export.get("format") != FORMAT:
@@ -66,21 +66,21 @@ class WtMemory:
             yield _of_record(record or {}, wing, number)
 
 
-def _of_record(record: JsonObject, wing: str, number: int) -> Brought:
+def _of_record(record: JsonObject, wing: str, number: int) -> StoreRecord:
     text = text_at(record, "content")
     metadata = object_at(record, "metadata")
     own = text_at(metadata, "original_id") or text_at(record, "id")
     if not text.strip():
-        return Unplaced("memories", "without words", own or f"record {number}")
+        return SkippedRecord("memories", "without words", own or f"record {number}")
     created = moment(record.get("created_at"))
     key = own or key_of("memory", wing, text, str(created))
-    told = texts_at(record, "tags")
-    branch = next((tag.removeprefix(_BRANCH) for tag in told if tag.startswith(_BRANCH)), "")
-    tags = tuple(tag for tag in told if not tag.startswith(_BRANCH))
+    all_tags = texts_at(record, "tags")
+    branch = next((tag.removeprefix(_BRANCH) for tag in all_tags if tag.startswith(_BRANCH)), "")
+    tags = tuple(tag for tag in all_tags if not tag.startswith(_BRANCH))
     if "todo_status" in metadata or "todo" in tags:
-        kept = tuple(tag for tag in tags if tag not in _TODO_TAGS)
+        task_tags = tuple(tag for tag in tags if tag not in _TODO_TAGS)
         is_open = metadata.get("todo_status", "open") == "open"
-        return Task(key, "todo", text, "open" if is_open else "done", wing, created_at=created, tags=kept)
+        return Task(key, "todo", text, "open" if is_open else "done", wing, created_at=created, tags=task_tags)
     about = present(
         {
             "importance": number_at(record, "importance"),

@@ -33,14 +33,14 @@ class Claim:
     start: int
     end: int
     old: str = ""
-    stated: str = ""
+    fact_object: str = ""
     value: Value | None = None
     words: frozenset[str] = frozenset()
     about: frozenset[str] = frozenset()
     lead: frozenset[str] = frozenset()
     key: str = ""
-    beside: frozenset[str] = frozenset()
-    within: tuple[str, ...] = ()
+    context_lines: frozenset[str] = frozenset()
+    parent_keys: tuple[str, ...] = ()
     sentence: str = ""
     loose: bool = False
     changed: bool = False
@@ -62,7 +62,7 @@ def candidate(claim: Claim) -> Candidate | None:
         return Candidate(claim.old, claim.predicate, claim.object)
     if claim.kind == "ended":
         return Candidate(claim.subject or "project", claim.predicate, claim.object)
-    return Candidate(claim.subject, claim.predicate, claim.stated or claim.object)
+    return Candidate(claim.subject, claim.predicate, claim.fact_object or claim.object)
 
 
 def claim(

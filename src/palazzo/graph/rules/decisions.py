@@ -10,7 +10,7 @@ from palazzo.graph.moods import asserts
 from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.statements import Statement
 
-_DECIDED = re.compile(
+_DECISION = re.compile(
     r"(?:^|[.;:,]\s|\bwe\s(?:have\s|now\s|all\s|just\s)?)(?:decided|agreed|decision)\b(?:\s(?:from|in|at|of)\s[^:]{0,30})?(?::\s|\s(?:that|to|on|against)\s)"
     r"(?P<what>[^;]{8,160}?)(?=[.;]\s|[.;]?$)",
     re.IGNORECASE,
@@ -19,18 +19,18 @@ _DECIDED = re.compile(
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield decisions in words."""
-    found = _DECIDED.search(statement.text) if statement.mentions(("decid", "agreed", "decision")) else None
-    if found is None:
+    match = _DECISION.search(statement.text) if statement.mentions(("decid", "agreed", "decision")) else None
+    if match is None:
         return
     # "won't" and "never" are what decisions are about, so only the part before is looked at.
-    if not asserts(statement, found.start(), found.start("what"), found["what"]):
+    if not asserts(statement, match.start(), match.start("what"), match["what"]):
         return
-    what = found["what"].strip()
-    if len(bag(what)) > 1:
-        yield claim(statement, "decision", _about(what), "decided", what)
+    decision = match["what"].strip()
+    if len(bag(decision)) > 1:
+        yield claim(statement, "decision", _about(decision), "decided", decision)
 
 
-def _about(what: str) -> str:
+def _about(decision: str) -> str:
     """What a decision is on: its first name, else the project."""
-    name = re.search(r"(?<!^)\b[A-Z][\w.-]+(?:\s[A-Z0-9][\w.-]*)*", what)
+    name = re.search(r"(?<!^)\b[A-Z][\w.-]+(?:\s[A-Z0-9][\w.-]*)*", decision)
     return name[0] if name else "project"

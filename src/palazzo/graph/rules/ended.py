@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from palazzo.graph.moods import asserts, told
+from palazzo.graph.moods import asserts, extract_clause
 from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.rules.phrases import STOP, THING, is_thing, owner_of_deed, tidy
 from palazzo.graph.statements import Statement
@@ -14,13 +14,13 @@ _ENDING = (
     r"(?:dropped|removed|retired|discontinued|decommissioned|shut down|abolished|phased out"
     r"|scrapped|sunset|killed|axed|deleted|dismantled|abandoned)"
 )
-_USING = (
+_USE_VERBS = (
     r"(?:us(?:e|es|ed|ing)|support(?:s|ed|ing)?|do(?:es|ing)?|run(?:s|ning)?|build(?:s|ing)?(?: for)?|ship(?:s|ping)?"
     r"|maintain(?:s|ing)?|serv(?:e|es|ed|ing)|offer(?:s|ed|ing)?|depend(?:s|ing)? on|rel(?:y|ies|ying) on|publish(?:es|ing)?"
     r"|need(?:s)?|require(?:s)?|have|has|having|keep(?:s|ing)?|accept(?:s|ing)?|target(?:s|ing)?|deploy(?:s|ing)?(?: to)?"
     r"|host(?:s|ing)?|test(?:s|ing)?(?: on| against)?|pay(?:s|ing)?(?: for)?|allow(?:s|ing)?|write|writing|send(?:s|ing)?)"
 )
-_ALLOWED = r"(?:allowed|used|supported|maintained|available|in use|served|offered|run|deployed|published|built|accepted|permitted|enabled|part of)"
+_USE_STATES = r"(?:allowed|used|supported|maintained|available|in use|served|offered|run|deployed|published|built|accepted|permitted|enabled|part of)"
 
 
 def _rule(cues: tuple[str, ...], pattern: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
@@ -33,13 +33,13 @@ _ENDINGS = (
     "dropped", "removed", "retired", "discontinued", "decommissioned", "shut down", "abolished", "phased out", "scrapped",
     "sunset", "killed", "axed", "deleted", "dismantled", "abandoned",
 )  # fmt: skip
-_ENDED = (
-    _rule(("stopped", "quit", "ceased"), rf"(?P<who>.*?)\b(?:(?:have|has)\s)?(?P<cue>stopped|quit|ceased)\s(?:{_USING}\s)?(?P<old>THING)STOP"),
-    _rule(("no longer",), rf"(?P<who>.*?)\b(?P<cue>no longer)\s{_USING}\s(?P<old>THING)STOP"),
-    _rule(_ANY_MORE, rf"(?P<who>.*?)\b(?P<cue>(?:don't|doesn't|do not|does not|aren't|isn't))\s{_USING}\s(?P<old>THING)\s(?:any\s?more|any longer)\b"),
-    _rule(("hasn't", "haven't", "has not", "have not"), rf"(?P<who>.*?)\b(?P<cue>(?:hasn't|haven't|has not|have not))\s{_USING}\s(?P<old>THING)\ssince\b"),
-    _rule(("no longer",), rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?:is|are)\s(?P<cue>no longer)\s{_ALLOWED}\b"),
-    _rule(_ANY_MORE, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:isn't|aren't|is not|are not))\s{_ALLOWED}\s(?:any\s?more|any longer)\b"),
+_CESSATION_RULES = (
+    _rule(("stopped", "quit", "ceased"), rf"(?P<who>.*?)\b(?:(?:have|has)\s)?(?P<cue>stopped|quit|ceased)\s(?:{_USE_VERBS}\s)?(?P<old>THING)STOP"),
+    _rule(("no longer",), rf"(?P<who>.*?)\b(?P<cue>no longer)\s{_USE_VERBS}\s(?P<old>THING)STOP"),
+    _rule(_ANY_MORE, rf"(?P<who>.*?)\b(?P<cue>(?:don't|doesn't|do not|does not|aren't|isn't))\s{_USE_VERBS}\s(?P<old>THING)\s(?:any\s?more|any longer)\b"),
+    _rule(("hasn't", "haven't", "has not", "have not"), rf"(?P<who>.*?)\b(?P<cue>(?:hasn't|haven't|has not|have not))\s{_USE_VERBS}\s(?P<old>THING)\ssince\b"),
+    _rule(("no longer",), rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?:is|are)\s(?P<cue>no longer)\s{_USE_STATES}\b"),
+    _rule(_ANY_MORE, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:isn't|aren't|is not|are not))\s{_USE_STATES}\s(?:any\s?more|any longer)\b"),
     _rule(_ENDINGS, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:was|were|has been|have been|is|are|got)\s(?:now\s|finally\s|all\s)?{_ENDING})\b"),
     _rule((" gone", " history", " dead", " no more", "out of service", "switched off"), r"^(?P<who>)(?:.*[:,]\s|and\s)??(?P<old>THING)\s(?P<cue>(?:is|are)\s(?:gone|history|dead|no more|out of service|switched off))\b"),
     _rule(_ENDINGS, rf"(?P<who>.*?)\b(?:^|\b(?:we|i|have|has)\s(?:have\s|finally\s|just\s)?)(?P<cue>{_ENDING})\s(?:support for\s|the use of\s)?(?P<old>THING)STOP"),
@@ -56,11 +56,11 @@ _ENDED = (
     _rule((" plus",), r"(?P<who>)\b(?P<cue>n['’e]\s?(?:utilise|utilisons|avons|est|supporte)\w*\splus)\s(?:(?:de|du|la|le)\s)?(?P<old>THING)STOP"),
     _rule(("ya no", "dejamos", "não usamos", "deixamos", "non usiamo"), r"(?P<who>)\b(?P<cue>ya no (?:usamos|se usa|utilizamos|tenemos)|dejamos de usar|não usamos mais|deixamos de usar|non usiamo più)\s(?:el\s|la\s|o\s|a\s)?(?P<old>THING)STOP"),
 )  # fmt: skip
-_NAMED = re.compile(r"\s|[A-Z\d_./-]")
+_NAME_CUE = re.compile(r"\s|[A-Z\d_./-]")
 """One plain word ("file", "it") names nothing in particular."""
 _ABSENT = re.compile(r"no(?: longer an?)?$", re.IGNORECASE)
 """There is no longer such a thing: a plain word is enough for what is of its own kind."""
-_NONE = re.compile(
+_NO_THING = re.compile(
     r"^(?:than|from|by|working|to|the (?:file|folder|directory|line)|a |an |one |two |\d|\w+ing (?!for\b))",
     re.IGNORECASE,
 )
@@ -68,29 +68,29 @@ _NONE = re.compile(
 
 def find(statement: Statement) -> Iterator[Claim]:
     """Yield what a statement says has ended."""
-    if " in favour of " in statement.lowered or " in favor of " in statement.lowered:
+    if " in favour of " in statement.lowercase_text or " in favor of " in statement.lowercase_text:
         return  # what `rules.instead` understands
-    for cues, pattern in _ENDED:
-        found = pattern.search(statement.text) if statement.mentions(cues) else None
-        if found is None or not asserts(statement, *_both(found), found["cue"]):
+    for cues, pattern in _CESSATION_RULES:
+        match = pattern.search(statement.text) if statement.mentions(cues) else None
+        if match is None or not asserts(statement, *_both(match), match["cue"]):
             continue
-        said = found["old"].strip()
-        old = tidy(re.split(r"[:,]\s", said)[-1])
-        if _NONE.match(said) or not is_thing(old) or not (_NAMED.search(old) or _ABSENT.match(found["cue"])):
+        phrase = match["old"].strip()
+        old = tidy(re.split(r"[:,]\s", phrase)[-1])
+        if _NO_THING.match(phrase) or not is_thing(old) or not (_NAME_CUE.search(old) or _ABSENT.match(match["cue"])):
             continue
-        who = owner_of_deed(found["who"])
+        owner = owner_of_deed(match["who"])
         yield claim(
             statement,
             "ended",
-            "" if who == "project" else who,
+            "" if owner == "project" else owner,
             "stopped_using",
             old,
             old,
-            told(statement, *_both(found)),
+            extract_clause(statement, *_both(match)),
         )
         return
 
 
-def _both(found: re.Match[str]) -> tuple[int, int]:
+def _both(match: re.Match[str]) -> tuple[int, int]:
     """Where the cue and what ended stand."""
-    return min(found.start("cue"), found.start("old")), max(found.end("cue"), found.end("old"))
+    return min(match.start("cue"), match.start("old")), max(match.end("cue"), match.end("old"))

@@ -52,22 +52,22 @@ def find(statement: Statement) -> Iterator[Claim]:
         return
     if not _DIGITS.search(statement.text) and not (statement.mentions(_CUES) and _HINT.search(statement.text)):
         return
-    for found in _IN_WORDS.finditer(statement.text):
-        if asserts(statement, found.start(), found.end()):
-            yield from _entry(statement, found[1], found[2])
-    seen: set[str] = set()
+    for match in _IN_WORDS.finditer(statement.text):
+        if asserts(statement, match.start(), match.end()):
+            yield from _entry(statement, match[1], match[2])
+    value_texts: set[str] = set()
     ports: set[tuple[str, frozenset[str]]] = set()
     for clause in frames.clauses(statement):
         value = valued.value_of(clause)
         if value is not None and asserts(statement, clause.begin, clause.end):
             words = clause.words(value) or bag(value.unit if value.kind == "version" else "")
-            if words and not (value.kind == "boolean" and _ENDED.search(statement.text)):
-                seen.add(value.text)
+            if words and not (value.kind == "boolean" and _CESSATION.search(statement.text)):
+                value_texts.add(value.text)
                 ports.add((value.text, words))
                 yield _fact(_claim(statement, clause, value, words), clause)
-    yield from (one for one in _ports(statement) if (one.object, one.words) not in ports)
+    yield from (claim for claim in _ports(statement) if (claim.object, claim.words) not in ports)
     if _FIGURES.search(statement.text):
-        yield from _parts(statement, seen)
+        yield from _parts(statement, value_texts)
     for changed in _CHANGED.finditer(statement.text):
         clause = Clause(
             (changed["thing"] or changed["thing2"]).partition(" from ")[0].strip(" `"),
@@ -75,28 +75,28 @@ def find(statement: Statement) -> Iterator[Claim]:
             changed["value"] or changed["value2"],
         )
         value = valued.value_of(clause) or valued.value_within(clause.rest)
-        if value and value.text not in seen and asserts(statement, changed.start(), changed.end()):
+        if value and value.text not in value_texts and asserts(statement, changed.start(), changed.end()):
             words = clause.words(value)
             if words and value.kind != "boolean":
                 yield replace(_claim(statement, clause, value, words), changed=True)
-    for upgraded in _UPGRADED.finditer(statement.text):
-        value = valued.value_of(Clause("", "is", upgraded["value"]))
-        if value and value.kind == "version" and value.unit and asserts(statement, upgraded.start(), upgraded.end()):
+    for upgrade in _UPGRADE.finditer(statement.text):
+        value = valued.value_of(Clause("", "is", upgrade["value"]))
+        if value and value.kind == "version" and value.unit and asserts(statement, upgrade.start(), upgrade.end()):
             yield _claim(statement, Clause(value.unit, "", ""), value, bag(value.unit))
     for built in _BUILT.finditer(statement.text):
         value = valued.value_of(Clause("", "is", built["value"]))
         if value and value.kind == "version" and value.unit and asserts(statement, built.start(), built.end()):
             yield _claim(statement, Clause(value.unit, "", ""), value, bag(value.unit))
-    for acted in (
-        *_ACTED.finditer(statement.text),
-        *(_TURNED.finditer(statement.text) if statement.mentions(_TURNED_CUES) else ()),
+    for action in (
+        *_SWITCH_ACTION.finditer(statement.text),
+        *(_TURN_ACTION.finditer(statement.text) if statement.mentions(_TURNED_CUES) else ()),
     ):
-        if asserts(statement, acted.start(), acted.end()):
-            thing = acted["thing"].strip(" `")
-            state = "enabled" if acted["state"].casefold() in _SWITCHED_ON else "disabled"
-            words = bag(thing if acted.re is _TURNED else cut(statement.text[acted.start("thing") :]))
+        if asserts(statement, action.start(), action.end()):
+            thing = action["thing"].strip(" `")
+            state = "enabled" if action["state"].casefold() in _SWITCHED_ON else "disabled"
+            words = bag(thing if action.re is _TURN_ACTION else cut(statement.text[action.start("thing") :]))
             if words:
-                yield _claim(statement, Clause(thing, "is", acted["state"]), Value("boolean", state), words)
+                yield _claim(statement, Clause(thing, "is", action["state"]), Value("boolean", state), words)
 
 
 _AT_PORT = re.compile(
@@ -119,11 +119,11 @@ _NO_HOST = frozenset("localhost host example user".split())
 
 def _ports(statement: Statement) -> Iterator[Claim]:
     """Yield ports whatever the verb: what stands right before them, or before the verb of that, is what they are of."""
-    for found in _AT_PORT.finditer(statement.text):
-        port = found[1] or found[2] or found[3]
-        if not asserts(statement, found.start(), found.end()):
+    for match in _AT_PORT.finditer(statement.text):
+        port = match[1] or match[2] or match[3]
+        if not asserts(statement, match.start(), match.end()):
             continue
-        head = statement.text[: found.start()]
+        head = statement.text[: match.start()]
         begin = max((stop.end() for stop in _PART.finditer(head)), default=0)
         pieces = [bag(piece) for piece in _PORT_VERB.split(head[begin:])]
         words = next((piece for piece in reversed(pieces) if piece), frozenset())
@@ -133,32 +133,32 @@ def _ports(statement: Statement) -> Iterator[Claim]:
             value = Value("port", port)
             subject = Clause(tidy(_PORT_VERB.sub(" ", head[begin:])), "", "")
             yield replace(_claim(statement, subject, value, words), about=words)
-    for found in _URL_PORT.finditer(statement.text):
-        host = found[1].partition(".")[0]
-        if host not in _NO_HOST and asserts(statement, found.start(), found.end()):
-            yield replace(_claim(statement, Clause(host, "", ""), Value("port", found[2]), bag(host)), about=bag(host))
+    for match in _URL_PORT.finditer(statement.text):
+        host = match[1].partition(".")[0]
+        if host not in _NO_HOST and asserts(statement, match.start(), match.end()):
+            yield replace(_claim(statement, Clause(host, "", ""), Value("port", match[2]), bag(host)), about=bag(host))
 
 
 _LABEL = re.compile(r"([^:.!?|]{2,40}?):\s")
 
 
-def _parts(statement: Statement, seen: set[str]) -> Iterator[Claim]:
+def _parts(statement: Statement, value_texts: set[str]) -> Iterator[Claim]:
     """Yield values in parts of a sentence whose verb is not known."""
     begin = 0
     for stop in [*_PART.finditer(statement.text), None]:
         end = stop.start() if stop else len(statement.text)
         own = statement.text[begin:end]
         value = valued.value_within(own) if _FIGURES.search(own) else None
-        if value is not None and value.text not in seen and asserts(statement, begin, end):
-            before, _, after = own.partition(value.text)
-            words = bag(f"{_VERB.sub(' ', before)} {after}")
+        if value is not None and value.text not in value_texts and asserts(statement, begin, end):
+            prefix, _, suffix = own.partition(value.text)
+            words = bag(f"{_VERB.sub(' ', prefix)} {suffix}")
             if 1 < len(words) <= _MOST_WORDS:
-                yield replace(_claim(statement, Clause(before.strip(" ,:`*"), "", own), value, words), loose=True)
+                yield replace(_claim(statement, Clause(prefix.strip(" ,:`*"), "", own), value, words), loose=True)
         begin = stop.end() if stop else end
 
 
 _PART = re.compile(r"[,;]\s|\s[—–-]\s|:\s(?!https?:|`)|\s(?:so|and|but|because|since)\s|[()]")
-_ENDED = re.compile(
+_CESSATION = re.compile(
     r"\bno longer\b|\b(?:supported|allowed|used|available|maintained|permitted)\b.*\b(?:any ?more|any longer)\b"
 )
 """What `rules.ended` understands."""
@@ -187,7 +187,7 @@ _HINT = re.compile(
 )
 """What is looked for first: without any of it no value is given."""
 _SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled", "on"})
-_UPGRADED = re.compile(
+_UPGRADE = re.compile(
     r"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?)(?:upgraded|moved|updated|bumped|went|migrated)\sto\s(?P<value>[^;,(]+)",
     re.IGNORECASE,
 )
@@ -200,14 +200,14 @@ _CHANGED = re.compile(
     rf"|(?:^|[.;:,(]\s)(?P<thing2>{THING})\s(?:has\s|have\s|was\s|were\s|been\s|is\snow\s|now\s)*{_DID}\s(?:over\s)?to\s(?P<value2>[^;,(]+)",
     re.IGNORECASE,
 )
-_ACTED = re.compile(
+_SWITCH_ACTION = re.compile(
     r"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?P<state>(?:re-)?enabled|disabled|turned (?:on|off)"
     rf"|switched (?:on|off)|deactivated|activated)\s(?P<thing>{THING}){STOP}",
     re.IGNORECASE,
 )
 
 _TURNED_CUES = (" on", " off")
-_TURNED = re.compile(
+_TURN_ACTION = re.compile(
     rf"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?:turned|switched|set)\s(?P<thing>{THING})\s(?:back\s)?(?:to\s)?(?P<state>on|off){STOP}",
     re.IGNORECASE,
 )
@@ -233,39 +233,39 @@ _PREDICATES = {
 _SWITCHES = {"on": True, "enabled": True, "active": True, "off": False, "disabled": False, "inactive": False}
 
 
-def _fact(given: Claim, clause: Clause) -> Claim:
+def _fact(claim: Claim, clause: Clause) -> Claim:
     """The claim with what a fact would say, where it would: of a subject with a name, by a verb that is understood."""
-    value = given.value
+    value = claim.value
     if value is None or not clause.verb:
-        return given
+        return claim
     subject = clause.subject if is_thing(tidy(clause.subject), _LONGEST_SUBJECT) else ""
     if value.kind == "version" and value.unit and (not subject or clause.subject.casefold() in GENERIC):
         subject = value.unit
     if (value.kind == "path" and not valued.is_place(clause)) or clause.verb.casefold() in _NEEDS:
-        return given
+        return claim
     if value.kind == "value" and not valued.is_figure(clause):
-        return given
+        return claim
     if (value.kind == "name" and not valued.is_name(clause, value)) or value.text.casefold() == "one":
-        return given
+        return claim
     if _ADVERBIAL.match(subject):
-        return given
+        return claim
     subject = _TRAILING.sub("", subject)
-    if _NO_NAME.search(subject) or " #" in given.sentence or (value.kind == "value" and not _is_set(subject, value)):
-        return given
+    if _NO_NAME.search(subject) or " #" in claim.sentence or (value.kind == "value" and not _is_set(subject, value)):
+        return claim
     if not bag(subject) - frames.GENERIC_WORDS - {"default", "example", "result", "path"} or "=" in subject:
-        return given
-    if not subject or _DENIED.search(subject) or re.search(r"[:(]|\bI\b", subject):
-        return given
+        return claim
+    if not subject or _NEGATION.search(subject) or re.search(r"[:(]|\bI\b", subject):
+        return claim
     thing = f"{value.text} {value.unit}".strip() if value.kind == "value" else value.text
     if value.kind == "version" and value.unit and subject != value.unit:
         thing = f"{value.unit} {value.text}"
     if value.kind == "boolean":
         state = _SWITCHES.get(value.text.casefold())
         if state is None:
-            return given
+            return claim
         thing = "true" if state else "false"
     predicate = "located_at" if valued.is_region(value.text) else _PREDICATES[value.kind]
-    return replace(given, subject=tidy(subject), predicate=predicate, stated=thing)
+    return replace(claim, subject=tidy(subject), predicate=predicate, fact_object=thing)
 
 
 _NO_NAME = re.compile(
@@ -276,7 +276,7 @@ _LIMIT = re.compile(
     r"|level|factor|rate|price|workers|replicas|retries|port|width|depth|pool",
     re.IGNORECASE,
 )
-_MEASURED = re.compile(r"(?:ms|µs|ns|%|[KMGTk]i?B)\b|%|^$|^one ", re.IGNORECASE)
+_UNIT_PATTERN = re.compile(r"(?:ms|µs|ns|%|[KMGTk]i?B)\b|%|^$|^one ", re.IGNORECASE)
 
 
 def _is_set(subject: str, value: Value) -> bool:
@@ -284,7 +284,7 @@ def _is_set(subject: str, value: Value) -> bool:
     return (
         _LIMIT.search(subject) is not None
         or ":" in value.text
-        or not _MEASURED.search(value.unit)
+        or not _UNIT_PATTERN.search(value.unit)
         or valued.is_region(value.text)
     )
 
@@ -298,7 +298,7 @@ _ADVERBIAL = re.compile(
 )
 """How no name of a thing begins."""
 _NEEDS = ("needs", "need", "requires", "require", "depends", "depend")
-_DENIED = re.compile(r"n['’]t\b|\b(?:not|no longer|never|we|they|you)\b", re.IGNORECASE)
+_NEGATION = re.compile(r"n['’]t\b|\b(?:not|no longer|never|we|they|you)\b", re.IGNORECASE)
 
 
 _LONGEST_SUBJECT = 5
@@ -314,9 +314,9 @@ def _entries(statement: Statement) -> Iterator[Claim]:
     if statement.text.startswith("{"):
         return
     for pattern in _LINES:
-        found = pattern.match(statement.text)
-        if found is not None:
-            yield from _entry(statement, found[1] or _key(statement.text), found[2])
+        match = pattern.match(statement.text)
+        if match is not None:
+            yield from _entry(statement, match[1] or _key(statement.text), match[2])
             return
 
 
@@ -326,26 +326,26 @@ def _key(line: str) -> str:
 
 
 def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
-    given = value.split(" #")[0].split(" //")[0].strip().rstrip(",;").strip("\"'[] ")
-    first = next(iter(given.split()), "").strip("\"',")  # all of it may be white space outside ASCII
+    value_text = value.split(" #")[0].split(" //")[0].strip().rstrip(",;").strip("\"'[] ")
+    first = next(iter(value_text.split()), "").strip("\"',")  # all of it may be white space outside ASCII
     for kind, pattern in _VALUES:
-        text = first if kind in ("path", "name", "version") or first.isdigit() else given
-        if kind == "port" and _MAPPED.match(text):
+        text = first if kind in ("path", "name", "version") or first.isdigit() else value_text
+        if kind == "port" and _PORT_MAPPING.match(text):
             text = text.split(":")[-2]
         elif kind == "port" and not (re.search(r"port|listen|expose|bind|addr", key, re.IGNORECASE)):
             continue
         if not pattern.match(text):
             continue
-        made = Value(kind, text)
+        entry_value = Value(kind, text)
         if kind == "value" and (parts := _FIGURE.match(text)):
-            made = Value(kind, parts[1], parts[2] or "")
+            entry_value = Value(kind, parts[1], parts[2] or "")
         yield Claim(
-            kind, key, "", text, statement.start, statement.end, value=made,
-            words=bag(" ".join(_CAMEL.split(key))), key=key.casefold(), beside=statement.beside, within=statement.within, sentence=statement.text,
+            kind, key, "", text, statement.start, statement.end, value=entry_value,
+            words=bag(" ".join(_CAMEL.split(key))), key=key.casefold(), context_lines=statement.context_lines, parent_keys=statement.parent_keys, sentence=statement.text,
         )  # fmt: skip
         return
 
 
 _FIGURE = re.compile(r"^(\d[\d,.]*(?:e-?\d+)?)\s?(%|[A-Za-z]{1,4})?$")
-_MAPPED = re.compile(r"^(?:[\d.]+:)?\d{2,5}:\d{2,5}$")
+_PORT_MAPPING = re.compile(r"^(?:[\d.]+:)?\d{2,5}:\d{2,5}$")
 """A port of the host and the one inside a container."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from palazzo.graph.frames import clauses, cut
-from palazzo.graph.moods import asserts, told
+from palazzo.graph.moods import asserts, extract_clause
 from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
 from palazzo.graph.statements import COMMIT, Statement
@@ -19,7 +19,7 @@ _INSTEAD = re.compile(
     r"|en (?:lugar|vez) de|em vez de|no lugar d[eo]|invece d[ie]l?|al posto d[ie]l?)\s+",
     re.IGNORECASE,
 )
-_REPLACED = (
+_REPLACEMENTS = (
     re.compile(rf"\b(?:replaced\s(?P<old>{THING})\s(?:with|by)|swapped(?: out)?\s(?P<out>{THING})(?:\sout)?\sfor)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
     re.compile(rf"^(?:\w+:\s)?replaces?\s(?P<old>{THING})\s(?:with|by)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
     re.compile(rf"(?P<old>{THING})\s(?:was|were|is|are|has been|have been|got)\s(?:now\s)?(?:replaced|superseded|succeeded)\s(?:by|with)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
@@ -32,7 +32,7 @@ _IN_FAVOUR = re.compile(
     rf"|(?P<out>{THING})\s(?:(?:was|were|is|are|has been|have been|got)\s)?(?:dropped|ditched|retired|removed|scrapped)\sin favou?r of\s(?P<next>{THING}){STOP}",
     re.IGNORECASE,
 )
-_ORDERED = _REPLACED[1]
+_REPLACE_ORDER = _REPLACEMENTS[1]
 """An order, which was carried out where it is the subject of a commit or a box that is ticked."""
 _EDIT = re.compile(
     r"\b(?:tabs?|spaces?|statement|chain|loop|elifs?|match|string|character|comma|typo|word|sentence|column|line|branch"
@@ -46,9 +46,9 @@ def find(statement: Statement) -> Iterator[Claim]:
     """Yield what a statement says stands in the place of what."""
     if not statement.mentions(CUES):
         return
-    found = _instead(statement) or _in_front(statement) or _replaced(statement)
-    if found is not None:
-        yield found
+    replacement = _instead(statement) or _in_front(statement) or _find_replacement(statement)
+    if replacement is not None:
+        yield replacement
 
 
 def _instead(statement: Statement) -> Claim | None:
@@ -57,14 +57,14 @@ def _instead(statement: Statement) -> Claim | None:
         return None
     if not asserts(statement, cue.start(), cue.end()):
         return None
-    after = re.match(rf"(?P<old>{THING}){STOP}", statement.text[cue.end() :])
-    if after is None:
+    old_match = re.match(rf"(?P<old>{THING}){STOP}", statement.text[cue.end() :])
+    if old_match is None:
         return None
     for clause in list(clauses(statement))[::-1]:
-        said, there, _ = clause.rest.partition(cue[0])
-        if not there:
+        clause_text, cue_text, _ = clause.rest.partition(cue[0])
+        if not cue_text:
             continue
-        old, new = tidy(after["old"]), tidy(_object(said))
+        old, new = tidy(old_match["old"]), tidy(_object(clause_text))
         if (
             is_thing(old, 4)
             and is_thing(new)
@@ -72,7 +72,13 @@ def _instead(statement: Statement) -> Claim | None:
             and not (_DEED.match(old) or _DEED.match(new))
         ):
             return claim(
-                statement, "instead", clause.subject, _predicate(old), new, old, told(statement, cue.start(), cue.end())
+                statement,
+                "instead",
+                clause.subject,
+                _predicate(old),
+                new,
+                old,
+                extract_clause(statement, cue.start(), cue.end()),
             )
     return None
 
@@ -90,11 +96,11 @@ _IN_FRONT = re.compile(
 
 def _in_front(statement: Statement) -> Claim | None:
     """Instead of A, B."""
-    found = _IN_FRONT.match(statement.text)
-    if found is None or not asserts(statement, found.start(), len(statement.text)):
+    match = _IN_FRONT.match(statement.text)
+    if match is None or not asserts(statement, match.start(), len(statement.text)):
         return None
-    for clause in clauses(replace(statement, text=statement.text[found.end() :])):
-        old, new = tidy(found["old"]), tidy(_object(cut(clause.rest)))
+    for clause in clauses(replace(statement, text=statement.text[match.end() :])):
+        old, new = tidy(match["old"]), tidy(_object(cut(clause.rest)))
         if is_thing(old, 4) and is_thing(new):
             return claim(statement, "instead", clause.subject, _predicate(old), new, old)
     return None
@@ -105,22 +111,22 @@ def _predicate(old: str) -> str:
     return "" if _NUMBER.match(old) else "replaced_by"
 
 
-def _object(said: str) -> str:
+def _object(text: str) -> str:
     """The thing at the end of what a clause says: `ruff format` of "formatted with ruff format"."""
-    head = re.split(r"\s(?:from|with our|with its|with a)\s", said)[0] if len(said.split()) > 3 else said
+    head = re.split(r"\s(?:from|with our|with its|with a)\s", text)[0] if len(text.split()) > 3 else text
     head = re.sub(r"^(?:\w+(?:ed|en)|done|run|made|goes|come)\s(?:with|by|through|from|in|on)\s", "", head)
     return re.sub(r"^(?:through|from|with|by|via|on|in)\s", "", head)
 
 
-def _replaced(statement: Statement) -> Claim | None:
-    for pattern in (*_REPLACED, *((_IN_FAVOUR,) if statement.mentions(_FAVOUR_CUES) else ())):
-        found = pattern.search(statement.text)
-        named = "next" if found and pattern is _IN_FAVOUR and found["next"] else "new"
-        if found is None or not asserts(statement, found.start(named), found.end(named)):
+def _find_replacement(statement: Statement) -> Claim | None:
+    for pattern in (*_REPLACEMENTS, *((_IN_FAVOUR,) if statement.mentions(_FAVOUR_CUES) else ())):
+        match = pattern.search(statement.text)
+        group_name = "next" if match and pattern is _IN_FAVOUR and match["next"] else "new"
+        if match is None or not asserts(statement, match.start(group_name), match.end(group_name)):
             continue
-        if pattern is _ORDERED and statement.heading != COMMIT and statement.setting != "done":
+        if pattern is _REPLACE_ORDER and statement.heading != COMMIT and statement.setting != "done":
             continue
-        old, new = tidy(found["old"] or found["out"]), tidy(found[named])
+        old, new = tidy(match["old"] or match["out"]), tidy(match[group_name])
         if (
             is_thing(old, 4)
             and is_thing(new, 5)
@@ -128,6 +134,12 @@ def _replaced(statement: Statement) -> Claim | None:
             and not (_DEED.match(old) or _DEED.match(new))
         ):
             return claim(
-                statement, "instead", "", _predicate(old), new, old, told(statement, found.start(), found.end())
+                statement,
+                "instead",
+                "",
+                _predicate(old),
+                new,
+                old,
+                extract_clause(statement, match.start(), match.end()),
             )
     return None

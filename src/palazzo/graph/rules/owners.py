@@ -39,12 +39,12 @@ def find(statement: Statement) -> Iterator[Claim]:
     if not statement.mentions(_CUES) or not _CUE.search(statement.text) or _PROCESS.search(statement.text):
         return
     for pattern in _OWNERS:
-        for found in pattern.finditer(statement.text):
-            who, thing = found["who"].strip(), tidy(found["thing"])
-            if who.casefold() in _NO_PERSON or not is_thing(thing, 5):
+        for match in pattern.finditer(statement.text):
+            owner, thing = match["who"].strip(), tidy(match["thing"])
+            if owner.casefold() in _NO_PERSON or not is_thing(thing, 5):
                 continue
-            if asserts(statement, found.start("who"), found.end("who")):
-                value = Value("name", tidy(who), "owner")
+            if asserts(statement, match.start("who"), match.end("who")):
+                value = Value("name", tidy(owner), "owner")
                 yield Claim(
                     "owner", thing, "owned_by", value.text, statement.start, statement.end, value=value,
                     words=bag(thing) | {"owner"}, sentence=statement.text,

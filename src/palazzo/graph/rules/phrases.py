@@ -42,15 +42,15 @@ _OURS = frozenset(
 
 def owner_of_deed(text: str) -> str:
     """Return who does something: a thing's name, `project` for us all, nothing for what is no name."""
-    who = tidy(re.split(r"[:;,]\s", text.strip())[-1])
-    who = re.sub(r"^(?:so|fyi|btw|and|but|note that|all|@\w+)\s+", "", who, flags=re.IGNORECASE)
-    last = next(reversed(who.split()), "").casefold()  # all of it may be white space outside ASCII
+    owner = tidy(re.split(r"[:;,]\s", text.strip())[-1])
+    owner = re.sub(r"^(?:so|fyi|btw|and|but|note that|all|@\w+)\s+", "", owner, flags=re.IGNORECASE)
+    last = next(reversed(owner.split()), "").casefold()  # all of it may be white space outside ASCII
     if not last or last in _OURS:
         return "project"
-    return who if is_thing(who, 4) and not _DENIED.search(who) else ""
+    return owner if is_thing(owner, 4) and not _NEGATION.search(owner) else ""
 
 
-_DENIED = re.compile(
+_NEGATION = re.compile(
     r"\b(?:no longer|not|never|i|he|she|it|to|and|or)$|n['’]t$|\b(?:you|your|can|could|how|either|which|that|who)\b|[`=\[(]|-$",
     re.IGNORECASE,
 )

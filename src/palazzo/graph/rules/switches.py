@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from palazzo.graph.moods import asserts, told
+from palazzo.graph.moods import asserts, extract_clause
 from palazzo.graph.rules.claim import Claim, claim
 from palazzo.graph.rules.phrases import STOP, THING, is_thing, tidy
 from palazzo.graph.statements import COMMIT, Statement
@@ -14,13 +14,13 @@ _FROM = ("from ", "von ", " de ", " d'", " da ")
 _FIGURE_CUE = re.compile(
     r"→|->|=>|\b(?:was|were|previously|formerly|before|up from|down from|not|no longer)\s[`v<>=~^$€:]*\d"
 )
-_DONE = (
+_SWITCH_VERBS = (
     r"(?:switched|moved|migrated|changed|converted|went|transitioned|ported|relicensed|upgraded|shifted|gone|swapped"
     r"|cut over|bumped|raised|increased|lowered|reduced|extended|shortened|cut|doubled|halved|updated|renumbered|relocated|renamed|transferred|passed|handed)"
 )
 _SWITCH = (
     re.compile(
-        rf"(?P<subject>.*?)\b{_DONE}\b(?:\s(?:over|away|back))?(?:\s(?P<thing>{THING}))??(?:\s(?:over|away))?"
+        rf"(?P<subject>.*?)\b{_SWITCH_VERBS}\b(?:\s(?:over|away|back))?(?:\s(?P<thing>{THING}))??(?:\s(?:over|away))?"
         rf"\sfrom\s(?P<old>{THING})\s(?:(?:over|across)\s)?to\s(?P<new>{THING}){STOP}",
         re.IGNORECASE,
     ),
@@ -62,7 +62,7 @@ _FIGURES = (
     ),
 )
 _CUE = re.compile(
-    rf"\b{_DONE}\b.*\bfrom\s|(?:^|:\s)(?:switch|move|migrate|convert|change)\b.*\sfrom\s|^(?:the )?(?:migration|move|switch|change\w*|upgrade|transition|cut-?over)\b.*\sfrom\s|\bvon\b.*(?:um\w+|gewechselt|migriert|gezogen)"
+    rf"\b{_SWITCH_VERBS}\b.*\bfrom\s|(?:^|:\s)(?:switch|move|migrate|convert|change)\b.*\sfrom\s|^(?:the )?(?:migration|move|switch|change\w*|upgrade|transition|cut-?over)\b.*\sfrom\s|\bvon\b.*(?:um\w+|gewechselt|migriert|gezogen)"
     r"|\b(?:passé|migré|pasa|migra|cambia|muda)",
     re.IGNORECASE,
 )
@@ -74,34 +74,34 @@ def find(statement: Statement) -> Iterator[Claim]:
     """Yield what a statement says was switched."""
     patterns = _SWITCH if statement.mentions(_FROM) and _CUE.search(statement.text) else ()
     for pattern in (*patterns, *(_FIGURES if _FIGURE_CUE.search(statement.text) else ())):
-        found = pattern.search(statement.text)
+        match = pattern.search(statement.text)
         if pattern is _SWITCH[1] and statement.heading != COMMIT and statement.setting != "done":
             continue
-        if found is None or not asserts(statement, found.start("old"), found.end("new")):
+        if match is None or not asserts(statement, match.start("old"), match.end("new")):
             continue
-        old, new = tidy(found["old"]), tidy(found["new"])
+        old, new = tidy(match["old"]), tidy(match["new"])
         if is_thing(old, 4) and is_thing(new, 4) and not _moves_only(old, new):
-            yield claim(statement, "switch", _about(found), "" if _NUMBER.match(new) else "replaced_by", new, old,
-                        told(statement, found.start("old"), found.end("new")))  # fmt: skip
+            yield claim(statement, "switch", _about(match), "" if _NUMBER.match(new) else "replaced_by", new, old,
+                        extract_clause(statement, match.start("old"), match.end("new")))  # fmt: skip
             return
     yield from _because(statement)
 
 
 def _because(statement: Statement) -> Iterator[Claim]:
-    found = _BECAUSE.search(statement.text) if statement.mentions((" to ",)) else None
-    if found is not None and asserts(statement, *found.span("new")):
-        old, new = tidy(found["old"]), tidy(found["new"])
+    match = _BECAUSE.search(statement.text) if statement.mentions((" to ",)) else None
+    if match is not None and asserts(statement, *match.span("new")):
+        old, new = tidy(match["old"]), tidy(match["new"])
         if is_thing(old, 2) and is_thing(new, 3) and not _NUMBER.match(new):
-            yield claim(statement, "switch", "", "replaced_by", new, old, told(statement, *found.span("new")))
+            yield claim(statement, "switch", "", "replaced_by", new, old, extract_clause(statement, *match.span("new")))
 
 
-def _about(found: re.Match[str]) -> str:
+def _about(match: re.Match[str]) -> str:
     """What was switched: the object of the verb, else its subject, else what follows a `for`."""
-    for thing in (found.groupdict().get("thing"), _last(found.groupdict().get("subject"))):
+    for thing in (match.groupdict().get("thing"), _last(match.groupdict().get("subject"))):
         if thing and is_thing(tidy(thing)) and tidy(thing).casefold() not in ("has", "have", "was", "were"):
             return tidy(thing)
-    after = _OF.search(found.string, found.end("new"))
-    return tidy(after["thing"]) if after else ""
+    purpose_match = _OF.search(match.string, match.end("new"))
+    return tidy(purpose_match["thing"]) if purpose_match else ""
 
 
 def _last(text: str | None) -> str:
@@ -111,11 +111,11 @@ def _last(text: str | None) -> str:
 
 def _moves_only(old: str, new: str) -> bool:
     """Whether words moved within a page, or a figure was measured anew."""
-    return any(end.casefold() in _NOWHERE or _MEASURED.match(end) for end in (old, new))
+    return any(end.casefold() in _NOWHERE or _MEASUREMENT.match(end) for end in (old, new))
 
 
 _NUMBER = re.compile(r"[v<>=~^$€]?\d")
-_MEASURED = re.compile(r"~|\d[\d.,]*\s?(?:%|x\b|ms\b)")
+_MEASUREMENT = re.compile(r"~|\d[\d.,]*\s?(?:%|x\b|ms\b)")
 
 
 _NOWHERE = frozenset(

@@ -34,7 +34,7 @@ _DEPENDS = re.compile(
     re.IGNORECASE,
 )
 _OWN_WORK = re.compile(r"^(?:i|you|he|she|it|they|this|that|there|which|who|what)$", re.IGNORECASE)
-_NAMED = re.compile(r"[A-Z0-9`]")
+_NAME_CUE = re.compile(r"[A-Z0-9`]")
 
 
 def find(statement: Statement) -> Iterator[Claim]:
@@ -43,14 +43,14 @@ def find(statement: Statement) -> Iterator[Claim]:
         return
     start = _WE_USE.search(statement.text)
     if start is not None and asserts(statement, start.start(), len(statement.text)):
-        for found in _FOR.finditer(statement.text, start.end()):
-            what, purpose = tidy(found["what"]), tidy(found["purpose"])
-            if is_thing(what, 4) and is_thing(purpose, 4):
-                yield claim(statement, "use", purpose, "uses", what)
+        for match in _FOR.finditer(statement.text, start.end()):
+            thing, purpose = tidy(match["what"]), tidy(match["purpose"])
+            if is_thing(thing, 4) and is_thing(purpose, 4):
+                yield claim(statement, "use", purpose, "uses", thing)
     for kind, predicate, pattern in (("use", "uses", _USES), ("dependency", "depends_on", _DEPENDS)):
-        for found in pattern.finditer(statement.text):
-            who, what = owner_of_deed(found["who"]), tidy(found["what"])
-            if not who or not is_thing(what, 4) or not _NAMED.search(found["what"]) or what.endswith(" it"):
+        for match in pattern.finditer(statement.text):
+            subject, thing = owner_of_deed(match["who"]), tidy(match["what"])
+            if not subject or not is_thing(thing, 4) or not _NAME_CUE.search(match["what"]) or thing.endswith(" it"):
                 continue
-            if not _OWN_WORK.match(found["who"]) and asserts(statement, found.start("who"), found.end("what")):
-                yield claim(statement, kind, who, predicate, what)  # type: ignore[arg-type]
+            if not _OWN_WORK.match(match["who"]) and asserts(statement, match.start("who"), match.end("what")):
+                yield claim(statement, kind, subject, predicate, thing)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, OBJECT, TEXT, rows, shape
-from palazzo.mcp.tools import ADDS, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, Answer, Argument, CallArguments, Tool
 from palazzo.operations.facts import FactView
 from palazzo.operations.kg_add import KgAddResult
 from palazzo.operations.kg_conflicts import KgConflictsResult, SideView
@@ -22,45 +22,45 @@ _LONGEST = 500
 """Characters of one part of a fact that are shown; most are a few words."""
 
 
-def told_fact(one: FactView) -> dict[str, Any]:
+def told_fact(fact: FactView) -> dict[str, Any]:
     """Return a fact as JSON has it: what is known of it, and nothing that is null."""
-    speakers = list(dict.fromkeys(source.stated_by for source in one.provenance))
-    told = {
-        "id": one.id,
-        "subject": _beginning(one.subject),
-        "predicate": _beginning(one.predicate),
-        "object": _beginning(one.object),
-        "from": one.valid_from and _short(one.valid_from),
-        "to": one.valid_to and _short(one.valid_to),
-        "current": one.current,
-        "wing": one.scope,
+    speakers = list(dict.fromkeys(source.stated_by for source in fact.provenance))
+    fields = {
+        "id": fact.id,
+        "subject": _beginning(fact.subject),
+        "predicate": _beginning(fact.predicate),
+        "object": _beginning(fact.object),
+        "from": fact.valid_from and _short(fact.valid_from),
+        "to": fact.valid_to and _short(fact.valid_to),
+        "current": fact.current,
+        "wing": fact.scope,
         "stated_by": ", ".join(speakers),
-        "superseded_by": one.superseded_by,
-        "trust": one.trust if one.trust == "external" else None,
-        "cites": one.cited if isinstance(one, QueriedFact) else "",
-        "branch": one.label if isinstance(one, QueriedFact) else "",
+        "superseded_by": fact.superseded_by,
+        "trust": fact.trust if fact.trust == "external" else None,
+        "cites": fact.cited if isinstance(fact, QueriedFact) else "",
+        "branch": fact.label if isinstance(fact, QueriedFact) else "",
     }
-    return {name: value for name, value in told.items() if value not in (None, "")}
+    return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
-def fact_line(told: Mapping[str, Any]) -> str:
+def fact_line(fact: Mapping[str, Any]) -> str:
     """Return a told fact as a line."""
-    since = f"since {told['from']}" if "from" in told else ""
-    until = f"until {told['to']}" if "to" in told else ""
+    since = f"since {fact['from']}" if "from" in fact else ""
+    until = f"until {fact['to']}" if "to" in fact else ""
     remarks = filter(
         None,
         (
             since,
             until,
-            "" if told["current"] else "not now",
-            f"in {told['wing']}" if "wing" in told else "",
-            told["stated_by"],
-            told.get("trust"),
-            told.get("cites"),
-            told.get("branch"),
+            "" if fact["current"] else "not now",
+            f"in {fact['wing']}" if "wing" in fact else "",
+            fact["stated_by"],
+            fact.get("trust"),
+            fact.get("cites"),
+            fact.get("branch"),
         ),
     )
-    return f"[{told['id']}] {told['subject']} · {told['predicate']} · {told['object']} ({', '.join(remarks)})"
+    return f"[{fact['id']}] {fact['subject']} · {fact['predicate']} · {fact['object']} ({', '.join(remarks)})"
 
 
 def _beginning(text: str) -> str:
@@ -73,12 +73,12 @@ def _short(iso: str) -> str:
 
 
 def _several(notice: str, facts: Iterable[FactView]) -> Answer:
-    return rows(notice, "facts", [told_fact(one) for one in facts], fact_line)
+    return rows(notice, "facts", [told_fact(fact) for fact in facts], fact_line)
 
 
-_WHO = Argument("subject", "Who or what.")
-_HOW = Argument("predicate", "uses, listens on, is owned by.")
-_WHAT = Argument("object")
+_SUBJECT = Argument("subject", "Who or what.")
+_PREDICATE = Argument("predicate", "uses, listens on, is owned by.")
+_OBJECT = Argument("object")
 _WING = Argument("wing", "Another wing.")
 _EVERYWHERE = Argument("everywhere", "In all projects.")
 _ALL_WINGS = Argument("everywhere", "Of all projects.")
@@ -86,14 +86,14 @@ _HELD_EVERYWHERE = Argument("everywhere", "The fact that holds in all projects."
 _FACTS = shape(notice=TEXT, facts=LIST)
 
 
-def _by_host(given: Given) -> Mapping[str, Any]:
-    return {"stated_by": given.host or "agent"}
+def _by_host(call: CallArguments) -> Mapping[str, Any]:
+    return {"stated_by": call.host or "agent"}
 
 
 # --- asking ------------------------------------------------------------------------------------------------
 
 
-def _answer_query(result: KgQueryResult, call: Given) -> Answer:
+def _answer_query(result: KgQueryResult, call: CallArguments) -> Answer:
     if result.matched is None:
         return _several(f"Nothing is known of '{result.entity}'. Try another name of it, or search.", ())
     period = (
@@ -122,7 +122,7 @@ KG_QUERY = Tool(
     output=_FACTS,
 )
 
-KG_QUERY_IN_FULL = KG_QUERY.widened(
+KG_QUERY_IN_FULL = KG_QUERY.with_arguments(
     Argument("known_at", "What was believed then."),
     Argument("direction"),
     _ALL_WINGS,
@@ -131,17 +131,17 @@ KG_QUERY_IN_FULL = KG_QUERY.widened(
 )
 
 
-def _over_time(result: KgTimelineResult, given: Given) -> Answer:
-    whose = f" of {result.entity}" if result.entity else ""
-    if given["entity"] is not None and result.matched is None:
-        return _several(f"Nothing is known of '{given['entity']}'.", ())
-    start = given["offset"]
-    shown = (
+def _over_time(result: KgTimelineResult, call: CallArguments) -> Answer:
+    entity_phrase = f" of {result.entity}" if result.entity else ""
+    if call["entity"] is not None and result.matched is None:
+        return _several(f"Nothing is known of '{call['entity']}'.", ())
+    start = call["offset"]
+    extent = (
         f"{start + 1} to {start + len(result.timeline)} of {result.count}"
         if result.timeline
         else f"0 of {result.count}"
     )
-    return _several(f"{NOTICE}: facts{whose} in order of time, {shown}.", result.timeline)
+    return _several(f"{NOTICE}: facts{entity_phrase} in order of time, {extent}.", result.timeline)
 
 
 KG_TIMELINE = Tool(
@@ -164,9 +164,9 @@ KG_TIMELINE = Tool(
 # --- stating -----------------------------------------------------------------------------------------------
 
 
-def _added(result: KgAddResult, given: Given) -> Answer:
+def _added(result: KgAddResult, call: CallArguments) -> Answer:
     fact = told_fact(result.fact)
-    done = (
+    outcome = (
         "New"
         if result.new
         else f"Known already; better now: {', '.join(result.changed)}"
@@ -176,11 +176,12 @@ def _added(result: KgAddResult, given: Given) -> Answer:
     notes = []
     if result.conflicts:
         notes.append(f"It conflicts with {', '.join(result.conflicts)}: end one, or kg_supersede.")
-    for name, others in result.near.items():
-        notes.append(f"'{name}' is new here; like it: {', '.join(others)}.")
-    told = {"id": result.id, "new": result.new, "fact": fact, "notes": notes}
+    for name, similar_names in result.near.items():
+        notes.append(f"'{name}' is new here; like it: {', '.join(similar_names)}.")
+    fields = {"id": result.id, "new": result.new, "fact": fact, "notes": notes}
     return Answer(
-        {name: one for name, one in told.items() if one != []}, "\n".join([f"{done}: {fact_line(fact)}", *notes])
+        {name: value for name, value in fields.items() if value != []},
+        "\n".join([f"{outcome}: {fact_line(fact)}", *notes]),
     )
 
 
@@ -189,9 +190,9 @@ KG_ADD = Tool(
     operation="kg_add",
     description="State a fact about this project: short names, one fact a call.",
     arguments=(
-        _WHO,
-        _HOW,
-        _WHAT,
+        _SUBJECT,
+        _PREDICATE,
+        _OBJECT,
         Argument("valid_from", "Since when."),
         Argument("valid_to"),
         _WING,
@@ -203,43 +204,43 @@ KG_ADD = Tool(
     output=shape(id=TEXT, new=FLAG, fact=OBJECT),
 )
 
-KG_ADD_IN_FULL = KG_ADD.widened(
+KG_ADD_IN_FULL = KG_ADD.with_arguments(
     Argument("sources", "Ids that say so."),
     Argument("anchors", "Files that show it: PATH[:L1-L2]."),
     Argument("confidence", schema={"minimum": 0, "maximum": 1}),
 )
 
 
-def _ended(result: KgEndResult, given: Given) -> Answer:
-    facts = [told_fact(one) for one in result.ended]
-    said = f"Ended at {_short(result.at)}:"
-    return Answer({"at": result.at, "ended": facts}, "\n".join([said, *map(fact_line, facts)]))
+def _answer_end(result: KgEndResult, call: CallArguments) -> Answer:
+    facts = [told_fact(fact) for fact in result.ended]
+    head = f"Ended at {_short(result.at)}:"
+    return Answer({"at": result.at, "ended": facts}, "\n".join([head, *map(fact_line, facts)]))
 
 
 KG_END = Tool(
     name="kg_end",
     operation="kg_end",
     description="Say that a fact holds no longer.",
-    arguments=(_WHO, _HOW, _WHAT, Argument("at", "When, if not now."), Argument("wing")),
+    arguments=(_SUBJECT, _PREDICATE, _OBJECT, Argument("at", "When, if not now."), Argument("wing")),
     hints=ADDS,
-    answer=_ended,
+    answer=_answer_end,
     output=shape(at=TEXT, ended=LIST),
 )
 
 
-KG_END_IN_FULL = KG_END.widened(_HELD_EVERYWHERE)
+KG_END_IN_FULL = KG_END.with_arguments(_HELD_EVERYWHERE)
 
 
-def _superseded(result: KgSupersedeResult, given: Given) -> Answer:
-    closed, opened = [told_fact(one) for one in result.closed], told_fact(result.opened)
+def _answer_supersede(result: KgSupersedeResult, call: CallArguments) -> Answer:
+    old_facts, new_fact = [told_fact(fact) for fact in result.closed], told_fact(result.opened)
     notes = [f"It conflicts with {', '.join(result.conflicts)}."] if result.conflicts else []
-    told = {"at": result.at, "closed": closed, "opened": opened}
+    fields = {"at": result.at, "closed": old_facts, "opened": new_fact}
     text = [
-        f"Since {_short(result.at)}: {fact_line(opened)}",
-        *(f"Until then: {fact_line(one)}" for one in closed),
+        f"Since {_short(result.at)}: {fact_line(new_fact)}",
+        *(f"Until then: {fact_line(fact)}" for fact in old_facts),
         *notes,
     ]
-    return Answer({**told, "notes": notes} if notes else told, "\n".join(text))
+    return Answer({**fields, "notes": notes} if notes else fields, "\n".join(text))
 
 
 KG_SUPERSEDE = Tool(
@@ -247,8 +248,8 @@ KG_SUPERSEDE = Tool(
     operation="kg_supersede",
     description="Replace a fact's value: the old one ends, the new one begins at the same moment.",
     arguments=(
-        _WHO,
-        _HOW,
+        _SUBJECT,
+        _PREDICATE,
         Argument("old", "The object until now."),
         Argument("new", "The object from now on."),
         Argument("at", "When, if not now."),
@@ -258,7 +259,7 @@ KG_SUPERSEDE = Tool(
     ),
     hints=ADDS,
     fields=_by_host,
-    answer=_superseded,
+    answer=_answer_supersede,
     output=shape(at=TEXT, closed=LIST, opened=OBJECT),
 )
 
@@ -266,39 +267,43 @@ KG_SUPERSEDE = Tool(
 # --- conflicts and counts ----------------------------------------------------------------------------------
 
 
-def _conflicting(result: KgConflictsResult, given: Given) -> Answer:
-    told = [
+def _answer_conflicts(result: KgConflictsResult, call: CallArguments) -> Answer:
+    conflicts = [
         {
-            "id": one.id,
-            "kind": one.kind,
-            "found": one.found_at,
-            "standing": one.standing,
-            "earlier": _side(one.earlier),
-            "later": _side(one.later),
-            **({"mend": one.mend} if one.mend else {}),
+            "id": conflict.id,
+            "kind": conflict.kind,
+            "found": conflict.found_at,
+            "standing": conflict.standing,
+            "earlier": _side(conflict.earlier),
+            "later": _side(conflict.later),
+            **({"mend": conflict.mend} if conflict.mend else {}),
         }
-        for one in result.conflicts
+        for conflict in result.conflicts
     ]
     notice = (
         f"{NOTICE}: {count_noun(result.count, 'conflict')}. One is settled when kg_end or kg_supersede ends a side."
     )
     notice += f" {result.note}" if result.note else ""
-    return rows(notice, "conflicts", told, _conflict_lines)
+    return rows(notice, "conflicts", conflicts, _conflict_lines)
 
 
-def _conflict_lines(told: Mapping[str, Any]) -> str:
-    lines = [f"[{told['id']}] {told['kind']}", f"  {_side_line(told['earlier'])}", f"  {_side_line(told['later'])}"]
-    return "\n".join([*lines, *([f"  {told['mend']}"] if "mend" in told else [])])
+def _conflict_lines(conflict: Mapping[str, Any]) -> str:
+    lines = [
+        f"[{conflict['id']}] {conflict['kind']}",
+        f"  {_side_line(conflict['earlier'])}",
+        f"  {_side_line(conflict['later'])}",
+    ]
+    return "\n".join([*lines, *([f"  {conflict['mend']}"] if "mend" in conflict else [])])
 
 
-def _side(one: SideView) -> dict[str, Any]:
-    if one.fact is not None:
-        return told_fact(one.fact)
-    return {"item": one.item, "text": _beginning(one.text or "")}
+def _side(side: SideView) -> dict[str, Any]:
+    if side.fact is not None:
+        return told_fact(side.fact)
+    return {"item": side.item, "text": _beginning(side.text or "")}
 
 
-def _side_line(told: Any) -> str:
-    return fact_line(told) if "predicate" in told else f"[{told['item']}] {told['text']}"
+def _side_line(side: Any) -> str:
+    return fact_line(side) if "predicate" in side else f"[{side['item']}] {side['text']}"
 
 
 KG_CONFLICTS = Tool(
@@ -306,18 +311,18 @@ KG_CONFLICTS = Tool(
     operation="kg_conflicts",
     description="What cannot both hold: facts, and words of the record, with where each comes from.",
     arguments=(Argument("all", "Also what is settled."),),
-    answer=_conflicting,
+    answer=_answer_conflicts,
     output=shape(notice=TEXT, conflicts=LIST),
 )
 
 
-def _counts(result: KgStatsResult, given: Given) -> Answer:
+def _counts(result: KgStatsResult, call: CallArguments) -> Answer:
     names = ("entities", "facts", "current", "ended", "planned", "aliases", "merges", "conflicts")
-    told: dict[str, Any] = {name: getattr(result, name) for name in names}
-    told["predicates"] = {one.name: one.facts for one in result.predicates[:_MOST_FACTS]}
-    most = ", ".join(f"{name} {number}" for name, number in told["predicates"].items())
-    lines = [", ".join(f"{name} {told[name]:,}" for name in names), most and f"Predicates: {most}"]
-    return Answer(told, "\n".join(filter(None, lines)))
+    fields: dict[str, Any] = {name: getattr(result, name) for name in names}
+    fields["predicates"] = {predicate.name: predicate.facts for predicate in result.predicates[:_MOST_FACTS]}
+    most = ", ".join(f"{name} {number}" for name, number in fields["predicates"].items())
+    lines = [", ".join(f"{name} {fields[name]:,}" for name in names), most and f"Predicates: {most}"]
+    return Answer(fields, "\n".join(filter(None, lines)))
 
 
 KG_STATS = Tool(

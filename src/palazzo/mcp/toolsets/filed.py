@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.guard.fences import fenced
+from palazzo.guard.fences import fence_text
 from palazzo.mcp import telling
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, TEXT, Entry, shape
-from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.check_duplicate import CheckDuplicateResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.list_drawers import ListDrawersResult
@@ -21,24 +21,26 @@ _MOST = 50
 # --- list_drawers ------------------------------------------------------------------------------------------
 
 
-def _listed(result: ListDrawersResult, given: Given) -> Answer:
+def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
     entries = [
         Entry(
-            one.id,
-            telling.minute(one.created_at),
-            telling.where(f"{one.wing}/{one.room}", one.source, one.title, given.cwd, one.filed_as),
-            telling.who(one.role, one.author),
-            one.trust,
-            one.text,
-            "; ".join(filter(None, (f"{one.length:,} characters in all" if one.truncated else "", one.label))),
+            drawer.id,
+            telling.minute(drawer.created_at),
+            telling.describe_place(
+                f"{drawer.wing}/{drawer.room}", drawer.source, drawer.title, call.cwd, drawer.filed_as
+            ),
+            telling.describe_speakers(drawer.role, drawer.author),
+            drawer.trust,
+            drawer.text,
+            "; ".join(filter(None, (f"{drawer.length:,} characters in all" if drawer.truncated else "", drawer.label))),
         )
-        for one in result.drawers
+        for drawer in result.drawers
     ]
     end = result.offset + len(entries)
-    shown = f"{result.offset + 1:,} to {end:,}" if entries else "none"
-    notice = f"{NOTICE}: {shown} of {result.total:,}, newest first, by how they begin."
-    following = end if end < result.total else None
-    return telling.recorded(notice, entries, "drawers", total=result.total, next_offset=following)
+    extent = f"{result.offset + 1:,} to {end:,}" if entries else "none"
+    notice = f"{NOTICE}: {extent} of {result.total:,}, newest first, by how they begin."
+    next_offset = end if end < result.total else None
+    return telling.answer_entries(notice, entries, "drawers", total=result.total, next_offset=next_offset)
 
 
 LIST_DRAWERS = Tool(
@@ -56,7 +58,7 @@ LIST_DRAWERS = Tool(
         Argument("limit", schema={"minimum": 1, "maximum": _MOST}),
         Argument("offset", "How many to skip.", schema={"minimum": 0}),
     ),
-    answer=_listed,
+    answer=_answer_list,
     output=shape(notice=TEXT, drawers=LIST),
 )
 
@@ -64,17 +66,17 @@ LIST_DRAWERS = Tool(
 # --- update_drawer -----------------------------------------------------------------------------------------
 
 
-def _updated(result: UpdateDrawerResult, given: Given) -> Answer:
+def _updated(result: UpdateDrawerResult, call: CallArguments) -> Answer:
     place = f"{result.wing}/{result.room}"
-    told = {"id": result.id, "where": place, "replaced": list(result.replaced), "change": result.change}
+    fields = {"id": result.id, "where": place, "replaced": list(result.replaced), "change": result.change}
     if result.change is None:
-        return Answer(told, f"{result.id} in {place} says so already; nothing was changed.")
+        return Answer(fields, f"{result.id} in {place} says so already; nothing was changed.")
     instead = f" instead of {', '.join(result.replaced)}" if result.replaced else ""
-    return Answer(told, f"{result.id} stands in {place}{instead}. undo takes this back.")
+    return Answer(fields, f"{result.id} stands in {place}{instead}. undo takes this back.")
 
 
-def _instead(given: Given) -> Mapping[str, Any]:
-    return {"by": given.host}
+def _instead(call: CallArguments) -> Mapping[str, Any]:
+    return {"by": call.host}
 
 
 UPDATE_DRAWER = Tool(
@@ -97,15 +99,20 @@ UPDATE_DRAWER = Tool(
 # --- check_duplicate ---------------------------------------------------------------------------------------
 
 
-def _duplicates(result: CheckDuplicateResult, given: Given) -> Answer:
+def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
     notice = f"{NOTICE}: said already, to the word or nearly." if result.is_duplicate else "Not said yet."
     matches = [
-        {"id": one.id, "similarity": round(one.similarity, 3), "where": f"{one.wing}/{one.room}", "text": one.text}
-        for one in result.matches
+        {
+            "id": match.id,
+            "similarity": round(match.similarity, 3),
+            "where": f"{match.wing}/{match.room}",
+            "text": match.text,
+        }
+        for match in result.matches
     ]
-    lines = [f"[{one['id']}] {one['similarity']} {one['where']}: {one['text']}" for one in matches]
-    told = {"notice": notice, "is_duplicate": result.is_duplicate, "matches": matches}
-    return Answer(told, fenced("\n".join([notice, *lines])) if matches else notice)
+    lines = [f"[{match['id']}] {match['similarity']} {match['where']}: {match['text']}" for match in matches]
+    fields = {"notice": notice, "is_duplicate": result.is_duplicate, "matches": matches}
+    return Answer(fields, fence_text("\n".join([notice, *lines])) if matches else notice)
 
 
 CHECK_DUPLICATE = Tool(
@@ -125,18 +132,21 @@ CHECK_DUPLICATE = Tool(
 # --- dedup -------------------------------------------------------------------------------------------------
 
 
-def _folded(result: DedupResult, given: Given) -> Answer:
+def _answer_dedup(result: DedupResult, call: CallArguments) -> Answer:
     n = count_noun(len(result.folded), "drawer")
     did = f"{n} would be folded" if result.dry_run else f"{n} folded; undo brings all of them back"
     notice = f"{NOTICE}: {did}." if result.clusters else "No notes say the same."
     clusters = [
-        {"survivor": one.survivor, "copies": list(one.copies), "where": f"{one.wing}/{one.room}",
-         "similarity": round(one.similarity, 3), "text": one.text}
-        for one in result.clusters[:_MOST]
+        {"survivor": cluster.survivor, "copies": list(cluster.copies), "where": f"{cluster.wing}/{cluster.room}",
+         "similarity": round(cluster.similarity, 3), "text": cluster.text}
+        for cluster in result.clusters[:_MOST]
     ]  # fmt: skip
-    lines = [f"[{one['survivor']}] stays for {', '.join(one['copies'])}: {one['text']}" for one in clusters]  # type: ignore[arg-type]
-    told = {"notice": notice, "dry_run": result.dry_run, "clusters": clusters, "change": result.change}
-    return Answer(told, fenced("\n".join([notice, *lines])) if clusters else notice)
+    lines = [
+        f"[{cluster.survivor}] stays for {', '.join(cluster.copies)}: {cluster.text}"
+        for cluster in result.clusters[:_MOST]
+    ]
+    fields = {"notice": notice, "dry_run": result.dry_run, "clusters": clusters, "change": result.change}
+    return Answer(fields, fence_text("\n".join([notice, *lines])) if clusters else notice)
 
 
 DEDUP = Tool(
@@ -149,6 +159,6 @@ DEDUP = Tool(
         Argument("dry_run", "Only says what it would do unless this is false.", default=True),
     ),
     hints=CHANGES,
-    answer=_folded,
+    answer=_answer_dedup,
     output=shape(notice=TEXT, dry_run=FLAG, clusters=LIST),
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, TEXT, minute, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.mcp.toolsets.recalling import AGENT
 from palazzo.operations.checkpoint import CheckpointResult
 from palazzo.operations.diary_write import DiaryWriteResult
@@ -22,14 +22,14 @@ _MOST_IDS = 100
 # --- remember ----------------------------------------------------------------------------------------------
 
 
-def _remembered(result: RememberResult, given: Given) -> Answer:
+def _answer_remember(result: RememberResult, call: CallArguments) -> Answer:
     place = f"{result.wing}/{result.room}"
-    told: dict[str, Any] = {"id": result.id, "where": place, "filed": result.filed}
+    fields: dict[str, Any] = {"id": result.id, "where": place, "filed": result.filed}
     text = f"Filed as {result.id} in {place}." if result.filed else f"It was there already: {result.id} in {place}."
     if result.duplicate_of is not None and result.filed:
-        told["like"] = result.duplicate_of
+        fields["like"] = result.duplicate_of
         text += f" {result.duplicate_of} says nearly the same: forget one if both are not needed."
-    return Answer(told, text)
+    return Answer(fields, text)
 
 
 REMEMBER = Tool(
@@ -49,7 +49,7 @@ REMEMBER = Tool(
     ),
     hints=ADDS,
     fields=lambda given: {"by": given.host, "once": True},
-    answer=_remembered,
+    answer=_answer_remember,
     output=shape(id=TEXT, where=TEXT, filed=FLAG),
     always=True,
 )
@@ -58,16 +58,16 @@ REMEMBER = Tool(
 # --- forget ------------------------------------------------------------------------------------------------
 
 
-def _forgotten(result: ForgetResult, given: Given) -> Answer:
+def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
     count = len(result.forgotten)
     begins = [f"{uid}: {text}" for uid, text in result.sample]
-    what = count_noun(count, "drawer")
+    amount = count_noun(count, "drawer")
     if result.dry_run:
-        said = f"Nothing is forgotten yet. dry_run=false would make search leave out {what}:"
+        head = f"Nothing is forgotten yet. dry_run=false would make search leave out {amount}:"
     else:
-        said = f"Search finds {what} no more; undo brings back what was forgotten last:"
-    told = {"dry_run": result.dry_run, "count": count, "ids": list(result.forgotten[:_MOST_IDS]), "begins": begins}
-    return Answer(told, "\n".join([said, *begins]))
+        head = f"Search finds {amount} no more; undo brings back what was forgotten last:"
+    fields = {"dry_run": result.dry_run, "count": count, "ids": list(result.forgotten[:_MOST_IDS]), "begins": begins}
+    return Answer(fields, "\n".join([head, *begins]))
 
 
 FORGET = Tool(
@@ -75,11 +75,11 @@ FORGET = Tool(
     operation="forget",
     description="Make search leave out what is wrong or unwanted. Only shows what it would do unless dry_run is false.",
     arguments=(
-        Argument("ids", "Of drawers or notes.", required=True, schema={"minItems": 1}),
+        Argument("ids", "Of drawers or notes.", is_required=True, schema={"minItems": 1}),
         Argument("dry_run", default=True),
     ),
     hints=CHANGES,
-    answer=_forgotten,
+    answer=_answer_forget,
     output=shape(dry_run=FLAG, ids=LIST),
 )
 
@@ -113,28 +113,28 @@ _FACT = {
 }
 
 
-def _document(given: Given) -> Mapping[str, Any]:
-    parts = {name: given[name] for name in ("items", "diary", "facts") if given[name] is not None}
+def _document(call: CallArguments) -> Mapping[str, Any]:
+    parts = {name: call[name] for name in ("items", "diary", "facts") if call[name] is not None}
     if "diary" in parts:
-        parts["diary"] = {"agent": given.host or "agent", **parts["diary"]}
+        parts["diary"] = {"agent": call.host or "agent", **parts["diary"]}
     return {"document": json.dumps(parts, ensure_ascii=False)}
 
 
-def _saved(result: CheckpointResult, given: Given) -> Answer:
-    added = [{"part": one.part, "id": one.id, "where": f"{one.wing}/{one.room}"} for one in result.added]
-    facts = [{"id": one.id, "new": one.new, "conflicts": list(one.conflicts)} for one in result.facts]
+def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
+    added = [{"part": row.part, "id": row.id, "where": f"{row.wing}/{row.room}"} for row in result.added]
+    facts = [{"id": row.id, "new": row.new, "conflicts": list(row.conflicts)} for row in result.facts]
     like = [
-        {"part": one.part, "number": one.number, "id": one.id, "filed": one.filed, "text": one.text}
-        for one in result.duplicates
+        {"part": row.part, "number": row.number, "id": row.id, "filed": row.filed, "text": row.text}
+        for row in result.duplicates
     ]
     lines = [f"Saved: {count_noun(len(added), 'note')}, {count_noun(len(facts), 'fact')}."]
-    lines += [f"{one['part']} {one['id']} in {one['where']}" for one in added]
-    lines += [f"fact {one['id']}{'' if one['new'] else ' (known)'}" for one in facts]
-    for one in like:
-        what = "filed, though it is nearly" if one["filed"] else "not filed again: it is"
-        lines.append(f"{one['part']} {one['number']} was {what} {one['id']}: {one['text']}")
-    told = {"added": added, "facts": facts, "duplicates": like}
-    return Answer({name: one for name, one in told.items() if one or name == "added"}, "\n".join(lines))
+    lines += [f"{row['part']} {row['id']} in {row['where']}" for row in added]
+    lines += [f"fact {row['id']}{'' if row['new'] else ' (known)'}" for row in facts]
+    for row in like:
+        outcome = "filed, though it is nearly" if row["filed"] else "not filed again: it is"
+        lines.append(f"{row['part']} {row['number']} was {outcome} {row['id']}: {row['text']}")
+    fields = {"added": added, "facts": facts, "duplicates": like}
+    return Answer({name: row for name, row in fields.items() if row or name == "added"}, "\n".join(lines))
 
 
 CHECKPOINT = Tool(
@@ -148,7 +148,7 @@ CHECKPOINT = Tool(
     ),
     hints=ADDS,
     fields=_document,
-    answer=_saved,
+    answer=_answer_checkpoint,
     output=shape(added=LIST),
 )
 
@@ -156,9 +156,9 @@ CHECKPOINT = Tool(
 # --- diary_write -------------------------------------------------------------------------------------------
 
 
-def _written(result: DiaryWriteResult, given: Given) -> Answer:
-    told = {"id": result.id, "agent": result.agent, "when": minute(result.timestamp)}
-    return Answer(told, f"Entry {result.id} in the diary of {result.agent}.")
+def _answer_write(result: DiaryWriteResult, call: CallArguments) -> Answer:
+    fields = {"id": result.id, "agent": result.agent, "when": minute(result.timestamp)}
+    return Answer(fields, f"Entry {result.id} in the diary of {result.agent}.")
 
 
 DIARY_WRITE = Tool(
@@ -172,8 +172,8 @@ DIARY_WRITE = Tool(
     ),
     hints=ADDS,
     fields=lambda given: {"agent": given["agent"] or given.host or "agent"},
-    answer=_written,
+    answer=_answer_write,
     output=shape(id=TEXT, agent=TEXT, when=TEXT),
 )
 
-DIARY_WRITE_IN_FULL = DIARY_WRITE.widened(Argument("project", "Another wing than this one."))
+DIARY_WRITE_IN_FULL = DIARY_WRITE.with_arguments(Argument("project", "Another wing than this one."))

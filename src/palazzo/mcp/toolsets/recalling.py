@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from palazzo.attention.waking import MORE
-from palazzo.guard.fences import fenced
+from palazzo.guard.fences import fence_text
 from palazzo.mcp import telling
 from palazzo.mcp.telling import ENTRIES, LIST, NOTICE, TEXT, Entry, shape
-from palazzo.mcp.tools import Answer, Argument, Given, Tool
+from palazzo.mcp.tools import Answer, Argument, CallArguments, Tool
 from palazzo.mcp.toolsets.facts import fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
 from palazzo.operations.branches import shown_name
@@ -23,7 +23,7 @@ from palazzo.operations.wake_up import WakeUpResult
 from palazzo.security.display_names import quoted_name, shown_place
 from palazzo.text.counts import count_noun
 
-_NARROWING = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
+_FILTER_NAMES = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
 _TOKENS_OF_HIT, _FEWEST, _MOST = 300, 2000, 4500
 """Tokens that hits may take together: for five of them what `search` has by default, for more more."""
 _ROOM_FOR_OTHERS = 5000
@@ -35,36 +35,36 @@ _HEAD = 160
 # --- search ------------------------------------------------------------------------------------------------
 
 
-def _searched(given: Given) -> Mapping[str, Any]:
-    return {"budget": min(max(_FEWEST, _TOKENS_OF_HIT * given["limit"]), _MOST)}
+def _fill_search(call: CallArguments) -> Mapping[str, Any]:
+    return {"budget": min(max(_FEWEST, _TOKENS_OF_HIT * call["limit"]), _MOST)}
 
 
-def _found(result: SearchResult, given: Given) -> Answer:
+def _answer_search(result: SearchResult, call: CallArguments) -> Answer:
     if not result.hits:
-        return Answer({"notice": _nothing(result, given), "hits": []}, _nothing(result, given))
+        return Answer({"notice": _nothing(result, call), "hits": []}, _nothing(result, call))
     notice = f"{NOTICE}: the best {len(result.hits)} of {result.total_candidates:,} candidates."
-    hits = [telling.of_hit(hit, given.cwd) for hit in result.hits]
-    beside = [
+    hits = [telling.of_hit(hit, call.cwd) for hit in result.hits]
+    neighbours = [
         telling.of_neighbour(neighbour, hit, f"{hit.wing}/{hit.room}")
         for hit in result.hits
         for neighbour in hit.context
         if neighbour.hit is None and neighbour.text
     ]
-    shown = list(telling.fitting([*hits, *beside]))
-    told: dict[str, Any] = {
+    entries = list(telling.fit_entries([*hits, *neighbours]))
+    fields: dict[str, Any] = {
         "notice": f"{notice} {result.note}".strip(),
-        "hits": [one.told for one in shown[: len(hits)]],
+        "hits": [entry.json_fields for entry in entries[: len(hits)]],
     }
-    if beside:
-        told["beside"] = [one.told for one in shown[len(hits) :]]
-    return Answer(told, fenced("\n\n".join([told["notice"], *(one.lines for one in shown)])))
+    if neighbours:
+        fields["beside"] = [entry.json_fields for entry in entries[len(hits) :]]
+    return Answer(fields, fence_text("\n\n".join([fields["notice"], *(entry.lines for entry in entries)])))
 
 
-def _nothing(result: SearchResult, given: Given) -> str:
-    narrowed = [name for name in _NARROWING if given.arguments.get(name)]
-    wider = f"leave out {' and '.join(narrowed)}" if narrowed else "try a name, a path or an error as it was written"
-    looked = f" ({count_noun(result.total_candidates, 'candidate')})" if result.total_candidates else ""
-    return f"Nothing recorded is likely to answer this{looked}: {wider}. {result.note}".strip()
+def _nothing(result: SearchResult, call: CallArguments) -> str:
+    filters = [name for name in _FILTER_NAMES if call.arguments.get(name)]
+    wider = f"leave out {' and '.join(filters)}" if filters else "try a name, a path or an error as it was written"
+    candidate_note = f" ({count_noun(result.total_candidates, 'candidate')})" if result.total_candidates else ""
+    return f"Nothing recorded is likely to answer this{candidate_note}: {wider}. {result.note}".strip()
 
 
 SEARCH = Tool(
@@ -83,13 +83,13 @@ SEARCH = Tool(
         Argument("limit", schema={"minimum": 1, "maximum": 30}),
         Argument("include_external", "Also what web pages and other strangers said.", "external", default=False),
     ),
-    fields=_searched,
-    answer=_found,
+    fields=_fill_search,
+    answer=_answer_search,
     output=shape(notice=TEXT, hits=ENTRIES),
     always=True,
 )
 
-SEARCH_IN_FULL = SEARCH.widened(
+SEARCH_IN_FULL = SEARCH.with_arguments(
     Argument("kind"),
     Argument("branch", "Written on this git branch."),
     Argument("tags", "Has all of these."),
@@ -101,52 +101,56 @@ SEARCH_IN_FULL = SEARCH.widened(
 # --- read --------------------------------------------------------------------------------------------------
 
 
-def _read(result: ShowResult, given: Given) -> Answer:
+def _read(result: ShowResult, call: CallArguments) -> Answer:
     if result.kind == "fact":
-        facts = [told_fact(one) for one in result.versions]
+        facts = [told_fact(entry) for entry in result.versions]
         notice = f"{NOTICE}: what was believed of a fact, oldest first."
         lines = "\n".join([notice, *map(fact_line, facts)])
-        return Answer({"notice": notice, "entries": [], "facts": facts}, fenced(lines))
-    whole = [telling.of_shown(one, given.cwd) for one in result.entries]
+        return Answer({"notice": notice, "entries": [], "facts": facts}, fence_text(lines))
+    whole = [telling.of_shown(entry, call.cwd) for entry in result.entries]
     place = ""
     if result.kind == "session" and whole:  # said once, instead of beside each message
         first = result.entries[0]
-        place = telling.where(f"{first.wing}/{first.room}", replace(first.source, locator=""), first.title, given.cwd)
-        whole = [replace(one, where="") for one in whole]
-    length = sum(len(one.text) for one in whole)
-    offset, shown = given["offset"], list(_window(whole, given["offset"], telling.MOST))
+        place = telling.describe_place(
+            f"{first.wing}/{first.room}", replace(first.source, locator=""), first.title, call.cwd
+        )
+        whole = [replace(entry, where="") for entry in whole]
+    length = sum(len(entry.text) for entry in whole)
+    offset, window = call["offset"], list(_window(whole, call["offset"], telling.MOST))
     around = [
-        *(telling.of_shown(one, given.cwd, "before it") for one in result.before),
-        *(telling.of_shown(one, given.cwd, "after it") for one in result.after),
+        *(telling.of_shown(entry, call.cwd, "before it") for entry in result.before),
+        *(telling.of_shown(entry, call.cwd, "after it") for entry in result.after),
     ]
-    left = telling.MOST - sum(len(one.text) for one in shown)
-    fits = left >= _ROOM_FOR_OTHERS
-    entries = [*shown, *telling.fitting(around, left)] if fits and not offset else shown
-    end = offset + sum(len(one.text) for one in shown)
-    without = "What stands around it has no room here." if around and not fits else ""
-    notice = " ".join(filter(None, (f"{NOTICE}: {_extent(result, offset, end, length)}", place, without, result.note)))
-    return telling.recorded(notice, entries, "entries", next_offset=end if end < length else None)
+    remaining_chars = telling.MOST - sum(len(entry.text) for entry in window)
+    fits = remaining_chars >= _ROOM_FOR_OTHERS
+    entries = [*window, *telling.fit_entries(around, remaining_chars)] if fits and not offset else window
+    end = offset + sum(len(entry.text) for entry in window)
+    omission_note = "What stands around it has no room here." if around and not fits else ""
+    notice = " ".join(
+        filter(None, (f"{NOTICE}: {_extent(result, offset, end, length)}", place, omission_note, result.note))
+    )
+    return telling.answer_entries(notice, entries, "entries", next_offset=end if end < length else None)
 
 
 def _window(entries: Sequence[Entry], start: int, most: int) -> Iterator[Entry]:
     """The part of the entries' words, taken as one text, that begins at `start`."""
-    at, left = 0, most
-    for one in entries:
-        text = one.text[max(start - at, 0) :][:left]
-        if text or (not one.text and start <= at and left > 0):
-            yield replace(one, text=text)
-            left = max(left - len(text) - _HEAD, 0)
-        at += len(one.text)
-        if not left:
+    at, remaining_chars = 0, most
+    for entry in entries:
+        text = entry.text[max(start - at, 0) :][:remaining_chars]
+        if text or (not entry.text and start <= at and remaining_chars > 0):
+            yield replace(entry, text=text)
+            remaining_chars = max(remaining_chars - len(text) - _HEAD, 0)
+        at += len(entry.text)
+        if not remaining_chars:
             return
 
 
 def _extent(result: ShowResult, start: int, end: int, length: int) -> str:
-    what = f"{result.kind} {result.id}" + (f" of {len(result.entries)} messages" if result.kind == "session" else "")
+    subject = f"{result.kind} {result.id}" + (f" of {len(result.entries)} messages" if result.kind == "session" else "")
     if not start and end >= length:
-        return f"{what}, whole."
+        return f"{subject}, whole."
     rest = f'; read("{result.id}", offset={end}) goes on' if end < length else ""
-    return f"{what}, characters {start:,} to {end:,} of {length:,}{rest}."
+    return f"{subject}, characters {start:,} to {end:,} of {length:,}{rest}."
 
 
 READ = Tool(
@@ -163,17 +167,17 @@ READ = Tool(
     always=True,
 )
 
-READ_IN_FULL = READ.widened(Argument("as_of", "As it was then."))
+READ_IN_FULL = READ.with_arguments(Argument("as_of", "As it was then."))
 
 
 # --- diff --------------------------------------------------------------------------------------------------
 
 
-def _learned(result: DiffResult, given: Given) -> Answer:
-    learned = f"what was learned on {shown_name(result.tip)} that {shown_name(result.base)} does not have."
-    notice = f"{NOTICE}: {learned}"
+def _answer_diff(result: DiffResult, call: CallArguments) -> Answer:
+    description = f"what was learned on {shown_name(result.tip)} that {shown_name(result.base)} does not have."
+    notice = f"{NOTICE}: {description}"
     text = result.text[: telling.MOST]
-    return Answer({"notice": notice, "text": text}, fenced(f"{notice}\n\n{text}"))
+    return Answer({"notice": notice, "text": text}, fence_text(f"{notice}\n\n{text}"))
 
 
 DIFF = Tool(
@@ -181,7 +185,7 @@ DIFF = Tool(
     operation="diff",
     description="What was learned on a branch that another does not have: Markdown for a pull request.",
     arguments=(Argument("branches", "main..feature: what it is merged into, and the branch."), Argument("wing")),
-    answer=_learned,
+    answer=_answer_diff,
     output=shape(notice=TEXT, text=TEXT),
 )
 
@@ -189,9 +193,9 @@ DIFF = Tool(
 # --- wake_up -----------------------------------------------------------------------------------------------
 
 
-def _woken(result: WakeUpResult, given: Given) -> Answer:
+def _answer_wake_up(result: WakeUpResult, call: CallArguments) -> Answer:
     notice, text = f"{NOTICE}; a sample: search for more.", result.text.removesuffix(MORE).rstrip()
-    return Answer({"notice": notice, "text": text}, fenced(f"{text}\nMore: search, and read with an id."))
+    return Answer({"notice": notice, "text": text}, fence_text(f"{text}\nMore: search, and read with an id."))
 
 
 WAKE_UP = Tool(
@@ -200,12 +204,12 @@ WAKE_UP = Tool(
     description="Get your bearings at the start of work: what is open, due, decided, and was done last.",
     arguments=(Argument("wing", "Another project than this one."),),
     fields=lambda given: {"agent": given.host or None},
-    answer=_woken,
+    answer=_answer_wake_up,
     output=shape(notice=TEXT, text=TEXT),
 )
 
 
-WAKE_UP_IN_FULL = WAKE_UP.widened(Argument("depth"), Argument("as_of", "As the memory was then."))
+WAKE_UP_IN_FULL = WAKE_UP.with_arguments(Argument("depth"), Argument("as_of", "As the memory was then."))
 
 
 # --- proactive_context -------------------------------------------------------------------------------------
@@ -215,52 +219,56 @@ def _title(title: str) -> str:
     return quoted_name(title) if title else ""
 
 
-def _called_for(result: ProactiveContextResult, given: Given) -> Answer:
+def _called_for(result: ProactiveContextResult, call: CallArguments) -> Answer:
     memories = [
         Entry(
-            one.id,
-            telling.minute(one.created_at),
-            " · ".join(filter(None, (shown_place(f"{one.wing}/{one.room}"), _title(one.title), one.filed_as))),
-            telling.who(one.role, one.author),
-            one.trust,
-            one.text,
-            "; ".join(filter(None, (f'cut: read("{one.id}")' if one.truncated else "", result.labels.get(one.id)))),
+            record.id,
+            telling.minute(record.created_at),
+            " · ".join(
+                filter(None, (shown_place(f"{record.wing}/{record.room}"), _title(record.title), record.filed_as))
+            ),
+            telling.describe_speakers(record.role, record.author),
+            record.trust,
+            record.text,
+            "; ".join(
+                filter(None, (f'cut: read("{record.id}")' if record.truncated else "", result.labels.get(record.id)))
+            ),
         )
-        for one in result.memories
+        for record in result.memories
     ]
 
-    def labelled(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    def add_labels(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         return [row | ({"note": label} if (label := result.labels.get(row["id"])) else {}) for row in rows]
 
-    reminders, todos = labelled(map(told_reminder, result.reminders)), labelled(map(told_todo, result.todos))
-    facts, threads = labelled(map(told_fact, result.facts)), labelled(map(_told_thread, result.threads))
+    reminders, todos = add_labels(map(told_reminder, result.reminders)), add_labels(map(told_todo, result.todos))
+    facts, threads = add_labels(map(told_fact, result.facts)), add_labels(map(_told_thread, result.threads))
     if not (memories or reminders or todos or facts or threads):
         notice = "Nothing recorded is called for by this. Use search to look for something."
         return Answer({"notice": notice, "memories": []}, notice)
     notice = f"{NOTICE}; a sample: search for more."
-    told: dict[str, Any] = {"notice": notice, "memories": [one.told for one in memories]}
-    others = {"reminders": reminders, "todos": todos, "facts": facts, "threads": threads}
-    told |= {name: rows for name, rows in others.items() if rows}
+    fields: dict[str, Any] = {"notice": notice, "memories": [record.json_fields for record in memories]}
+    sections = {"reminders": reminders, "todos": todos, "facts": facts, "threads": threads}
+    fields |= {name: rows for name, rows in sections.items() if rows}
     lines = [
-        *(_noted(one, f"reminder {task_line(one)}") for one in reminders),
-        *(_noted(one, f"to-do {task_line(one)}") for one in todos),
-        *(_noted(one, fact_line(one)) for one in facts),
-        *(_noted(one, _thread_line(one)) for one in threads),
+        *(_append_note(record, f"reminder {task_line(record)}") for record in reminders),
+        *(_append_note(record, f"to-do {task_line(record)}") for record in todos),
+        *(_append_note(record, fact_line(record)) for record in facts),
+        *(_append_note(record, _thread_line(record)) for record in threads),
     ]
-    parts = [notice, *(one.lines for one in memories), "\n".join(lines)]
-    return Answer(told, fenced("\n\n".join(filter(None, parts))))
+    parts = [notice, *(record.lines for record in memories), "\n".join(lines)]
+    return Answer(fields, fence_text("\n\n".join(filter(None, parts))))
 
 
-def _noted(told: Mapping[str, Any], line: str) -> str:
-    return f"{line} ({told['note']})" if "note" in told else line
+def _append_note(row: Mapping[str, Any], line: str) -> str:
+    return f"{line} ({row['note']})" if "note" in row else line
 
 
 def _told_thread(thread: ThreadView) -> dict[str, Any]:
     return {"id": thread.id, "when": telling.minute(thread.said_at), "by": thread.by, "text": thread.text}
 
 
-def _thread_line(told: Mapping[str, Any]) -> str:
-    return f"left open [{told['id']}] {told['when']} · {told['by']}: {told['text']}"
+def _thread_line(thread: Mapping[str, Any]) -> str:
+    return f"left open [{thread['id']}] {thread['when']} · {thread['by']}: {thread['text']}"
 
 
 PROACTIVE_CONTEXT = Tool(
@@ -273,7 +281,7 @@ PROACTIVE_CONTEXT = Tool(
     output=shape(notice=TEXT, memories=LIST),
 )
 
-PROACTIVE_CONTEXT_IN_FULL = PROACTIVE_CONTEXT.widened(
+PROACTIVE_CONTEXT_IN_FULL = PROACTIVE_CONTEXT.with_arguments(
     Argument("wing", "Another project than this one."),
     Argument("filed_as", "Only notes of these kinds: decision, learning, …"),
     Argument("limit", "Of each kind.", schema={"minimum": 1, "maximum": 20}),
@@ -284,21 +292,26 @@ PROACTIVE_CONTEXT_IN_FULL = PROACTIVE_CONTEXT.widened(
 # --- diary_read --------------------------------------------------------------------------------------------
 
 
-def _diary(result: DiaryReadResult, given: Given) -> Answer:
+def _diary(result: DiaryReadResult, call: CallArguments) -> Answer:
     if not result.entries:
         return Answer({"notice": result.note, "entries": []}, result.note)
     entries = [
         Entry(
-            one.id, f"{one.date}", " · ".join(filter(None, (one.project, one.topic))), one.agent, "agent", one.content
+            entry.id,
+            f"{entry.date}",
+            " · ".join(filter(None, (entry.project, entry.topic))),
+            entry.agent,
+            "agent",
+            entry.content,
         )
-        for one in result.entries
+        for entry in result.entries
     ]
     notice = f"{NOTICE}: {result.showing} of {result.total} entries of {result.agent}, newest first."
-    return telling.recorded(notice, entries, "entries")
+    return telling.answer_entries(notice, entries, "entries")
 
 
-def _whose(given: Given) -> Mapping[str, Any]:
-    return {"agent": given["agent"] or given.host or "agent"}
+def _fill_agent(call: CallArguments) -> Mapping[str, Any]:
+    return {"agent": call["agent"] or call.host or "agent"}
 
 
 AGENT = Argument("agent", "Whose; yours if left out.", None, {"type": "string"})
@@ -312,9 +325,9 @@ DIARY_READ = Tool(
         Argument("day", "today, 2026-03-04, 'last week'."),
         Argument("limit", schema={"minimum": 1, "maximum": 50}),
     ),
-    fields=_whose,
+    fields=_fill_agent,
     answer=_diary,
     output=shape(notice=TEXT, entries=LIST),
 )
 
-DIARY_READ_IN_FULL = DIARY_READ.widened(Argument("project", "About this wing."), Argument("topic"))
+DIARY_READ_IN_FULL = DIARY_READ.with_arguments(Argument("project", "About this wing."), Argument("topic"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from palazzo.mcp.telling import LIST, NOTICE, TEXT, minute, rows, shape
-from palazzo.mcp.tools import Answer, Argument, Given, Tool
+from palazzo.mcp.tools import Answer, Argument, CallArguments, Tool
 from palazzo.operations.digest import KINDS, DigestLineView, DigestResult
 from palazzo.operations.why import InjectionView, WhyResult
 from palazzo.security.display_names import quoted_name
@@ -42,7 +42,7 @@ def _render_line(line: Mapping[str, Any]) -> str:
     return f"[{line['id']}] {line['kind']} · {line['when']} · {line['by']} · {line['trust']}:\n{_indent(line['text'])}"
 
 
-def _answer_digest(result: DigestResult, call: Given) -> Answer:
+def _answer_digest(result: DigestResult, call: CallArguments) -> Answer:
     lines = [_digest_line(view) for view in result.lines]
     title = f", {quoted_name(result.title)}" if result.title else ""
     sub_agents = [
@@ -91,7 +91,7 @@ def _render_injection(row: Mapping[str, Any]) -> str:
     return "\n".join([head, _indent(row.get("text", words)), *(f"  {use}" for use in used)])
 
 
-def _answer_why(result: WhyResult, call: Given) -> Answer:
+def _answer_why(result: WhyResult, call: CallArguments) -> Answer:
     injections = [_injection(view) for view in result.injections]
     number = count_noun(len(injections), "injection")
     notice = f"{NOTICE}: {number} by hooks of {result.host} in the session {result.session}."

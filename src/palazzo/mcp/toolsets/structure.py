@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.mcp.telling import LIST, NOTICE, NUMBER, OBJECT, TEXT, minute, rows, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.graph_stats import GraphStatsResult
 from palazzo.operations.structure import SharingView, TogetherView, TunnelView
 from palazzo.operations.taxonomy import TaxonomyResult
@@ -24,30 +24,34 @@ _MOST_ROOMS, _MOST = 400, 100
 # --- taxonomy ----------------------------------------------------------------------------------------------
 
 
-def _taxonomy(result: TaxonomyResult, given: Given) -> Answer:
+def _taxonomy(result: TaxonomyResult, call: CallArguments) -> Answer:
     wings: dict[str, Any] = {}
-    left = _MOST_ROOMS
+    remaining_rooms = _MOST_ROOMS
     for name, wing in sorted(result.taxonomy.items(), key=lambda pair: (-pair[1].drawers, pair[0])):
         rooms = sorted(wing.rooms.items(), key=lambda pair: (-pair[1].drawers, pair[0]))
         wings[name] = {
-            room: {"drawers": held.drawers, **({"halls": held.halls} if held.halls else {})}
-            for room, held in rooms[: max(left, 0)]
+            room: {"drawers": contents.drawers, **({"halls": contents.halls} if contents.halls else {})}
+            for room, contents in rooms[: max(remaining_rooms, 0)]
         }
-        left -= len(rooms)
-        if left <= 0:
+        remaining_rooms -= len(rooms)
+        if remaining_rooms <= 0:
             break
-    cut = f"Cut to {_MOST_ROOMS} rooms; give wing for one." if left < 0 or len(wings) < len(result.taxonomy) else ""
+    cut = (
+        f"Cut to {_MOST_ROOMS} rooms; give wing for one."
+        if remaining_rooms < 0 or len(wings) < len(result.taxonomy)
+        else ""
+    )
     lines = [
         f"{name}: "
         + ", ".join(
-            f"{room} {held['drawers']:,}"
-            + (f" ({', '.join(f'{hall} {n}' for hall, n in held['halls'].items())})" if "halls" in held else "")
-            for room, held in rooms.items()
+            f"{room} {contents['drawers']:,}"
+            + (f" ({', '.join(f'{hall} {n}' for hall, n in contents['halls'].items())})" if "halls" in contents else "")
+            for room, contents in rooms.items()
         )
         for name, rooms in wings.items()
     ]
-    told = {"taxonomy": wings, "drawers": result.drawers, "tunnels": result.tunnels, **({"note": cut} if cut else {})}
-    return Answer(told, "\n".join(filter(None, [*lines, cut])) or "The palace is empty.")
+    fields = {"taxonomy": wings, "drawers": result.drawers, "tunnels": result.tunnels, **({"note": cut} if cut else {})}
+    return Answer(fields, "\n".join(filter(None, [*lines, cut])) or "The palace is empty.")
 
 
 TAXONOMY = Tool(
@@ -63,25 +67,27 @@ TAXONOMY = Tool(
 # --- tunnels -----------------------------------------------------------------------------------------------
 
 
-def _told_tunnel(one: TunnelView) -> dict[str, Any]:
-    told = {
-        "id": one.id,
-        "from": f"{one.source.wing}/{one.source.room}",
-        "to": f"{one.target.wing}/{one.target.room}",
-        "label": one.label,
-        "made": minute(one.created_at),
-        "by": one.by,
+def _told_tunnel(tunnel: TunnelView) -> dict[str, Any]:
+    fields = {
+        "id": tunnel.id,
+        "from": f"{tunnel.source.wing}/{tunnel.source.room}",
+        "to": f"{tunnel.target.wing}/{tunnel.target.room}",
+        "label": tunnel.label,
+        "made": minute(tunnel.created_at),
+        "by": tunnel.by,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
-def _tunnel_line(told: dict[str, Any]) -> str:
-    return f"[{told['id']}] {told['from']} → {told['to']}{' · ' + told['label'] if 'label' in told else ''}"
+def _tunnel_line(tunnel: dict[str, Any]) -> str:
+    return f"[{tunnel['id']}] {tunnel['from']} → {tunnel['to']}{' · ' + tunnel['label'] if 'label' in tunnel else ''}"
 
 
-def _tunnel_added(result: TunnelAddResult, given: Given) -> Answer:
-    told = _told_tunnel(result.tunnel)
-    return Answer({"tunnel": told, "new": result.new}, f"{'Made' if result.new else 'Was there'}: {_tunnel_line(told)}")
+def _tunnel_added(result: TunnelAddResult, call: CallArguments) -> Answer:
+    tunnel = _told_tunnel(result.tunnel)
+    return Answer(
+        {"tunnel": tunnel, "new": result.new}, f"{'Made' if result.new else 'Was there'}: {_tunnel_line(tunnel)}"
+    )
 
 
 TUNNEL_ADD = Tool(
@@ -101,10 +107,10 @@ TUNNEL_ADD = Tool(
 )
 
 
-def _tunnels(result: TunnelListResult, given: Given) -> Answer:
-    told = [_told_tunnel(one) for one in result.tunnels[:_MOST]]
-    lines = [f"{count_noun(len(result.tunnels), 'tunnel')}.", *map(_tunnel_line, told)]
-    return Answer({"tunnels": told, "total": len(result.tunnels)}, "\n".join(lines))
+def _tunnels(result: TunnelListResult, call: CallArguments) -> Answer:
+    tunnels = [_told_tunnel(tunnel) for tunnel in result.tunnels[:_MOST]]
+    lines = [f"{count_noun(len(result.tunnels), 'tunnel')}.", *map(_tunnel_line, tunnels)]
+    return Answer({"tunnels": tunnels, "total": len(result.tunnels)}, "\n".join(lines))
 
 
 TUNNEL_LIST = Tool(
@@ -117,30 +123,30 @@ TUNNEL_LIST = Tool(
 )
 
 
-def _together(one: TogetherView) -> dict[str, Any]:
-    told = {"room": one.room, "wings": list(one.wings), "halls": list(one.halls), "drawers": one.count}
-    return {name: value for name, value in told.items() if value}
+def _describe_room(room: TogetherView) -> dict[str, Any]:
+    fields = {"room": room.room, "wings": list(room.wings), "halls": list(room.halls), "drawers": room.count}
+    return {name: value for name, value in fields.items() if value}
 
 
-def _sharing(one: SharingView) -> dict[str, Any]:
-    return {"rooms": list(one.rooms), "names": [name.name for name in one.names], "shared": one.shared}
+def _describe_pair(pair: SharingView) -> dict[str, Any]:
+    return {"rooms": list(pair.rooms), "names": [name.name for name in pair.names], "shared": pair.shared}
 
 
-def _shared_lines(rooms: Sequence[dict[str, Any]], sharing: Sequence[dict[str, Any]]) -> list[str]:
+def _shared_lines(rooms: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]]) -> list[str]:
     return [
-        *(f"{one['room']}: in {', '.join(one['wings'])} ({count_noun(one['drawers'], 'drawer')})" for one in rooms),
-        *(f"{' and '.join(one['rooms'])}: both mention {', '.join(one['names'])}" for one in sharing),
+        *(f"{row['room']}: in {', '.join(row['wings'])} ({count_noun(row['drawers'], 'drawer')})" for row in rooms),
+        *(f"{' and '.join(row['rooms'])}: both mention {', '.join(row['names'])}" for row in pairs),
     ]
 
 
-def _tunnels_found(result: TunnelFindResult, given: Given) -> Answer:
-    rooms = [_together(one) for one in result.rooms]
-    sharing = [_sharing(one) for one in result.sharing]
+def _tunnels_found(result: TunnelFindResult, call: CallArguments) -> Answer:
+    rooms = [_describe_room(row) for row in result.rooms]
+    pairs = [_describe_pair(row) for row in result.sharing]
     head = (
         f"{count_noun(result.total, 'room')} in several wings; {count_noun(result.total_sharing, 'pair')} share names."
     )
-    told = {"rooms": rooms, "sharing": sharing, "total": result.total, "total_sharing": result.total_sharing}
-    return Answer(told, "\n".join([head, *_shared_lines(rooms, sharing)]))
+    fields = {"rooms": rooms, "sharing": pairs, "total": result.total, "total_sharing": result.total_sharing}
+    return Answer(fields, "\n".join([head, *_shared_lines(rooms, pairs)]))
 
 
 TUNNEL_FIND = Tool(
@@ -157,24 +163,29 @@ TUNNEL_FIND = Tool(
 )
 
 
-def _followed(result: TunnelFollowResult, given: Given) -> Answer:
+def _answer_follow(result: TunnelFollowResult, call: CallArguments) -> Answer:
     notice = f"{NOTICE}: {count_noun(len(result.tunnels), 'tunnel')} of {result.wing}/{result.room}."
-    told = [
+    tunnels = [
         {
-            "id": one.tunnel_id,
-            "direction": one.direction,
-            "room": f"{one.connected_wing}/{one.connected_room}",
-            "label": one.label,
-            "drawers": [{"id": led.id, "text": f"{led.text}{'…' if led.truncated else ''}"} for led in one.drawers],
+            "id": tunnel.tunnel_id,
+            "direction": tunnel.direction,
+            "room": f"{tunnel.connected_wing}/{tunnel.connected_room}",
+            "label": tunnel.label,
+            "drawers": [
+                {"id": drawer.id, "text": f"{drawer.text}{'…' if drawer.truncated else ''}"}
+                for drawer in tunnel.drawers
+            ],
         }
-        for one in result.tunnels
+        for tunnel in result.tunnels
     ]
-    return rows(notice, "tunnels", told, _followed_lines)
+    return rows(notice, "tunnels", tunnels, _followed_lines)
 
 
-def _followed_lines(told: Mapping[str, Any]) -> str:
-    head = f"[{told['id']}] {told['direction']} {told['room']} {told['label']}".rstrip()
-    return "\n".join([head, *(f"  [{led['id']}] {' '.join(led['text'].split())}" for led in told["drawers"])])
+def _followed_lines(tunnel: Mapping[str, Any]) -> str:
+    head = f"[{tunnel['id']}] {tunnel['direction']} {tunnel['room']} {tunnel['label']}".rstrip()
+    return "\n".join(
+        [head, *(f"  [{drawer['id']}] {' '.join(drawer['text'].split())}" for drawer in tunnel["drawers"])]
+    )
 
 
 TUNNEL_FOLLOW = Tool(
@@ -182,14 +193,14 @@ TUNNEL_FOLLOW = Tool(
     operation="tunnel_follow",
     description="Where the links of a room lead, with how the drawers there begin.",
     arguments=(Argument("room", "wing/room."),),
-    answer=_followed,
+    answer=_answer_follow,
     output=shape(notice=TEXT, tunnels=LIST),
 )
 
 
-def _tunnel_removed(result: TunnelRemoveResult, given: Given) -> Answer:
-    told = _told_tunnel(result.deleted)
-    return Answer({"deleted": told}, f"Removed: {_tunnel_line(told)}. undo brings it back.")
+def _tunnel_removed(result: TunnelRemoveResult, call: CallArguments) -> Answer:
+    tunnel = _told_tunnel(result.deleted)
+    return Answer({"deleted": tunnel}, f"Removed: {_tunnel_line(tunnel)}. undo brings it back.")
 
 
 TUNNEL_REMOVE = Tool(
@@ -206,16 +217,16 @@ TUNNEL_REMOVE = Tool(
 # --- walking and counting ----------------------------------------------------------------------------------
 
 
-def _traversed(result: TraverseResult, given: Given) -> Answer:
-    told = [
-        {"room": one.room, "wings": list(one.wings), "hop": one.hop, "via": one.via, "drawers": one.count}
-        for one in result.rooms
+def _answer_traverse(result: TraverseResult, call: CallArguments) -> Answer:
+    rooms = [
+        {"room": room.room, "wings": list(room.wings), "hop": room.hop, "via": room.via, "drawers": room.count}
+        for room in result.rooms
     ]
     lines = [
-        f"{one.hop}  {one.room} (in {', '.join(one.wings)}; {count_noun(one.count, 'drawer')}) {one.via}".rstrip()
-        for one in result.rooms
+        f"{room.hop}  {room.room} (in {', '.join(room.wings)}; {count_noun(room.count, 'drawer')}) {room.via}".rstrip()
+        for room in result.rooms
     ]
-    return Answer({"rooms": told, "total": result.total}, "\n".join([f"{count_noun(result.total, 'room')}:", *lines]))
+    return Answer({"rooms": rooms, "total": result.total}, "\n".join([f"{count_noun(result.total, 'room')}:", *lines]))
 
 
 TRAVERSE = Tool(
@@ -227,31 +238,34 @@ TRAVERSE = Tool(
         Argument("hops", schema={"minimum": 1, "maximum": 5}),
         Argument("limit", schema={"minimum": 1, "maximum": _MOST}),
     ),
-    answer=_traversed,
+    answer=_answer_traverse,
     output=shape(rooms=LIST, total=NUMBER),
 )
 
 
-def _counted_graph(result: GraphStatsResult, given: Given) -> Answer:
-    rooms, sharing = [_together(one) for one in result.top_tunnels], [_sharing(one) for one in result.top_sharing]
+def _counted_graph(result: GraphStatsResult, call: CallArguments) -> Answer:
+    rooms, pairs = (
+        [_describe_room(row) for row in result.top_tunnels],
+        [_describe_pair(row) for row in result.top_sharing],
+    )
     names = [
-        {"name": one.name, "kind": one.kind, "drawers": one.drawers, "rooms": one.rooms} for one in result.top_names
+        {"name": row.name, "kind": row.kind, "drawers": row.drawers, "rooms": row.rooms} for row in result.top_names
     ]
     head = (
         f"{count_noun(result.total_rooms, 'room')}, {result.tunnel_rooms} of them with a tunnel;"
         f" {count_noun(result.total_edges, 'tunnel')} made and found."
     )
-    told = {
+    fields = {
         "total_rooms": result.total_rooms,
         "tunnel_rooms": result.tunnel_rooms,
         "total_edges": result.total_edges,
         "rooms_per_wing": dict(list(result.rooms_per_wing.items())[:_MOST]),
         "top_tunnels": rooms,
-        "top_sharing": sharing,
+        "top_sharing": pairs,
         "top_names": names,
     }
-    most = [f"Mentioned most: {', '.join(str(one['name']) for one in names)}"] if names else []
-    return Answer(told, "\n".join([head, *_shared_lines(rooms, sharing), *most]))
+    most = [f"Mentioned most: {', '.join(str(row['name']) for row in names)}"] if names else []
+    return Answer(fields, "\n".join([head, *_shared_lines(rooms, pairs), *most]))
 
 
 GRAPH_STATS = Tool(

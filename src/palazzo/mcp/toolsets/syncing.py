@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, TEXT, shape
-from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
+from palazzo.mcp.tools import Answer, Argument, CallArguments, Hints, Tool
 from palazzo.operations.sync_pull import PulledView, SyncPullResult
 from palazzo.operations.sync_push import PushedView, SyncPushResult
 from palazzo.operations.sync_status import SyncStatusResult
@@ -16,70 +16,72 @@ _OUTSIDE = Hints(idempotent=True, open_world=True)
 _REMOTE = Argument("remote", "Its name; all if left out.")
 
 
-def pushed(one: PushedView) -> dict[str, Any]:
+def describe_push(push: PushedView) -> dict[str, Any]:
     """Return what went to a remote, as JSON has it."""
-    return {"remote": one.remote, "records": one.records, "withheld": one.withheld, "anew": one.anew}
+    return {"remote": push.remote, "records": push.records, "withheld": push.withheld, "anew": push.anew}
 
 
-def pulled(one: PulledView) -> dict[str, Any]:
+def describe_pull(pull: PulledView) -> dict[str, Any]:
     """Return what came from a remote, as JSON has it."""
     return {
-        "remote": one.remote,
-        "added": one.added,
-        "changed": one.changed,
-        "conflicts": list(one.conflicts),
-        "notes": list(one.notes),
+        "remote": pull.remote,
+        "added": pull.added,
+        "changed": pull.changed,
+        "conflicts": list(pull.conflicts),
+        "notes": list(pull.notes),
     }
 
 
-def pushed_line(one: PushedView, dry_run: bool = False) -> str:
+def pushed_line(push: PushedView, dry_run: bool = False) -> str:
     """Return what went to a remote, or would, as a line."""
-    stays = f"; {count_noun(sum(one.withheld.values()), 'item')} withheld" if one.withheld else ""
-    done = "would be pushed" if dry_run else "pushed"
-    return f"{one.remote}: {count_noun(sum(one.records.values()), 'record')} {done}{stays}"
+    stays = f"; {count_noun(sum(push.withheld.values()), 'item')} withheld" if push.withheld else ""
+    verb = "would be pushed" if dry_run else "pushed"
+    return f"{push.remote}: {count_noun(sum(push.records.values()), 'record')} {verb}{stays}"
 
 
-def pulled_line(one: PulledView, dry_run: bool = False) -> str:
+def pulled_line(pull: PulledView, dry_run: bool = False) -> str:
     """Return what came from a remote, or would, as lines."""
-    found = f"; {count_noun(len(one.conflicts), 'new conflict')}, see kg_conflicts" if one.conflicts else ""
-    done = "would be pulled" if dry_run else "pulled"
-    return "\n".join([f"{one.remote}: {count_noun(sum(one.added.values()), 'record')} {done}{found}", *one.notes])
+    conflict_note = f"; {count_noun(len(pull.conflicts), 'new conflict')}, see kg_conflicts" if pull.conflicts else ""
+    verb = "would be pulled" if dry_run else "pulled"
+    return "\n".join(
+        [f"{pull.remote}: {count_noun(sum(pull.added.values()), 'record')} {verb}{conflict_note}", *pull.notes]
+    )
 
 
-def _push(result: SyncPushResult, given: Given) -> Answer:
-    told = {"dry_run": result.dry_run, "remotes": [pushed(one) for one in result.remotes]}
-    return Answer(told, "\n".join(pushed_line(one, result.dry_run) for one in result.remotes))
+def _push(result: SyncPushResult, call: CallArguments) -> Answer:
+    fields = {"dry_run": result.dry_run, "remotes": [describe_push(push) for push in result.remotes]}
+    return Answer(fields, "\n".join(pushed_line(push, result.dry_run) for push in result.remotes))
 
 
-def _pull(result: SyncPullResult, given: Given) -> Answer:
-    told = {"dry_run": result.dry_run, "remotes": [pulled(one) for one in result.remotes]}
-    return Answer(told, "\n".join(pulled_line(one, result.dry_run) for one in result.remotes))
+def _pull(result: SyncPullResult, call: CallArguments) -> Answer:
+    fields = {"dry_run": result.dry_run, "remotes": [describe_pull(pull) for pull in result.remotes]}
+    return Answer(fields, "\n".join(pulled_line(pull, result.dry_run) for pull in result.remotes))
 
 
-def _status(result: SyncStatusResult, given: Given) -> Answer:
+def _status(result: SyncStatusResult, call: CallArguments) -> Answer:
     remotes = [
         {
-            "name": one.name,
-            "pushed": None if one.pushed_at is None else to_iso(one.pushed_at),
-            "pulled": None if one.pulled_at is None else to_iso(one.pulled_at),
-            "waiting": one.to_push,
-            "withheld": len(one.withheld),
-            "failure": one.failure,
+            "name": remote.name,
+            "pushed": None if remote.pushed_at is None else to_iso(remote.pushed_at),
+            "pulled": None if remote.pulled_at is None else to_iso(remote.pulled_at),
+            "waiting": remote.to_push,
+            "withheld": len(remote.withheld),
+            "failure": remote.failure,
         }
-        for one in result.remotes
+        for remote in result.remotes
     ]
-    told = {
+    fields = {
         "device": result.device,
         "remotes": remotes,
-        "private_wings": [*result.private_wings, *(one.wing for one in result.merged_private)],
+        "private_wings": [*result.private_wings, *(remote.wing for remote in result.merged_private)],
         "conflicts": result.conflicts,
     }
     lines = [
-        f"{one['name']}: pushed {one['pushed'] or 'never'}, pulled {one['pulled'] or 'never'}, {one['waiting']} to push"
-        for one in remotes
+        f"{remote['name']}: pushed {remote['pushed'] or 'never'}, pulled {remote['pulled'] or 'never'}, {remote['waiting']} to push"
+        for remote in remotes
     ]
     return Answer(
-        told, "\n".join(lines) or "This memory has no remote; a person gives it one: palazzo sync init ADDRESS."
+        fields, "\n".join(lines) or "This memory has no remote; a person gives it one: palazzo sync init ADDRESS."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.mcp.telling import LIST, NOTICE, OBJECT, TEXT, minute, rows, shape
-from palazzo.mcp.tools import ADDS, READS, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, READS, Answer, Argument, CallArguments, Tool
 from palazzo.model import Micros
 from palazzo.operations.list_agents import ListAgentsResult
 from palazzo.operations.remind import RemindResult
@@ -18,67 +18,67 @@ from palazzo.operations.todo_list import TodoListResult
 from palazzo.text.counts import count_noun
 
 _MOST = 100
-_WHICH = {"type": "string", "enum": ["due", "open", "all"]}
+_ACTION_SCHEMA = {"type": "string", "enum": ["due", "open", "all"]}
 _LONGEST = 1000
 """Characters of one to-do or reminder that a list shows; `read` shows it whole."""
 
 
-def told_todo(one: TodoView) -> dict[str, Any]:
+def told_todo(todo: TodoView) -> dict[str, Any]:
     """Return a to-do as JSON has it."""
-    told = {
-        "id": one.id,
-        "text": one.text if len(one.text) <= _LONGEST else f"{one.text[:_LONGEST]}…",
-        "state": "overdue" if one.overdue and one.state == "open" else one.state,
-        "wing": one.wing,
-        "due": one.due_at and _until(one.due_at),
-        "by": one.by,
-        "trust": one.trust if one.trust == "external" else None,
-        "branch": one.label,
+    fields = {
+        "id": todo.id,
+        "text": todo.text if len(todo.text) <= _LONGEST else f"{todo.text[:_LONGEST]}…",
+        "state": "overdue" if todo.overdue and todo.state == "open" else todo.state,
+        "wing": todo.wing,
+        "due": todo.due_at and _until(todo.due_at),
+        "by": todo.by,
+        "trust": todo.trust if todo.trust == "external" else None,
+        "branch": todo.label,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _until(moment: Micros) -> str:
     """The end of what is due: a day that was named belongs to it."""
-    told = minute(moment)
-    return f"before {told[:10]}" if told.endswith("T00:00Z") else told
+    due_time = minute(moment)
+    return f"before {due_time[:10]}" if due_time.endswith("T00:00Z") else due_time
 
 
-def told_reminder(one: ReminderView) -> dict[str, Any]:
+def told_reminder(reminder: ReminderView) -> dict[str, Any]:
     """Return a reminder as JSON has it."""
-    told = {
-        "id": one.id,
-        "text": one.text if len(one.text) <= _LONGEST else f"{one.text[:_LONGEST]}…",
-        "state": one.state,
-        "because": ", ".join(one.causes),
-        "wing": one.wing,
-        "at": one.at and minute(one.at),
-        "file": one.file,
-        "topic": one.topic,
-        "by": one.by,
-        "trust": one.trust if one.trust == "external" else None,
+    fields = {
+        "id": reminder.id,
+        "text": reminder.text if len(reminder.text) <= _LONGEST else f"{reminder.text[:_LONGEST]}…",
+        "state": reminder.state,
+        "because": ", ".join(reminder.causes),
+        "wing": reminder.wing,
+        "at": reminder.at and minute(reminder.at),
+        "file": reminder.file,
+        "topic": reminder.topic,
+        "by": reminder.by,
+        "trust": reminder.trust if reminder.trust == "external" else None,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
-def task_line(told: Mapping[str, Any]) -> str:
+def task_line(task: Mapping[str, Any]) -> str:
     """Return a told to-do or reminder as a line."""
-    marks = [f"{name} {told[name]}" for name in ("due", "at", "file", "topic", "because") if name in told]
-    rest = (told.get(name) for name in ("by", "trust", "branch"))
-    about = " · ".join(filter(None, (told["state"], told.get("wing", ""), *marks, *rest)))
-    return f"[{told['id']}] {about}: {told['text']}"
+    marks = [f"{name} {task[name]}" for name in ("due", "at", "file", "topic", "because") if name in task]
+    rest = (task.get(name) for name in ("by", "trust", "branch"))
+    about = " · ".join(filter(None, (task["state"], task.get("wing", ""), *marks, *rest)))
+    return f"[{task['id']}] {about}: {task['text']}"
 
 
-def _tasks(notice: str, name: str, told: Sequence[Mapping[str, Any]]) -> Answer:
-    return rows(notice, name, told, task_line)
+def _tasks(notice: str, name: str, tasks: Sequence[Mapping[str, Any]]) -> Answer:
+    return rows(notice, name, tasks, task_line)
 
 
 # --- to-dos ------------------------------------------------------------------------------------------------
 
 
-def _todo_added(result: TodoAddResult, given: Given) -> Answer:
-    told = told_todo(result.todo)
-    return Answer({"todo": told}, f"Added {task_line(told)}")
+def _todo_added(result: TodoAddResult, call: CallArguments) -> Answer:
+    todo = told_todo(result.todo)
+    return Answer({"todo": todo}, f"Added {task_line(todo)}")
 
 
 TODO_ADD = Tool(
@@ -97,9 +97,9 @@ TODO_ADD = Tool(
 )
 
 
-def _todos(result: TodoListResult, given: Given) -> Answer:
-    where = result.wing or "all wings"
-    return _tasks(f"{NOTICE}: {result.open} open in {where}.", "todos", [told_todo(one) for one in result.todos])
+def _todos(result: TodoListResult, call: CallArguments) -> Answer:
+    place = result.wing or "all wings"
+    return _tasks(f"{NOTICE}: {result.open} open in {place}.", "todos", [told_todo(todo) for todo in result.todos])
 
 
 TODO_LIST = Tool(
@@ -116,13 +116,15 @@ TODO_LIST = Tool(
 )
 
 
-def _todos_done(result: TodoDoneResult, given: Given) -> Answer:
-    return _closed([told_todo(one) for one in result.done], [told_todo(one) for one in result.before])
+def _todos_done(result: TodoDoneResult, call: CallArguments) -> Answer:
+    return _answer_done([told_todo(todo) for todo in result.done], [told_todo(todo) for todo in result.before])
 
 
-def _closed(done: list[dict[str, Any]], before: list[dict[str, Any]]) -> Answer:
-    lines = [f"Done: {task_line(one)}" for one in done] + [f"Was closed before: {task_line(one)}" for one in before]
-    return Answer({"done": done, "before": before}, "\n".join(lines))
+def _answer_done(closed_tasks: list[dict[str, Any]], earlier_tasks: list[dict[str, Any]]) -> Answer:
+    lines = [f"Done: {task_line(task)}" for task in closed_tasks] + [
+        f"Was closed before: {task_line(task)}" for task in earlier_tasks
+    ]
+    return Answer({"done": closed_tasks, "before": earlier_tasks}, "\n".join(lines))
 
 
 TODO_DONE = Tool(
@@ -139,10 +141,10 @@ TODO_DONE = Tool(
 # --- reminders ---------------------------------------------------------------------------------------------
 
 
-def _reminded(result: RemindResult, given: Given) -> Answer:
-    told = told_reminder(result.reminder)
-    fields = {"reminder": told, "note": result.note} if result.note else {"reminder": told}
-    return Answer(fields, f"Left {task_line(told)} {result.note}".strip())
+def _answer_remind(result: RemindResult, call: CallArguments) -> Answer:
+    reminder = told_reminder(result.reminder)
+    fields = {"reminder": reminder, "note": result.note} if result.note else {"reminder": reminder}
+    return Answer(fields, f"Left {task_line(reminder)} {result.note}".strip())
 
 
 REMIND = Tool(
@@ -158,15 +160,15 @@ REMIND = Tool(
     ),
     hints=ADDS,
     fields=lambda given: {"by": given.host},
-    answer=_reminded,
+    answer=_answer_remind,
     output=shape(reminder=OBJECT),
 )
 
 
-def _reminders(result: RemindersResult, given: Given) -> Answer:
-    told = [told_reminder(one) for one in (*result.reminders, *result.before)]
-    notice = f"{NOTICE}: {count_noun(len(told), 'reminder')} to show; {result.waiting} not due yet."
-    return _tasks(notice, "reminders", told)
+def _reminders(result: RemindersResult, call: CallArguments) -> Answer:
+    reminders = [told_reminder(reminder) for reminder in (*result.reminders, *result.before)]
+    notice = f"{NOTICE}: {count_noun(len(reminders), 'reminder')} to show; {result.waiting} not due yet."
+    return _tasks(notice, "reminders", reminders)
 
 
 REMINDERS = Tool(
@@ -174,7 +176,12 @@ REMINDERS = Tool(
     operation="reminders",
     description="Reminders that are due, or all of them.",
     arguments=(
-        Argument("action", "due, open (also those whose time has not come), all (also closed ones).", "action", _WHICH),
+        Argument(
+            "action",
+            "due, open (also those whose time has not come), all (also closed ones).",
+            "action",
+            _ACTION_SCHEMA,
+        ),
         Argument("file", "Due because this file is opened."),
         Argument("topic", "Due because of these words."),
         Argument("wing", "Of another project."),
@@ -184,16 +191,19 @@ REMINDERS = Tool(
 )
 
 
-def _reminders_done(result: RemindersResult, given: Given) -> Answer:
-    done, before = [told_reminder(one) for one in result.reminders], [told_reminder(one) for one in result.before]
-    return _closed(done, before)
+def _reminders_done(result: RemindersResult, call: CallArguments) -> Answer:
+    closed_tasks, earlier_tasks = (
+        [told_reminder(reminder) for reminder in result.reminders],
+        [told_reminder(reminder) for reminder in result.before],
+    )
+    return _answer_done(closed_tasks, earlier_tasks)
 
 
 REMIND_DONE = Tool(
     name="remind_done",
     operation="reminders",
     description="Say that reminders are done: nobody is reminded any more.",
-    arguments=(Argument("ids", schema={"minItems": 1}, required=True),),
+    arguments=(Argument("ids", schema={"minItems": 1}, is_required=True),),
     hints=ADDS,
     fields=lambda given: {"action": "done"},
     answer=_reminders_done,
@@ -204,13 +214,13 @@ REMIND_DONE = Tool(
 # --- agents ------------------------------------------------------------------------------------------------
 
 
-def _agents(result: ListAgentsResult, given: Given) -> Answer:
-    told = [
-        {"name": one.name, "entries": one.entries, "first": minute(one.first_at), "last": minute(one.last_at)}
-        for one in result.agents[:_MOST]
+def _agents(result: ListAgentsResult, call: CallArguments) -> Answer:
+    agents = [
+        {"name": agent.name, "entries": agent.entries, "first": minute(agent.first_at), "last": minute(agent.last_at)}
+        for agent in result.agents[:_MOST]
     ]
-    lines = [f"{one['name']}: {one['entries']} entries, last {one['last']}" for one in told]
-    return Answer({"agents": told}, "\n".join(lines) or "No agent keeps a diary yet.")
+    lines = [f"{agent['name']}: {agent['entries']} entries, last {agent['last']}" for agent in agents]
+    return Answer({"agents": agents}, "\n".join(lines) or "No agent keeps a diary yet.")
 
 
 LIST_AGENTS = Tool(

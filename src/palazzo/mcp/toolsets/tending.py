@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
-from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Hints, Tool
+from palazzo.mcp.tools import CHANGES, Answer, Argument, CallArguments, Hints, Tool
 from palazzo.operations.audit import AuditResult
 from palazzo.operations.mine import MineResult
 from palazzo.operations.settings import SettingsResult
@@ -26,13 +26,13 @@ _TAKES_IN = Hints(idempotent=True)
 _INDEX = {"ready": "ready", "building": "being built", "empty": "empty"}
 
 
-def _status(result: StatusResult, given: Given) -> Answer:
+def _status(result: StatusResult, call: CallArguments) -> Answer:
     largest = sorted(result.wings.items(), key=lambda pair: (-pair[1].drawers, pair[0]))
-    wings = {name: held.drawers for name, held in largest[:_MOST_WINGS]}
+    wings = {name: wing.drawers for name, wing in largest[:_MOST_WINGS]}
     index = _INDEX.get(result.embedder.state, "of another embedder than the settings name: palazzo repair mends it")
     if result.pending:
         index += f", {count_noun(result.pending, 'passage')} to go"
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "palace": result.palace,
         "version": result.version,
         "items": result.items,
@@ -42,16 +42,16 @@ def _status(result: StatusResult, given: Given) -> Answer:
         "index": index,
         "wings": wings,
     }
-    named = ", ".join(f"{name} {count:,}" for name, count in wings.items()) or "none yet"
+    wing_list = ", ".join(f"{name} {count:,}" for name, count in wings.items()) or "none yet"
     if len(largest) > _MOST_WINGS:
-        told["more_wings"] = len(largest) - _MOST_WINGS
-        named += f", and {told['more_wings']} more"
+        fields["more_wings"] = len(largest) - _MOST_WINGS
+        wing_list += f", and {fields['more_wings']} more"
     text = (
         f"{result.palace}: {count_noun(result.drawers, 'drawer')} of {count_noun(result.items, 'item')},"
         f" {count_noun(result.facts, 'fact')}, {count_noun(result.open_todos, 'open to-do')};"
-        f" index {index}.\nWings: {named}"
+        f" index {index}.\nWings: {wing_list}"
     )
-    return Answer(told, text)
+    return Answer(fields, text)
 
 
 STATUS = Tool(
@@ -66,8 +66,8 @@ STATUS = Tool(
 # --- mine and feed -----------------------------------------------------------------------------------------
 
 
-def _taken_in(result: MineResult, given: Given) -> Answer:
-    told: dict[str, Any] = {
+def _taken_in(result: MineResult, call: CallArguments) -> Answer:
+    fields: dict[str, Any] = {
         name: getattr(result, name)
         for name in ("dry_run", "sources", "new", "grown", "unchanged", "items", "drawers", "took_s")
     }
@@ -76,38 +76,41 @@ def _taken_in(result: MineResult, given: Given) -> Answer:
         f" {result.grown:,} grown, {result.unchanged:,} unchanged;"
         f" {count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} to find."
     ]
-    for name, left in (("failed", [f"{one.uri}: {one.error}" for one in result.failed]), ("skipped", _reasons(result))):
-        if left:
-            told[name] = left[:_MOST_NAMED]
-            lines += [f"{name}: {one}" for one in left[:_MOST_NAMED]]
-            if len(left) > _MOST_NAMED:
-                lines.append(f"and {len(left) - _MOST_NAMED:,} more {name}")
+    for name, problems in (
+        ("failed", [f"{problem.uri}: {problem.error}" for problem in result.failed]),
+        ("skipped", _reasons(result)),
+    ):
+        if problems:
+            fields[name] = problems[:_MOST_NAMED]
+            lines += [f"{name}: {problem}" for problem in problems[:_MOST_NAMED]]
+            if len(problems) > _MOST_NAMED:
+                lines.append(f"and {len(problems) - _MOST_NAMED:,} more {name}")
     if result.note:
-        told["note"] = result.note
+        fields["note"] = result.note
         lines.append(result.note)
-    return Answer(told, "\n".join(lines))
+    return Answer(fields, "\n".join(lines))
 
 
 def _reasons(result: MineResult) -> list[str]:
     """What was left out, by reason: there may be thousands of files, and a model needs to know the rules."""
     reasons: dict[str, list[str]] = {}
-    for one in result.skipped:
-        reasons.setdefault(one.reason, []).append(one.uri)
+    for skip in result.skipped:
+        reasons.setdefault(skip.reason, []).append(skip.uri)
     return [f"{reason}: {count_noun(len(uris), 'file')}, such as {uris[0]}" for reason, uris in reasons.items()]
 
 
-def _paths(given: Given) -> Mapping[str, Any]:
-    return {"paths": tuple(Path(one) for one in given["paths"])}
+def _paths(call: CallArguments) -> Mapping[str, Any]:
+    return {"paths": tuple(Path(path) for path in call["paths"])}
 
 
-_TAKEN = shape(dry_run=FLAG, sources=NUMBER, new=NUMBER, drawers=NUMBER)
+_MINE_OUTPUT = shape(dry_run=FLAG, sources=NUMBER, new=NUMBER, drawers=NUMBER)
 
 MINE = Tool(
     name="mine",
     operation="mine",
     description="Read files or directories into the memory, to the word: documents, code, transcripts, exports.",
     arguments=(
-        Argument("paths", "", None, {"type": "array", "items": TEXT, "minItems": 1}, required=True),
+        Argument("paths", "", None, {"type": "array", "items": TEXT, "minItems": 1}, is_required=True),
         Argument("mode", "docs: documentation only; all: code too; convos: conversations only."),
         Argument("wing", "Another wing than each project's own."),
         Argument("room"),
@@ -118,7 +121,7 @@ MINE = Tool(
     hints=_TAKES_IN,
     fields=_paths,
     answer=_taken_in,
-    output=_TAKEN,
+    output=_MINE_OUTPUT,
 )
 
 FEED = Tool(
@@ -132,16 +135,16 @@ FEED = Tool(
     ),
     hints=_TAKES_IN,
     answer=_taken_in,
-    output=_TAKEN,
+    output=_MINE_OUTPUT,
 )
 
 
 # --- verify ------------------------------------------------------------------------------------------------
 
 
-def _verified(result: VerifyResult, given: Given) -> Answer:
-    checks = [{"name": one.name, "ok": one.ok, "detail": one.detail} for one in result.checks]
-    lines = [f"{'ok' if one.ok else 'WRONG'}  {one.name}: {one.detail}" for one in result.checks]
+def _answer_verify(result: VerifyResult, call: CallArguments) -> Answer:
+    checks = [{"name": check.name, "ok": check.ok, "detail": check.detail} for check in result.checks]
+    lines = [f"{'ok' if check.ok else 'WRONG'}  {check.name}: {check.detail}" for check in result.checks]
     return Answer({"ok": result.ok, "checks": checks}, "\n".join(lines))
 
 
@@ -149,7 +152,7 @@ VERIFY = Tool(
     name="verify",
     operation="verify",
     description="Check that the palace is sound and whole. Reads all of it, which takes a while.",
-    answer=_verified,
+    answer=_answer_verify,
     output=shape(ok=FLAG, checks=LIST),
 )
 
@@ -157,13 +160,13 @@ VERIFY = Tool(
 # --- settings ----------------------------------------------------------------------------------------------
 
 
-def _settings(result: SettingsResult, given: Given) -> Answer:
-    told = {one.key: one.shown for one in result.settings}
+def _settings(result: SettingsResult, call: CallArguments) -> Answer:
+    values = {setting.key: setting.shown for setting in result.settings}
     lines = [
-        f"{one.key} = {one.shown} ({one.origin})" + (f"; {one.help}" if given["key"] is not None else "")
-        for one in result.settings
+        f"{setting.key} = {setting.shown} ({setting.origin})" + (f"; {setting.help}" if call["key"] is not None else "")
+        for setting in result.settings
     ]
-    fields: dict[str, Any] = {"settings": told}
+    fields: dict[str, Any] = {"settings": values}
     if result.problems:
         fields["problems"] = list(result.problems)
     return Answer(fields, "\n".join([*lines, *result.problems]))
@@ -183,39 +186,39 @@ SETTINGS = Tool(
 # --- undo --------------------------------------------------------------------------------------------------
 
 
-def _undone(result: UndoResult, given: Given) -> Answer:
-    told: dict[str, Any] = {}
+def _undone(result: UndoResult, call: CallArguments) -> Answer:
+    fields: dict[str, Any] = {}
     lines = []
     if result.undone is not None:
-        told["undone"] = _told_change(result.undone)
+        fields["undone"] = _told_change(result.undone)
         lines.append(f"Taken back: {_change_line(result.undone)}")
-    if given["list"]:
-        told["changes"] = _told_changes(result.changes)
-        lines += [_change_line(one) for one in result.changes]
-    return Answer(told, "\n".join(lines) or "There is nothing to take back.")
+    if call["list"]:
+        fields["changes"] = _told_changes(result.changes)
+        lines += [_change_line(change) for change in result.changes]
+    return Answer(fields, "\n".join(lines) or "There is nothing to take back.")
 
 
 def _told_changes(changes: Sequence[Change]) -> list[dict[str, Any]]:
-    return [_told_change(one) for one in changes]
+    return [_told_change(change) for change in changes]
 
 
-def _told_change(one: Change) -> dict[str, Any]:
-    told = {
-        "id": one.id,
-        "at": one.at,
-        "by": one.actor,
-        "verb": one.verb,
-        "size": one.size,
-        "summary": one.summary,
-        "undone": one.undone,
+def _told_change(change: Change) -> dict[str, Any]:
+    fields = {
+        "id": change.id,
+        "at": change.at,
+        "by": change.actor,
+        "verb": change.verb,
+        "size": change.size,
+        "summary": change.summary,
+        "undone": change.undone,
     }
-    return {name: value for name, value in told.items() if value not in ("", False)}
+    return {name: value for name, value in fields.items() if value not in ("", False)}
 
 
-def _change_line(one: Change) -> str:
+def _change_line(change: Change) -> str:
     return (
-        f"[{one.id}] {one.at[:16]}Z {one.actor} {one.verb} ({one.size}){' ' + one.summary if one.summary else ''}"
-        + (" (taken back)" if one.undone else "")
+        f"[{change.id}] {change.at[:16]}Z {change.actor} {change.verb} ({change.size}){' ' + change.summary if change.summary else ''}"
+        + (" (taken back)" if change.undone else "")
     )
 
 
@@ -237,29 +240,30 @@ UNDO = Tool(
 # --- sync_sources ------------------------------------------------------------------------------------------
 
 
-def _synced(result: SyncSourcesResult, given: Given) -> Answer:
-    told: dict[str, Any] = {
+def _answer_sync(result: SyncSourcesResult, call: CallArguments) -> Answer:
+    fields: dict[str, Any] = {
         name: getattr(result, name)
         for name in ("dry_run", "scanned", "kept", "ignored", "missing", "unreachable", "drawers")
     }
-    told["documents"] = [
-        {"uri": one.uri, "state": one.state, "reason": one.reason} for one in result.documents[:_MOST_NAMED]
+    fields["documents"] = [
+        {"uri": document.uri, "state": document.state, "reason": document.reason}
+        for document in result.documents[:_MOST_NAMED]
     ]
-    left = result.ignored + result.missing
+    absent_count = result.ignored + result.missing
     lines = [
         f"{count_noun(result.scanned, 'document')}: {result.kept:,} as they were, {result.ignored:,} left out by rules,"
         f" {result.missing:,} gone, {result.unreachable:,} out of reach (those are never touched).",
-        f"apply=true would make search leave out {count_noun(result.drawers, 'drawer')} of {left:,}."
-        if result.dry_run and left
+        f"apply=true would make search leave out {count_noun(result.drawers, 'drawer')} of {absent_count:,}."
+        if result.dry_run and absent_count
         else "",
         f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} found no more; undo brings them back."
         if result.change
         else "",
-        *(f"{one.state} {one.uri}: {one.reason}" for one in result.documents[:_MOST_NAMED]),
+        *(f"{document.state} {document.uri}: {document.reason}" for document in result.documents[:_MOST_NAMED]),
     ]
     if len(result.documents) > _MOST_NAMED:
         lines.append(f"and {len(result.documents) - _MOST_NAMED:,} more")
-    return Answer(told, "\n".join(filter(None, lines)))
+    return Answer(fields, "\n".join(filter(None, lines)))
 
 
 SYNC_SOURCES = Tool(
@@ -273,7 +277,7 @@ SYNC_SOURCES = Tool(
     ),
     hints=CHANGES,
     fields=lambda given: {"path": None if given["path"] is None else Path(given["path"])},
-    answer=_synced,
+    answer=_answer_sync,
     output=shape(dry_run=FLAG, scanned=NUMBER, documents=LIST),
 )
 
@@ -281,19 +285,25 @@ SYNC_SOURCES = Tool(
 # --- audit -------------------------------------------------------------------------------------------------
 
 
-def _audited(result: AuditResult, given: Given) -> Answer:
+def _answer_audit(result: AuditResult, call: CallArguments) -> Answer:
     findings = [
-        {"name": one.name, "ok": one.ok, "detail": one.detail, "examples": list(one.examples), "mends": list(one.mends)}
-        for one in result.findings
+        {
+            "name": check.name,
+            "ok": check.ok,
+            "detail": check.detail,
+            "examples": list(check.examples),
+            "mends": list(check.mends),
+        }
+        for check in result.findings
     ]
-    told = [{name: value for name, value in one.items() if value not in ("", [])} for one in findings]
+    finding_rows = [{name: value for name, value in check.items() if value not in ("", [])} for check in findings]
     lines = []
-    for one in result.findings:
-        lines.append(f"{'ok' if one.ok else 'untidy'}  {one.name}: {one.detail}")
-        if not one.ok:
-            lines += [f"  {example}" for example in one.examples]
-            lines += [f"  mend with: {mend}" for mend in one.mends]
-    return Answer({"ok": result.ok, "findings": told}, "\n".join(lines))
+    for check in result.findings:
+        lines.append(f"{'ok' if check.ok else 'untidy'}  {check.name}: {check.detail}")
+        if not check.ok:
+            lines += [f"  {example}" for example in check.examples]
+            lines += [f"  mend with: {mend}" for mend in check.mends]
+    return Answer({"ok": result.ok, "findings": finding_rows}, "\n".join(lines))
 
 
 AUDIT = Tool(
@@ -301,6 +311,6 @@ AUDIT = Tool(
     operation="audit",
     description="What could be tidied up: repeated notes, gone documents, odd rooms, stale files, and what mends each.",
     arguments=(Argument("threshold", "How alike is alike.", schema={"minimum": 0, "maximum": 1}),),
-    answer=_audited,
+    answer=_answer_audit,
     output=shape(ok=FLAG, findings=LIST),
 )

@@ -33,17 +33,17 @@ class Page:
         self.found: list[Mention] = []
         self._blanked = bytearray(len(text))
         self._left: str | None = text
-        self.fences = [(one.start(), one.end()) for one in _FENCE.finditer(text)]
+        self.fences = [(fence.start(), fence.end()) for fence in _FENCE.finditer(text)]
 
-    def take(self, found: Mention) -> None:
+    def take(self, mention: Mention) -> None:
         """Keep a mention unless something in it is spoken for."""
         if (
-            found.start < found.end
-            and self._blanked.find(1, found.start, found.end) < 0
-            and self.text[found.start : found.end] == found.text
+            mention.start < mention.end
+            and self._blanked.find(1, mention.start, mention.end) < 0
+            and self.text[mention.start : mention.end] == mention.text
         ):
-            self.found.append(found)
-            self.blank(found.start, found.end)
+            self.found.append(mention)
+            self.blank(mention.start, mention.end)
 
     def blank(self, start: int, end: int) -> None:
         """Let no further rule see a stretch."""
@@ -73,6 +73,6 @@ _BLANK_STRETCH = re.compile(rb"[\x01]+")
 SPOKEN_FOR = "\0"
 
 
-def found(match: re.Match[str], kind: Kind, group: int | str = 0) -> Mention:
+def make_mention(match: re.Match[str], kind: Kind, group: int | str = 0) -> Mention:
     """Return a group of a match as a mention."""
     return Mention(match[group], kind, match.start(group), match.end(group))

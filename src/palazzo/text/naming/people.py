@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
-from palazzo.text.naming.page import Mention, Page, found
+from palazzo.text.naming.page import Mention, Page, make_mention
 
 _NAME = r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}"
-_SIGNED = re.compile(
+_SIGNATURE_LINE = re.compile(
     rf"^[ \t]*(?:Author|Commit|Co-authored-by|Reviewed-by|Signed-off-by|Acked-by|Tested-by|Reported-by"
     rf"|Suggested-by):[ \t]+({_NAME})[ \t]*<",
     re.MULTILINE | re.IGNORECASE,
@@ -17,23 +17,27 @@ _SIGNED = re.compile(
 _SPEAKER = re.compile(r"^([^\W\d_][\w.-]{1,30})(?: \[?\d\d?:\d\d(?: ?[AP]M)?\]?)?: ", re.MULTILINE)
 
 
-def signed(page: Page) -> Iterator[Mention]:
+def find_signatures(page: Page) -> Iterator[Mention]:
     """Who wrote, by the lines of a commit and the names before messages of a chat."""
-    for match in _SIGNED.finditer(page.text):
+    for match in _SIGNATURE_LINE.finditer(page.text):
         if not match[1].endswith("[bot]"):
-            yield found(match, "person", 1)
+            yield make_mention(match, "person", 1)
     if page.voice == "chat":
         speakers = list(_SPEAKER.finditer(page.text))
         if len(speakers) > 1:
-            yield from (found(one, "person", 1) for one in speakers if one[1].casefold() not in known.NO_SPEAKERS)
+            yield from (
+                make_mention(speaker, "person", 1)
+                for speaker in speakers
+                if speaker[1].casefold() not in known.NO_SPEAKERS
+            )
 
 
 _HANDLE = re.compile(r"(?<![\w@/.`\"'(])@([a-z][\w-]{1,38}\w)(?![\w/(.]|\.\w)", re.IGNORECASE)
-_CAPITALISED = r"[^\W\d_a-zß-öø-ÿ][^\W\d_A-Z]+(?:[-'’][A-Z][a-z]+)?"
+_CAPITAL_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_A-Z]+(?:[-'’][A-Z][a-z]+)?"
 _PERSON = re.compile(
-    rf"(?<![\w@/.\\-])({_CAPITALISED})((?: (?:van der |van |von |de |da |di )?{_CAPITALISED})?)(?![\w@/\\]|\.\w|-\w)"
+    rf"(?<![\w@/.\\-])({_CAPITAL_WORD})((?: (?:van der |van |von |de |da |di )?{_CAPITAL_WORD})?)(?![\w@/\\]|\.\w|-\w)"
 )
-_TITLED = re.compile(rf"\b(?:Dr|Prof|Mr|Mrs|Ms|Frau|Herrn?|Herr)\.? ({_CAPITALISED})")
+_TITLE_AND_NAME = re.compile(rf"\b(?:Dr|Prof|Mr|Mrs|Ms|Frau|Herrn?|Herr)\.? ({_CAPITAL_WORD})")
 _SAN = re.compile(r"([一-龯々ァ-ヴー]{1,5}|[A-Za-z]+)(?:さん|くん|ちゃん|氏|様)(?!子)")
 _DOES = (
     r"(?:said|says|asked|asks|wrote|writes|reviewed|approved|opened|closed|merged|reported|found|noticed"
@@ -55,12 +59,12 @@ def people(page: Page) -> Iterator[Mention]:
     if page.voice != "tool":
         for match in _HANDLE.finditer(page.rest):
             if match[1].casefold() not in known.NO_HANDLES and not page.is_code(match.start()):
-                yield found(match, "person")
-        yield from (found(match, "person", 1) for match in _SAN.finditer(page.rest))
-    yield from (found(match, "person", 1) for match in _TITLED.finditer(page.rest))
+                yield make_mention(match, "person")
+        yield from (make_mention(match, "person", 1) for match in _SAN.finditer(page.rest))
+    yield from (make_mention(match, "person", 1) for match in _TITLE_AND_NAME.finditer(page.rest))
     if page.voice == "tool" or (page.fences and page.is_code(0)):
         return
-    yield from _known(page)
+    yield from _find_known_people(page)
     for match in _PERSON.finditer(page.rest):
         first, rest = match[1], match[2]
         start = match.start()
@@ -69,7 +73,7 @@ def people(page: Page) -> Iterator[Mention]:
         text_before, following_text = page.text[max(0, start - 30) : start], page.text[match.end(1) : match.end(1) + 40]
         whole = Mention(match[0], "person", start, match.end())
         if first in known.GIVEN_NAMES:
-            yield whole if rest and not _is_word(rest.strip()) else found(match, "person", 1)
+            yield whole if rest and not _is_word(rest.strip()) else make_mention(match, "person", 1)
         elif first in known.WORDS_THAT_ARE_NAMES:
             if (
                 rest
@@ -86,24 +90,24 @@ def people(page: Page) -> Iterator[Mention]:
                 )
                 and re.match(r"[.,!?:)]|$", following_text)
             ):
-                yield found(match, "person", 1)
+                yield make_mention(match, "person", 1)
         elif (
             not _is_word(first)
             and not rest
             and re.match(rf" {_SPEAKS}\b", following_text)
             and not _begins(page.text, start)
         ):
-            yield found(match, "person", 1)
+            yield make_mention(match, "person", 1)
 
 
-def _known(page: Page) -> Iterator[Mention]:
+def _find_known_people(page: Page) -> Iterator[Mention]:
     """Full names of two words or more that are known, in prose, unless they could be words: `Test User`."""
     for name in page.people:
         if " " not in name or name not in page.rest or all(_may_be_word(part) for part in name.split()):
             continue
         for match in re.finditer(rf"(?<![\w@/.-]){re.escape(name)}(?![\w@/])", page.rest):
             if not page.is_code(match.start()):
-                yield found(match, "person")
+                yield make_mention(match, "person")
 
 
 _SPEAKS = r"(?:said|says|asked|asks|wrote|approved|suggested|complained|told (?:me|us))"

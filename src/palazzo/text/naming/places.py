@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
-from palazzo.text.naming.page import Mention, Page, found
+from palazzo.text.naming.page import Mention, Page, make_mention
 
 _NOTHING = re.compile(
     r"\bhttps?://[^\s<>\"'`)]+"
@@ -47,7 +47,7 @@ _DIFF_SIDE = re.compile(r"(?<![\w/])[ab]/(?=\S)")
 def files(page: Page) -> Iterator[Mention]:
     """Paths, names of files, directories, packages below `node_modules`."""
     for match in _NODE_MODULE.finditer(page.rest):
-        yield found(match, "package", 1)
+        yield make_mention(match, "package", 1)
         page.blank(page.text.rfind(" ", 0, match.start()) + 1, match.start(1))
     if "diff --git" in page.text or re.search(r"^(?:---|\+\+\+) [ab]/", page.text, re.MULTILINE):
         for match in _DIFF_SIDE.finditer(page.rest):
@@ -81,14 +81,14 @@ def _is_file(text: str, page: Page) -> bool:
     if has_directory:
         return not re.match(r"[\w-]+\.(?:com|org|net|io|dev|example|de|internal)/", text)
     # `order.go`, `report.csv`: no method of a value, which would be followed by a bracket or be in code.
-    after = page.text[page.text.find(text) + len(text) :][:1]
-    return after != "(" and not (extension[1] in _METHODS and not name[0].islower() and name.count(".") == 1)
+    next_char = page.text[page.text.find(text) + len(text) :][:1]
+    return next_char != "(" and not (extension[1] in _METHODS and not name[0].islower() and name.count(".") == 1)
 
 
 _METHODS = frozenset(["map", "filter", "env", "example", "service", "m", "d", "r", "c", "h", "v", "go", "db"])
 
 
-_NUMBERED = re.compile(
+_ISSUE_NUMBER = re.compile(
     r"(?<![\w/&#])(?:(?:PR|MR|pull request|issue|Issue|ticket|bug|Bug) [#!]\d+|[\w.-]{1,60}/[\w.-]{1,80}#\d+"
     r"|[#!]\d{2,6})(?![\w-])"
     r"|(?<![\w-])(?:fix(?:es|ed)?|clos(?:es|ed)|resolv(?:es|ed)|refs?|see|GH) (#\d+)(?![\w-])"
@@ -101,15 +101,15 @@ _LOG_LINE = re.compile(r"^(?:\* |\| )*([0-9a-f]{7,12})(?= (?:\([^)]*\) )?\S)", r
 
 def references(page: Page) -> Iterator[Mention]:
     """Commits, tickets, pull requests."""
-    for match in _NUMBERED.finditer(page.rest):
-        yield found(match, "reference", 1 if match[1] else 0)
+    for match in _ISSUE_NUMBER.finditer(page.rest):
+        yield make_mention(match, "reference", 1 if match[1] else 0)
     for match in _TICKET.finditer(page.rest):
         if match[1] not in known.STANDARDS and not match[1].startswith("ISO"):
-            yield found(match, "reference")
+            yield make_mention(match, "reference")
     if page.voice == "tool":
         for match in _LOG_LINE.finditer(page.rest):
             if re.search(r"\d", match[1]) and re.search(r"[a-f]", match[1]):
-                yield found(match, "reference", 1)
+                yield make_mention(match, "reference", 1)
     for match in _COMMIT.finditer(page.rest):
         line = _line_at(page.text, match.start())
         if len(match[0]) not in (7, 9, 10, 40) and not _SURELY_COMMIT.search(line):
@@ -121,7 +121,7 @@ def references(page: Page) -> Iterator[Mention]:
             page.text[max(0, match.start() - 30) : match.start()],
             re.IGNORECASE,
         ):
-            yield found(match, "reference")
+            yield make_mention(match, "reference")
 
 
 def _line_at(text: str, place: int) -> str:

@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
-from palazzo.text.naming.page import Mention, Page, found
+from palazzo.text.naming.page import Mention, Page, make_mention
 
-_SCOPED = re.compile(r"(?<![\w.@/-])@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*")
+_SCOPE_PACKAGE = re.compile(r"(?<![\w.@/-])@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*")
 _INSTALL = re.compile(
     r"\b(?:pipx? install|pip3 install|uv add|uv pip install|poetry add|npm (?:install|i|add)|pnpm add|yarn add"
     r"|cargo add"
     r"|gem install|go get|composer require|bundle add|brew install|conda install)((?: (?:-{1,2}[\w-]+"
     r"|[@\w./\[\]^~=<>-]+))+)"
 )
-_INSTALLED = re.compile(r"^(?:Successfully installed|Installing collected packages:|Collecting) (.+)$", re.MULTILINE)
-_REQUIRED = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?(?:===?|~=|>=|@\^?(?=\d+\.\d))\d")
+_INSTALL_LOG = re.compile(r"^(?:Successfully installed|Installing collected packages:|Collecting) (.+)$", re.MULTILINE)
+_REQUIREMENT = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?(?:===?|~=|>=|@\^?(?=\d+\.\d))\d")
 _DEPENDENCY = re.compile(r"^[+ -]*\"((?:@[\w.-]+/)?[a-z][\w./-]*)\": \"[\^~]?\d[\w.^~*-]*\"", re.MULTILINE)
-_IMPORTED = re.compile(
+_IMPORT_LINE = re.compile(
     r"^[ +-]*(?:from ([a-z]\w*)(?:\.\w+)* import |import ([a-z]\w*)(?=[\s.,]|$)|use ([a-z]\w*)::)"
     r"|\b(?:require\(|from |import )['\"]((?:@[\w.-]+/)?[a-z][\w-]*)(?:/[\w./-]*)?['\"]",
     re.MULTILINE,
@@ -38,7 +38,9 @@ _WORD = re.compile(r"(?<![\w@/.\\:-])[A-Za-z][\w+#]*(?:[.-][\w+#]+)*")
 
 def packages(page: Page) -> Iterator[Mention]:
     """What is installed, required, imported, or known to be a package."""
-    yield from (found(match, "package") for match in _SCOPED.finditer(page.rest) if not _is_extension(match[0]))
+    yield from (
+        make_mention(match, "package") for match in _SCOPE_PACKAGE.finditer(page.rest) if not _is_extension(match[0])
+    )
     for match in _INSTALL.finditer(page.rest):
         for word in re.finditer(r"(?<= )(?!-)(?:@[\w-]+/)?([A-Za-z][\w./-]*)", match[1]):
             name = re.split(r"[\[=<>~^]|(?<=\w)@", word[0])[0].rstrip(".")
@@ -47,23 +49,23 @@ def packages(page: Page) -> Iterator[Mention]:
                 yield Mention(name, "package", start, start + len(name))
             if page.text[start + len(name) : start + len(name) + 1] in ".,;`":
                 break
-    for match in _INSTALLED.finditer(page.rest):
+    for match in _INSTALL_LOG.finditer(page.rest):
         for word in re.finditer(r"([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)(?:-\d[\w.]*)?(?=[, ]|$)", match[1]):
             yield Mention(word[1], "package", match.start(1) + word.start(1), match.start(1) + word.end(1))
     for match in _DEPENDENCY.finditer(page.rest):
         if match[1] not in ("version", "node", "npm", "python", "php"):
-            yield found(match, "package", 1)
-    for match in _REQUIRED.finditer(page.rest):
+            yield make_mention(match, "package", 1)
+    for match in _REQUIREMENT.finditer(page.rest):
         if (
             "." not in match[1]
             and (page.voice != "tool" or match[1].islower())
             and match[1].casefold() not in ("python", "node", "v", "version")
         ):
-            yield found(match, "package", 1)
-    for match in _IMPORTED.finditer(page.rest):
+            yield make_mention(match, "package", 1)
+    for match in _IMPORT_LINE.finditer(page.rest):
         group = next(n for n in range(1, 5) if match[n])
         if match[group] not in known.STANDARD_LIBRARY:
-            yield found(match, "package", group)
+            yield make_mention(match, "package", group)
     for match in _WORD.finditer(page.rest):
         name = match[0]
         text_before, following_text = (
@@ -74,11 +76,11 @@ def packages(page: Page) -> Iterator[Mention]:
             name.lower() in known.PACKAGES and name[1:].islower() and "_" not in name and text_before
         ):
             if not following_text.startswith(("(", "/", "::")):
-                yield found(match, "package")
+                yield make_mention(match, "package")
         elif name in known.AMBIGUOUS and (
             _PACKAGE_CUE_BEFORE.search(text_before) or _PACKAGE_CUE_AFTER.match(following_text)
         ):
-            yield found(match, "package")
+            yield make_mention(match, "package")
 
 
 def _is_extension(text: str) -> bool:
@@ -86,7 +88,7 @@ def _is_extension(text: str) -> bool:
 
 
 _PHRASE = re.compile(
-    r"(?<!\w)(?:" + "|".join(re.escape(one) for one in sorted(known.PHRASES, key=len, reverse=True)) + r")(?!\w)"
+    r"(?<!\w)(?:" + "|".join(re.escape(phrase) for phrase in sorted(known.PHRASES, key=len, reverse=True)) + r")(?!\w)"
 )
 _PRODUCT_CUE_BEFORE = re.compile(
     r"(?:\b(?:use|uses|using|in|with|on|open it with|written in|rewritten in|rewrite .{1,20} in|my|our|the"
@@ -107,7 +109,7 @@ _ALWAYS_CUED = {
 
 def products(page: Page) -> Iterator[Mention]:
     """What is known to be a product; a word only beside a cue."""
-    yield from (found(match, "product") for match in _PHRASE.finditer(page.rest))
+    yield from (make_mention(match, "product") for match in _PHRASE.finditer(page.rest))
     for match in _WORD.finditer(page.rest):
         name = match[0]
         text_before, following_text = (
@@ -116,24 +118,26 @@ def products(page: Page) -> Iterator[Mention]:
         )
         if name in known.PRODUCTS:
             if not following_text.startswith(("(", "::")) and not _is_person_in_disguise(name, following_text):
-                yield found(match, "product")
+                yield make_mention(match, "product")
         elif "-" in name and name.split("-")[0] in known.PRODUCTS and not page.is_code(match.start()):
             first = name.split("-")[0]
             yield Mention(first, "product", match.start(), match.start() + len(first))
         elif name in known.CUED_PRODUCTS and _is_cued(name, text_before, following_text):
-            yield found(match, "product")
+            yield make_mention(match, "product")
 
 
-def _is_person_in_disguise(name: str, after: str) -> bool:
-    return name in known.WORDS_THAT_ARE_NAMES and re.match(r" [A-Z][a-z]{2,}\b", after) is not None
+def _is_person_in_disguise(name: str, following_text: str) -> bool:
+    return name in known.WORDS_THAT_ARE_NAMES and re.match(r" [A-Z][a-z]{2,}\b", following_text) is not None
 
 
-def _is_cued(name: str, before: str, after: str) -> bool:
+def _is_cued(name: str, text_before: str, following_text: str) -> bool:
     if name in _ALWAYS_CUED:
-        return re.match(_ALWAYS_CUED[name], after) is not None
+        return re.match(_ALWAYS_CUED[name], following_text) is not None
     if name in ("Rust", "Swift", "Word", "Dart"):
         return bool(
-            re.search(r"\b(?:in|with|use|using|for|to) $", before)
-            and re.match(r"(?:[.,;)!?]|$| (?:and|or|instead|any more|only|\d))", after)
+            re.search(r"\b(?:in|with|use|using|for|to) $", text_before)
+            and re.match(r"(?:[.,;)!?]|$| (?:and|or|instead|any more|only|\d))", following_text)
         )
-    return bool(_PRODUCT_CUE_AFTER.match(after) or (name == "Windows" and _PRODUCT_CUE_BEFORE.search(before)))
+    return bool(
+        _PRODUCT_CUE_AFTER.match(following_text) or (name == "Windows" and _PRODUCT_CUE_BEFORE.search(text_before))
+    )

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from palazzo.text import known_names as known
-from palazzo.text.naming.page import SPOKEN_FOR, Mention, Page, found
+from palazzo.text.naming.page import SPOKEN_FOR, Mention, Page, make_mention
 
 _BACKTICKS = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
 _SYMBOL = re.compile(r"(?<![\w@/\\.$#%-])\$?[A-Za-z_][\w$]*(?:(?:\.|::|->|#)[A-Za-z_][\w$]*)*(?![\w/\\@])")
-_MARKED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|-)[A-Za-z_$][\w$]*)*")
-_DEFINED = re.compile(
+_CODE_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|-)[A-Za-z_$][\w$]*)*")
+_DEFINITION = re.compile(
     r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)"
     r"|\(\w+ \*?([A-Z]\w+)\) (?=\w)"
 )
@@ -21,45 +21,45 @@ _DECLARED_IN_LOG = re.compile(
     r"(?:declared and not used|undefined|undefined name|not defined|undefined variable"
     r"|Cannot find name):? ['\"`]?([A-Za-z_]\w*)"
 )
-_KEYED = re.compile(r"(?<![\w-])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?==)")
+_KEYWORD_NAME = re.compile(r"(?<![\w-])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?==)")
 
 
-def marked(page: Page) -> Iterator[Mention]:
+def find_code_names(page: Page) -> Iterator[Mention]:
     """What stands in backticks or is defined in code."""
     for match in _BACKTICKS.finditer(page.rest):
         if SPOKEN_FOR in match[1] or page.is_code(match.start()):
             continue
-        told = re.sub(r"(?:\(\))?[!?]?$", "", match[1])
-        assigned = re.fullmatch(r"([A-Z][A-Za-z]+|[A-Z_]+)=\S.*", told)
-        if assigned:
-            told = assigned[1]
-        if told in known.RESERVED or told.casefold() in known.RESERVED or len(told) < 3 or _is_plain_tool(page, told):
+        name = re.sub(r"(?:\(\))?[!?]?$", "", match[1])
+        assignment = re.fullmatch(r"([A-Z][A-Za-z]+|[A-Z_]+)=\S.*", name)
+        if assignment:
+            name = assignment[1]
+        if name in known.KEYWORDS or name.casefold() in known.KEYWORDS or len(name) < 3 or _is_plain_tool(page, name):
             continue
-        if _MARKED.fullmatch(told) and told not in known.NOT_IDENTIFIERS:
-            yield Mention(told, "identifier", match.start(1), match.start(1) + len(told))
+        if _CODE_NAME.fullmatch(name) and name not in known.NOT_IDENTIFIERS:
+            yield Mention(name, "identifier", match.start(1), match.start(1) + len(name))
     for match in _DECLARED_IN_LOG.finditer(page.rest):
-        yield found(match, "identifier", 1)
+        yield make_mention(match, "identifier", 1)
     if page.fences or page.voice == "tool":
-        for match in _DEFINED.finditer(page.rest):
+        for match in _DEFINITION.finditer(page.rest):
             group = 1 if match[1] else 2
             if page.is_code(match.start()) or (match.group(group) and _looks_like_code(match[group])):
-                yield from _defined(found(match, "identifier", group))
+                yield from _drop_reserved(make_mention(match, "identifier", group))
 
 
-def _defined(mention: Mention) -> Iterator[Mention]:
-    if mention.text not in known.RESERVED and len(mention.text) > 2:
+def _drop_reserved(mention: Mention) -> Iterator[Mention]:
+    if mention.text not in known.KEYWORDS and len(mention.text) > 2:
         yield mention
 
 
-def _is_plain_tool(page: Page, told: str) -> bool:
+def _is_plain_tool(page: Page, name: str) -> bool:
     """Whether a compiler or a linter says it: locals in its warnings are nobody's names."""
-    return page.voice == "tool" and not _looks_like_code(told)
+    return page.voice == "tool" and not _looks_like_code(name)
 
 
 def symbols(page: Page) -> Iterator[Mention]:
     """What is spelled as only code is."""
-    yield from (found(match, "identifier") for match in _FLAG.finditer(page.rest))
-    yield from (found(match, "identifier", 1) for match in _KEYED.finditer(page.rest))
+    yield from (make_mention(match, "identifier") for match in _FLAG.finditer(page.rest))
+    yield from (make_mention(match, "identifier", 1) for match in _KEYWORD_NAME.finditer(page.rest))
     for match in _SYMBOL.finditer(page.rest):
         text = match[0].lstrip("$")
         if text.isalpha() and (text.islower() or text[1:].islower()):
@@ -67,7 +67,7 @@ def symbols(page: Page) -> Iterator[Mention]:
         if text.endswith("#") or page.text.startswith("://", match.end()):
             continue
         last = re.split(r"\.|::|->|#", text)
-        if "::" in text or "->" in text or any(_looks_like_code(one) for one in last):
+        if "::" in text or "->" in text or any(_looks_like_code(part) for part in last):
             if last[-1] in known.NOT_IDENTIFIERS or _is_host(page, text):
                 continue
             if page.voice == "tool" and text.islower() and page.text[match.end() : match.end() + 1] in ("=", ":"):
@@ -91,7 +91,7 @@ def _looks_like_code(text: str) -> bool:
         re.fullmatch(r"[A-Z]+s", text)
         or text in known.NOT_IDENTIFIERS
         or text in known.PRODUCTS
-        or text in known.RESERVED
+        or text in known.KEYWORDS
     ):
         return False
     bare = text.strip("_")
@@ -101,7 +101,7 @@ def _looks_like_code(text: str) -> bool:
         return len(bare) > 4 and re.search(r"[A-Z][a-z]", bare) is not None
     humps = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]+", bare)
     return (
-        len(bare) > 5 and "".join(humps) == bare and sum(len(one) > 2 and one[1].islower() for one in humps) >= 2
+        len(bare) > 5 and "".join(humps) == bare and sum(len(hump) > 2 and hump[1].islower() for hump in humps) >= 2
     ) or (
         "".join(humps) == bare
         and len(humps) == 2

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from palazzo.mcp.profiles.days import first_day, last_day
-from palazzo.mcp.profiles.mempalace.shaping import document, failure, fitted, recorded, rest
+from palazzo.mcp.profiles.mempalace.shaping import answer_with_notice, document, failure, fit_rows, rest
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.facts import FactView
 from palazzo.operations.kg_add import KgAddResult
 from palazzo.operations.kg_end import KgEndResult
@@ -18,35 +18,38 @@ from palazzo.operations.kg_stats import KgStatsResult
 from palazzo.operations.kg_timeline import KgTimelineResult
 
 _DIRECTIONS = {"outgoing": "subject", "incoming": "object", "both": "both"}
-_CALLED = {"subject": "outgoing", "object": "incoming"}
+_DIRECTION_NAMES = {"subject": "outgoing", "object": "incoming"}
 _ID = re.compile(r"[0-9a-f]{8,32}")
 
 
-def _fact(one: FactView) -> dict[str, Any]:
+def _fact(fact: FactView) -> dict[str, Any]:
     return {
-        "subject": one.subject,
-        "predicate": one.predicate,
-        "object": one.object,
-        "valid_from": first_day(one.valid_from),
-        "valid_to": last_day(one.valid_to),
-        "current": one.current,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "valid_from": first_day(fact.valid_from),
+        "valid_to": last_day(fact.valid_to),
+        "current": fact.current,
     }
 
 
-def _said(subject: str, predicate: str, thing: str) -> str:
+def _format_triple(subject: str, predicate: str, thing: str) -> str:
     return f"{subject} → {predicate} → {thing}"
 
 
-def _queried(result: KgQueryResult, given: Given) -> Answer:
-    facts = [{"direction": _CALLED[one.direction], **_fact(one), "confidence": one.confidence} for one in result.facts]
-    rows, left_out = fitted(facts, "object")
+def _answer_query(result: KgQueryResult, call: CallArguments) -> Answer:
+    facts = [
+        {"direction": _DIRECTION_NAMES[fact.direction], **_fact(fact), "confidence": fact.confidence}
+        for fact in result.facts
+    ]
+    rows, left_out = fit_rows(facts, "object")
     other_projects = {"facts_of_other_projects": result.count_elsewhere} if result.count_elsewhere else {}
-    fields = {"entity": result.entity, "as_of": given["as_of"], "facts": rows, "count": result.count}
-    return recorded({**fields, **other_projects, **rest(left_out)})
+    fields = {"entity": result.entity, "as_of": call["as_of"], "facts": rows, "count": result.count}
+    return answer_with_notice({**fields, **other_projects, **rest(left_out)})
 
 
-def _asked(given: Given) -> Mapping[str, Any]:
-    return {"direction": _DIRECTIONS[given["direction"]], "all": given["as_of"] is None}
+def _fill_query(call: CallArguments) -> Mapping[str, Any]:
+    return {"direction": _DIRECTIONS[call["direction"]], "all": call["as_of"] is None}
 
 
 KG_QUERY = Tool(
@@ -58,23 +61,27 @@ KG_QUERY = Tool(
         Argument("as_of", "Only what held then."),
         Argument("direction", "", None, {"type": "string", "enum": list(_DIRECTIONS)}, "both"),
     ),
-    fields=_asked,
-    answer=_queried,
+    fields=_fill_query,
+    answer=_answer_query,
     output=shape(entity=TEXT, facts=LIST, count=NUMBER),
     failure=failure,
 )
 
 
-def _added(result: KgAddResult, given: Given) -> Answer:
-    one = result.fact
-    fields = {"success": True, "triple_id": result.id, "fact": _said(one.subject, one.predicate, one.object)}
+def _added(result: KgAddResult, call: CallArguments) -> Answer:
+    fact = result.fact
+    fields = {
+        "success": True,
+        "triple_id": result.id,
+        "fact": _format_triple(fact.subject, fact.predicate, fact.object),
+    }
     return document({**fields, **({"conflicts": list(result.conflicts)} if result.conflicts else {})})
 
 
-def _stated(given: Given) -> Mapping[str, Any]:
+def _fill_fact(call: CallArguments) -> Mapping[str, Any]:
     """A closet is who says so, unless it names a drawer: that is then what says so."""
-    closet = given["source_closet"] or ""
-    by = {"stated_by": given.host} if given.host else {}
+    closet = call["source_closet"] or ""
+    by = {"stated_by": call.host} if call.host else {}
     if _ID.fullmatch(closet):
         return {"sources": (closet,), **by}
     return {"stated_by": closet} if closet else by
@@ -93,16 +100,16 @@ KG_ADD = Tool(
         Argument("source_closet", "The drawer that says so, or who does.", None, TEXT),
     ),
     hints=ADDS,
-    fields=_stated,
+    fields=_fill_fact,
     answer=_added,
     output=shape(success=FLAG, triple_id=TEXT, fact=TEXT),
     failure=failure,
 )
 
 
-def _ended(result: KgEndResult, given: Given) -> Answer:
-    fact = _said(given["subject"], given["predicate"], given["object"])
-    return document({"success": True, "fact": fact, "ended": given["ended"] or last_day(result.at)})
+def _answer_end(result: KgEndResult, call: CallArguments) -> Answer:
+    fact = _format_triple(call["subject"], call["predicate"], call["object"])
+    return document({"success": True, "fact": fact, "ended": call["ended"] or last_day(result.at)})
 
 
 KG_INVALIDATE = Tool(
@@ -116,16 +123,16 @@ KG_INVALIDATE = Tool(
         Argument("ended", "The last day on which it held; today if left out.", "at"),
     ),
     hints=CHANGES,
-    answer=_ended,
+    answer=_answer_end,
     output=shape(success=FLAG, fact=TEXT, ended=TEXT),
     failure=failure,
 )
 
 
-def _timeline(result: KgTimelineResult, given: Given) -> Answer:
-    rows, left_out = fitted([_fact(one) for one in result.timeline], "object")
-    entity = result.entity or given["entity"]
-    return recorded({"entity": entity, "timeline": rows, "count": len(rows), **rest(left_out)})
+def _timeline(result: KgTimelineResult, call: CallArguments) -> Answer:
+    rows, left_out = fit_rows([_fact(fact) for fact in result.timeline], "object")
+    entity = result.entity or call["entity"]
+    return answer_with_notice({"entity": entity, "timeline": rows, "count": len(rows), **rest(left_out)})
 
 
 KG_TIMELINE = Tool(
@@ -143,14 +150,14 @@ KG_TIMELINE = Tool(
 )
 
 
-def _counted(result: KgStatsResult, given: Given) -> Answer:
+def _answer_stats(result: KgStatsResult, call: CallArguments) -> Answer:
     return document(
         {
             "entities": result.entities,
             "triples": result.facts,
             "current_facts": result.current,
             "expired_facts": result.ended,
-            "relationship_types": [one.name for one in result.predicates],
+            "relationship_types": [predicate.name for predicate in result.predicates],
         }
     )
 
@@ -159,7 +166,7 @@ KG_STATS = Tool(
     name="mempalace_kg_stats",
     operation="kg_stats",
     description="How many facts and entities there are, and which predicates.",
-    answer=_counted,
+    answer=_answer_stats,
     output=shape(entities=NUMBER, triples=NUMBER, current_facts=NUMBER, expired_facts=NUMBER, relationship_types=LIST),
     failure=failure,
 )

@@ -8,30 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.mcp.profiles.mempalace.shaping import (
+    answer_with_notice,
     document,
     failure,
-    fitted,
+    fit_rows,
     iso,
-    recorded,
     rest,
     source_file,
 )
 from palazzo.mcp.profiles.notes import id_of
 from palazzo.mcp.telling import FLAG, LIST, MOST, NUMBER, OBJECT, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.check_duplicate import CheckDuplicateResult
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.hits import HitView
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.remember import RememberResult
 from palazzo.operations.search import SearchResult
-from palazzo.operations.show import Shown, ShowResult
+from palazzo.operations.show import ShowEntry, ShowResult
 from palazzo.operations.sync_sources import SyncSourcesResult
 from palazzo.operations.update_drawer import UpdateDrawerResult
 
 _TOKENS = 5000
 """Of found words: about as much as an answer may hold."""
-_SINCE, _BEFORE = "From then on: 2026-03-04, 3d, monday.", "Before then."
+_SINCE, _UNTIL_HELP = "From then on: 2026-03-04, 3d, monday.", "Before then."
 
 
 # --- search ------------------------------------------------------------------------------------------------
@@ -55,16 +55,16 @@ def _row(hit: HitView) -> dict[str, Any]:
     }
 
 
-def _found(result: SearchResult, given: Given) -> Answer:
-    most = given["max_distance"]
+def _answer_search(result: SearchResult, call: CallArguments) -> Answer:
+    most = call["max_distance"]
     near = [row for row in map(_row, result.hits) if row["distance"] is None or most <= 0 or row["distance"] <= most]
-    rows, left_out = fitted(near, "text")
-    return _results(result.query, given, rows, left_out)
+    rows, left_out = fit_rows(near, "text")
+    return _results(result.query, call, rows, left_out)
 
 
-def _results(query: str, given: Given, rows: list[dict[str, Any]], left_out: int = 0) -> Answer:
-    filters = {name: given[name] for name in ("wing", "room", "source_file", "since", "before")}
-    return recorded({"query": query, "filters": filters, "results": rows, **rest(left_out)})
+def _results(query: str, call: CallArguments, rows: list[dict[str, Any]], left_out: int = 0) -> Answer:
+    filters = {name: call[name] for name in ("wing", "room", "source_file", "since", "before")}
+    return answer_with_notice({"query": query, "filters": filters, "results": rows, **rest(left_out)})
 
 
 SEARCH = Tool(
@@ -81,12 +81,12 @@ SEARCH = Tool(
         Argument("room", "Only in this room."),
         Argument("source_file", "Only what came from this file.", "source"),
         Argument("since", _SINCE),
-        Argument("before", _BEFORE, "until"),
+        Argument("before", _UNTIL_HELP, "until"),
         Argument("max_distance", "Leave out what is further off; 0 leaves out nothing.", None, {"type": "number"}, 1.5),
         Argument("context", "What it is asked for; it changes nothing.", None, TEXT),
     ),
     fields=lambda given: {"external": False, "budget": _TOKENS},
-    answer=_found,
+    answer=_answer_search,
     output=shape(notice=TEXT, query=TEXT, filters=OBJECT, results=LIST),
     always=True,
     failure=failure,
@@ -94,19 +94,19 @@ SEARCH = Tool(
 )
 
 
-def _duplicates(result: CheckDuplicateResult, given: Given) -> Answer:
+def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
     matches = [
         {
-            "id": one.id,
-            "wing": one.wing,
-            "room": one.room,
-            "similarity": round(one.similarity, 3),
-            "content": one.text,
+            "id": match.id,
+            "wing": match.wing,
+            "room": match.room,
+            "similarity": round(match.similarity, 3),
+            "content": match.text,
         }
-        for one in result.matches
+        for match in result.matches
     ]
-    rows, left_out = fitted(matches, "content")
-    return recorded({"is_duplicate": result.is_duplicate, "matches": rows, **rest(left_out)})
+    rows, left_out = fit_rows(matches, "content")
+    return answer_with_notice({"is_duplicate": result.is_duplicate, "matches": rows, **rest(left_out)})
 
 
 CHECK_DUPLICATE = Tool(
@@ -126,42 +126,42 @@ CHECK_DUPLICATE = Tool(
 # --- drawers -----------------------------------------------------------------------------------------------
 
 
-def _metadata(shown: Shown, drawers: tuple[str, ...]) -> dict[str, Any]:
-    told = {
-        "source_file": source_file(shown.source),
-        "added_by": shown.author,
-        "created_at": iso(shown.created_at),
-        "filed_at": iso(shown.recorded_at),
-        "retired_at": iso(shown.retired_at) if shown.retired_at else None,
-        "kind": shown.kind,
-        "filed_as": shown.filed_as,
-        "importance": shown.importance,
-        "title": shown.title,
-        "role": shown.role,
-        "trust": shown.trust,
-        "branch": shown.branch,
-        "session_id": shown.source.session_id,
-        "locator": shown.source.locator,
-        "tags": list(shown.tags),
-        "drawers": list(drawers),
-        **shown.metadata,
-    }
-    return {name: value for name, value in told.items() if value not in (None, "", [])}
-
-
-def _shown(result: ShowResult, given: Given) -> Answer:
-    if result.kind not in ("drawer", "item"):
-        return failure(f"'{given['drawer_id']}' is a {result.kind}, and no drawer.")
-    shown = result.entries[0]
-    is_long = len(shown.text) > MOST
+def _metadata(entry: ShowEntry, drawers: tuple[str, ...]) -> dict[str, Any]:
     fields = {
-        "drawer_id": shown.id,
-        "content": shown.text[:MOST],
-        "wing": shown.wing,
-        "room": shown.room,
-        "metadata": _metadata(shown, shown.drawers if is_long else ()),
+        "source_file": source_file(entry.source),
+        "added_by": entry.author,
+        "created_at": iso(entry.created_at),
+        "filed_at": iso(entry.recorded_at),
+        "retired_at": iso(entry.retired_at) if entry.retired_at else None,
+        "kind": entry.kind,
+        "filed_as": entry.filed_as,
+        "importance": entry.importance,
+        "title": entry.title,
+        "role": entry.role,
+        "trust": entry.trust,
+        "branch": entry.branch,
+        "session_id": entry.source.session_id,
+        "locator": entry.source.locator,
+        "tags": list(entry.tags),
+        "drawers": list(drawers),
+        **entry.metadata,
     }
-    return recorded({**fields, **({"truncated": True} if is_long else {})})
+    return {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _answer_drawer(result: ShowResult, call: CallArguments) -> Answer:
+    if result.kind not in ("drawer", "item"):
+        return failure(f"'{call['drawer_id']}' is a {result.kind}, and no drawer.")
+    entry = result.entries[0]
+    is_long = len(entry.text) > MOST
+    fields = {
+        "drawer_id": entry.id,
+        "content": entry.text[:MOST],
+        "wing": entry.wing,
+        "room": entry.room,
+        "metadata": _metadata(entry, entry.drawers if is_long else ()),
+    }
+    return answer_with_notice({**fields, **({"truncated": True} if is_long else {})})
 
 
 GET_DRAWER = Tool(
@@ -169,21 +169,21 @@ GET_DRAWER = Tool(
     operation="show",
     description="A drawer in full, with where it came from.",
     arguments=(Argument("drawer_id", "", "id"),),
-    answer=_shown,
+    answer=_answer_drawer,
     output=shape(drawer_id=TEXT, content=TEXT, wing=TEXT, room=TEXT, metadata=OBJECT),
     failure=failure,
 )
 
 
-def _listed(result: ListDrawersResult, given: Given) -> Answer:
-    rows, _ = fitted(
+def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
+    rows, _ = fit_rows(
         [
-            {"drawer_id": one.id, "wing": one.wing, "room": one.room, "content_preview": one.text}
-            for one in result.drawers
+            {"drawer_id": drawer.id, "wing": drawer.wing, "room": drawer.room, "content_preview": drawer.text}
+            for drawer in result.drawers
         ],
         "content_preview",
     )
-    return recorded(
+    return answer_with_notice(
         {
             "drawers": rows,
             "total": result.total,
@@ -202,18 +202,18 @@ LIST_DRAWERS = Tool(
         Argument("wing"),
         Argument("room"),
         Argument("since", _SINCE),
-        Argument("before", _BEFORE),
+        Argument("before", _UNTIL_HELP),
         Argument("limit", schema={"minimum": 1, "maximum": 100}),
         Argument("offset", schema={"minimum": 0}),
     ),
-    answer=_listed,
+    answer=_answer_list,
     output=shape(drawers=LIST, total=NUMBER, count=NUMBER, offset=NUMBER, limit=NUMBER),
     failure=failure,
-    nowhere=lambda given: _listed(ListDrawersResult((), 0, given["limit"] or 20, given["offset"] or 0), given),
+    nowhere=lambda given: _answer_list(ListDrawersResult((), 0, given["limit"] or 20, given["offset"] or 0), given),
 )
 
 
-def _added(result: RememberResult, given: Given) -> Answer:
+def _added(result: RememberResult, call: CallArguments) -> Answer:
     fields: dict[str, Any] = {
         "success": True,
         "drawer_id": id_of(result.id, result.drawers),
@@ -224,8 +224,8 @@ def _added(result: RememberResult, given: Given) -> Answer:
     return document(fields if result.filed else {**fields, "reason": "already_exists"})
 
 
-def _by_whom(given: Given) -> Mapping[str, Any]:
-    about = {"source_file": given["source_file"]} if given["source_file"] else None
+def _by_whom(call: CallArguments) -> Mapping[str, Any]:
+    about = {"source_file": call["source_file"]} if call["source_file"] else None
     return {"once": True, "metadata": None if about is None else json.dumps(about, ensure_ascii=False)}
 
 
@@ -234,8 +234,8 @@ ADD_DRAWER = Tool(
     operation="remember",
     description="File words for later sessions, exactly as they are. The same words are not filed twice in a wing.",
     arguments=(
-        Argument("wing", "Project, person or agent.", required=True),
-        Argument("room", "Topic.", required=True),
+        Argument("wing", "Project, person or agent.", is_required=True),
+        Argument("room", "Topic.", is_required=True),
         Argument("content", "Exact words, understood without this session.", "text"),
         Argument("source_file", "Where they are from.", None, TEXT),
         Argument("added_by", "", "by", default="mcp"),
@@ -249,7 +249,7 @@ ADD_DRAWER = Tool(
 )
 
 
-def _updated(result: UpdateDrawerResult, given: Given) -> Answer:
+def _updated(result: UpdateDrawerResult, call: CallArguments) -> Answer:
     return document({"success": True, "drawer_id": result.id, "wing": result.wing, "room": result.room})
 
 
@@ -274,17 +274,17 @@ UPDATE_DRAWER = Tool(
 )
 
 
-def _deleted(result: ForgetResult, given: Given) -> Answer:
+def _deleted(result: ForgetResult, call: CallArguments) -> Answer:
     if not result.forgotten:
-        return failure(f"'{given['drawer_id']}' was deleted before; nothing was done.")
-    return document({"success": True, "drawer_id": given["drawer_id"]})
+        return failure(f"'{call['drawer_id']}' was deleted before; nothing was done.")
+    return document({"success": True, "drawer_id": call["drawer_id"]})
 
 
 DELETE_DRAWER = Tool(
     name="mempalace_delete_drawer",
     operation="forget",
     description="Let a drawer be found no longer. The archive keeps its words; 'palazzo undo' brings it back.",
-    arguments=(Argument("drawer_id", "", None, TEXT, required=True),),
+    arguments=(Argument("drawer_id", "", None, TEXT, is_required=True),),
     hints=CHANGES,
     fields=lambda given: {"ids": (given["drawer_id"],)},
     answer=_deleted,
@@ -296,7 +296,7 @@ DELETE_DRAWER = Tool(
 # --- sync --------------------------------------------------------------------------------------------------
 
 
-def _synced(result: SyncSourcesResult, given: Given) -> Answer:
+def _answer_sync(result: SyncSourcesResult, call: CallArguments) -> Answer:
     return document(
         {
             "success": True,
@@ -322,7 +322,7 @@ SYNC = Tool(
     ),
     hints=CHANGES,
     fields=lambda given: {"path": None if given["project_dir"] is None else Path(given["project_dir"])},
-    answer=_synced,
+    answer=_answer_sync,
     output=shape(success=FLAG, scanned=NUMBER, dry_run=FLAG),
     failure=failure,
 )

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.mcp.profiles.mempalace.shaping import document, failure, fitted, iso, recorded, rest
+from palazzo.mcp.profiles.mempalace.shaping import answer_with_notice, document, failure, fit_rows, iso, rest
 from palazzo.mcp.profiles.notes import id_of
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Step, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
 from palazzo.operations.checkpoint import CheckpointResult
 from palazzo.operations.diary_read import DiaryReadResult
 from palazzo.operations.diary_write import DiaryWriteResult
@@ -24,14 +24,14 @@ _WING = Argument("wing", "The project that it is about; the agent's own wing if 
 # --- diaries -----------------------------------------------------------------------------------------------
 
 
-def _project(given: Given) -> Mapping[str, Any]:
+def _project(call: CallArguments) -> Mapping[str, Any]:
     """A diary is in its agent's wing whatever is said, so another wing is the project that an entry is about."""
-    own = f"wing_{given['agent_name']}".lower()
-    wing = given["wing"]
+    own = f"wing_{call['agent_name']}".lower()
+    wing = call["wing"]
     return {"project": None if wing is None or wing.lower() == own else wing}
 
 
-def _written(result: DiaryWriteResult, given: Given) -> Answer:
+def _answer_write(result: DiaryWriteResult, call: CallArguments) -> Answer:
     return document(
         {
             "success": True,
@@ -55,19 +55,19 @@ DIARY_WRITE = Tool(
     ),
     hints=ADDS,
     fields=_project,
-    answer=_written,
+    answer=_answer_write,
     output=shape(success=FLAG, entry_id=TEXT, agent=TEXT, topic=TEXT, timestamp=TEXT),
     failure=failure,
 )
 
 
-def _read(result: DiaryReadResult, given: Given) -> Answer:
+def _read(result: DiaryReadResult, call: CallArguments) -> Answer:
     entries = [
-        {"date": one.date, "timestamp": iso(one.timestamp), "topic": one.topic, "content": one.content}
-        for one in result.entries
+        {"date": entry.date, "timestamp": iso(entry.timestamp), "topic": entry.topic, "content": entry.content}
+        for entry in result.entries
     ]
-    rows, left_out = fitted(entries, "content")
-    return recorded(
+    rows, left_out = fit_rows(entries, "content")
+    return answer_with_notice(
         {
             "agent": result.agent,
             "entries": rows,
@@ -90,12 +90,12 @@ DIARY_READ = Tool(
 )
 
 
-def _agents(result: ListAgentsResult, given: Given) -> Answer:
+def _agents(result: ListAgentsResult, call: CallArguments) -> Answer:
     return document(
         {
             "agents": [
-                {"name": one.name, "wing": one.wing, "entries": one.entries, "last_at": iso(one.last_at)}
-                for one in result.agents[:100]
+                {"name": agent.name, "wing": agent.wing, "entries": agent.entries, "last_at": iso(agent.last_at)}
+                for agent in result.agents[:100]
             ]
         }
     )
@@ -125,23 +125,23 @@ _ENTRY = {
 }
 
 
-def _parts(given: Given) -> Mapping[str, Any]:
-    parts: dict[str, Any] = {"items": given["items"]}
-    if given["diary"] is not None:
-        parts["diary"] = {"agent_name": given.host or "agent", **given["diary"]}
+def _parts(call: CallArguments) -> Mapping[str, Any]:
+    parts: dict[str, Any] = {"items": call["items"]}
+    if call["diary"] is not None:
+        parts["diary"] = {"agent_name": call.host or "agent", **call["diary"]}
     return {"document": json.dumps(parts, ensure_ascii=False)}
 
 
-def _saved(result: CheckpointResult, given: Given) -> Answer:
+def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
     return document(
         {
             "added": [
-                {"drawer_id": id_of(one.id, one.drawers), "wing": one.wing, "room": one.room, "part": one.part}
-                for one in result.added
+                {"drawer_id": id_of(note.id, note.drawers), "wing": note.wing, "room": note.room, "part": note.part}
+                for note in result.added
             ],
             "duplicates": [
-                {"drawer_id": one.id, "wing": one.wing, "room": one.room, "item": one.number, "filed": one.filed}
-                for one in result.duplicates
+                {"drawer_id": note.id, "wing": note.wing, "room": note.room, "item": note.number, "filed": note.filed}
+                for note in result.duplicates
             ],
             "errors": [],
         }
@@ -153,12 +153,12 @@ CHECKPOINT = Tool(
     operation="checkpoint",
     description="File several drawers and a diary entry at once: all of it or, where a part is wrong, nothing.",
     arguments=(
-        Argument("items", "What to file.", None, {"type": "array", "items": _ITEM}, required=True),
+        Argument("items", "What to file.", None, {"type": "array", "items": _ITEM}, is_required=True),
         Argument("diary", "An entry for the diary.", None, _ENTRY),
     ),
     hints=ADDS,
     fields=_parts,
-    answer=_saved,
+    answer=_answer_checkpoint,
     output=shape(added=LIST, duplicates=LIST, errors=LIST),
     failure=failure,
 )
@@ -170,19 +170,19 @@ _HOOKS = ("silent_save", "desktop_toast")
 _FLAG_OR_NOTHING = {"type": "boolean"}
 
 
-def _set_and_get(given: Given) -> Sequence[Step]:
-    said = [(name, "true" if given[name] else "false") for name in _HOOKS if given[name] is not None]
-    writing = [Step("settings", {"action": "set", "key": name, "value": value}) for name, value in said]
+def _set_and_get(call: CallArguments) -> Sequence[Step]:
+    changes = [(name, "true" if call[name] else "false") for name in _HOOKS if call[name] is not None]
+    writing = [Step("settings", {"action": "set", "key": name, "value": value}) for name, value in changes]
     return [*writing, *(Step("settings", {"action": "get", "key": name}) for name in _HOOKS)]
 
 
-def _hook_settings(results: Sequence[SettingsResult], given: Given) -> Answer:
+def _hook_settings(results: Sequence[SettingsResult], call: CallArguments) -> Answer:
     mode, toast = (result.settings[0].value for result in results[-2:])
     return document(
         {
             "success": True,
             "settings": {"silent_save": mode == "silent", "desktop_toast": toast},
-            "updated": [name for name in _HOOKS if given[name] is not None],
+            "updated": [name for name in _HOOKS if call[name] is not None],
         }
     )
 
@@ -203,10 +203,10 @@ HOOK_SETTINGS = Tool(
 )
 
 
-def _filed_away(result: StatusResult, given: Given) -> Answer:
+def _filed_away(result: StatusResult, call: CallArguments) -> Answer:
     if result.filed is None:
-        told: dict[str, Any] = {"status": "quiet", "message": "Nothing was filed yet.", "count": 0, "timestamp": None}
-        return document(told)
+        fields: dict[str, Any] = {"status": "quiet", "message": "Nothing was filed yet.", "count": 0, "timestamp": None}
+        return document(fields)
     count, at = result.filed.items, iso(result.filed.at)
     message = f"{count:,} {'memory was' if count == 1 else 'memories were'} filed away by {at}."
     return document({"status": "ok", "message": message, "count": count, "timestamp": at})

@@ -27,7 +27,7 @@ def document(fields: Mapping[str, Any]) -> Answer:
     return Answer(fields, document=fields)
 
 
-def recorded(fields: Mapping[str, Any]) -> Answer:
+def answer_with_notice(fields: Mapping[str, Any]) -> Answer:
     """Return an answer of fields that hold recorded words. What models are shown says so first; what is parsed, not."""
     return Answer({"notice": f"{NOTICE}.", **fields}, document=fields)
 
@@ -48,23 +48,23 @@ def failure_with_suggestions(why: str, error: Exception | None) -> Answer:
     return Answer({"error": why, "suggestions": near}, failed=True)
 
 
-def fitted(rows: Sequence[Mapping[str, Any]], words: str) -> tuple[list[dict[str, Any]], int]:
+def fit_rows(rows: Sequence[Mapping[str, Any]], words: str) -> tuple[list[dict[str, Any]], int]:
     """Return as many rows as one answer may hold, and how many are left out; the last may say that it is truncated.
 
     `words` names the field of a row that may be cut.
     """
-    shown: list[dict[str, Any]] = []
-    left = MOST
+    fitting_rows: list[dict[str, Any]] = []
+    remaining_chars = MOST
     for row in rows:
         size = len(json.dumps(row, ensure_ascii=False))
-        kept = len(row[words]) - max(size - left, 0)
-        if size > left:
-            if not shown or kept >= _LEAST:
-                shown.append({**row, words: row[words][: max(kept, 0)], "truncated": True})
+        text_length = len(row[words]) - max(size - remaining_chars, 0)
+        if size > remaining_chars:
+            if not fitting_rows or text_length >= _LEAST:
+                fitting_rows.append({**row, words: row[words][: max(text_length, 0)], "truncated": True})
             break
-        left -= size
-        shown.append(dict(row))
-    return shown, len(rows) - len(shown)
+        remaining_chars -= size
+        fitting_rows.append(dict(row))
+    return fitting_rows, len(rows) - len(fitting_rows)
 
 
 def rest(left_out: int) -> dict[str, int]:

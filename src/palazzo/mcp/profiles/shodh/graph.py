@@ -7,7 +7,7 @@ from typing import Any
 
 from palazzo.mcp.profiles.shodh.shaping import answer_list, answer_records, reading, unbound_argument
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
-from palazzo.mcp.tools import Answer, Argument, Given, Step, Tool
+from palazzo.mcp.tools import Answer, Argument, CallArguments, Step, Tool
 from palazzo.mcp.toolsets.facts import fact_line, told_fact
 from palazzo.operations.facts import FactView
 from palazzo.operations.kg_query import KgQueryResult
@@ -48,7 +48,7 @@ def _newest_first(result: KgQueryResult | KgTimelineResult) -> Sequence[FactView
     return result.facts if isinstance(result, KgQueryResult) else result.timeline[::-1]
 
 
-def _answer_search(results: Sequence[KgQueryResult | KgTimelineResult], call: Given) -> Answer:
+def _answer_search(results: Sequence[KgQueryResult | KgTimelineResult], call: CallArguments) -> Answer:
     words = (call["query"] or "").casefold().split()
     views = [
         view
@@ -84,7 +84,7 @@ FACT_NARRATIVES = Tool(
 )
 
 
-def _answer_explore(result: KgQueryResult, call: Given) -> Answer:
+def _answer_explore(result: KgQueryResult, call: CallArguments) -> Answer:
     facts = [_fact_row(view) for view in result.facts]
     entities = [{"name": name} for name in dict.fromkeys(row[end] for row in facts for end in ("subject", "object"))]
     relationships = [
@@ -127,7 +127,7 @@ EXPLORE_ENTITY = Tool(
 )
 
 
-def _answer_entities(result: MemoryStatsResult, call: Given) -> Answer:
+def _answer_entities(result: MemoryStatsResult, call: CallArguments) -> Answer:
     rows = [
         {"name": entity.name, "entity_type": entity.kind, "mention_count": entity.drawers} for entity in result.entities
     ]

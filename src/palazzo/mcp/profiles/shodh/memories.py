@@ -7,7 +7,7 @@ from typing import Any
 
 from palazzo.mcp.profiles.shodh.shaping import (
     TYPE,
-    fitted,
+    fit_rows,
     iso,
     line,
     memories,
@@ -17,7 +17,7 @@ from palazzo.mcp.profiles.shodh.shaping import (
     unbound_argument,
 )
 from palazzo.mcp.telling import FLAG, LIST, MOST, NOTICE, NUMBER, TEXT, shape
-from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.context_summary import ContextSummaryResult
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.list_drawers import ListDrawersResult
@@ -29,7 +29,7 @@ from palazzo.text.counts import count_noun
 _MOST_IDS = 100
 
 
-def _answer_forget(result: ForgetResult, call: Given) -> Answer:
+def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
     count = len(result.forgotten)
     ids = list(result.forgotten[:_MOST_IDS])
     sample = "".join(f"\n{uid}: {text}" for uid, text in result.sample)
@@ -43,7 +43,7 @@ FORGET = Tool(
     name="forget",
     operation="forget",
     description="Let a memory be found no longer. The archive keeps its words; 'palazzo undo' brings it back.",
-    arguments=(unbound_argument("id", TEXT, required=True),),
+    arguments=(unbound_argument("id", TEXT, is_required=True),),
     hints=CHANGES,
     fields=lambda call: {"ids": (call["id"],)},
     answer=_answer_forget,
@@ -55,7 +55,7 @@ FORGET_BY_TAGS = Tool(
     operation="forget",
     description="Let all memories with any of these tags be found no longer. Only says which unless dry_run is false.",
     arguments=(
-        Argument("tags", required=True, schema={"minItems": 1}),
+        Argument("tags", is_required=True, schema={"minItems": 1}),
         Argument("dry_run", default=True, schema={"default": True}),
     ),
     hints=CHANGES,
@@ -67,7 +67,7 @@ FORGET_BY_TAGS = Tool(
 # --- list_memories, get_memory, context_summary ------------------------------------------------------------
 
 
-def _answer_list(result: ListDrawersResult, call: Given) -> Answer:
+def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
     rows = [memory(drawer) for drawer in result.drawers]
     return memories(rows, "There are none.", total=result.total, count=len(rows))
 
@@ -88,7 +88,7 @@ LIST_MEMORIES = Tool(
 )
 
 
-def _answer_get(result: ShowResult, call: Given) -> Answer:
+def _answer_get(result: ShowResult, call: CallArguments) -> Answer:
     if result.kind not in ("drawer", "item"):
         error = f"'{call.arguments.get('id') or call['memory_id']}' is a {result.kind}, and no memory."
         return Answer({"error": error}, error, failed=True)
@@ -142,7 +142,7 @@ def _add_found(answer: Answer) -> Answer:
 _SECTIONS = ("decisions", "learnings", "context")
 
 
-def _answer_summary(result: ContextSummaryResult, call: Given) -> Answer:
+def _answer_summary(result: ContextSummaryResult, call: CallArguments) -> Answer:
     sections = {
         name: [memory(drawer) for drawer in getattr(result, name)] if call[f"include_{name}"] else []
         for name in _SECTIONS
@@ -150,7 +150,7 @@ def _answer_summary(result: ContextSummaryResult, call: Given) -> Answer:
     if not any(sections.values()):
         nothing = "Nothing was remembered here yet: remember keeps decisions, learnings and context."
         return Answer({"notice": nothing, **sections}, nothing)
-    sections = {name: fitted(rows, MOST // len(sections)) for name, rows in sections.items()}
+    sections = {name: fit_rows(rows, MOST // len(sections)) for name, rows in sections.items()}
     notice = f"{NOTICE}: {count_noun(sum(map(len, sections.values())), 'note')}, newest first."
     lines = [f"{name}:\n" + "\n".join(map(line, rows)) for name, rows in sections.items() if rows]
     return Answer({"notice": notice, **sections}, reading(notice, lines))

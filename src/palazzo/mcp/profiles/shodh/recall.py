@@ -16,7 +16,7 @@ from palazzo.mcp.profiles.shodh.shaping import (
     TEXTS,
     TYPE,
     enum_schema,
-    fitted,
+    fit_rows,
     line,
     memories,
     memory,
@@ -25,7 +25,7 @@ from palazzo.mcp.profiles.shodh.shaping import (
 )
 from palazzo.mcp.schema import Schema
 from palazzo.mcp.telling import FLAG, LIST, MOST, NOTICE, OBJECT, TEXT, shape
-from palazzo.mcp.tools import ADDS, Answer, Argument, Given, Step, Tool
+from palazzo.mcp.tools import ADDS, Answer, Argument, CallArguments, Step, Tool
 from palazzo.mcp.toolsets.facts import fact_line, told_fact
 from palazzo.mcp.toolsets.tasks import task_line, told_reminder, told_todo
 from palazzo.operations.list_drawers import ListDrawersResult
@@ -53,7 +53,7 @@ _UNSUPPORTED_FILTERS: Mapping[str, Schema] = {
 """Filters of shodh's server by metadata; Palazzo filters by tags, times and importance."""
 
 
-def _plan_recall(call: Given) -> Sequence[Step]:
+def _plan_recall(call: CallArguments) -> Sequence[Step]:
     mode, limit = call["mode"], call["limit"]
     if mode in _UNSUPPORTED_MODES:
         raise UsageError(
@@ -70,7 +70,7 @@ def _plan_recall(call: Given) -> Sequence[Step]:
     return [Step("search", {**request, "limit": limit, "without": signals})]
 
 
-def _answer_recall(results: Sequence[SearchResult | ListDrawersResult], call: Given) -> Answer:
+def _answer_recall(results: Sequence[SearchResult | ListDrawersResult], call: CallArguments) -> Answer:
     (result,) = results
     criteria = {"query": call["query"], "mode": call["mode"]}
     nothing = "No memory matches: try other words, a name, a path, or leave filters out."
@@ -117,11 +117,11 @@ RECALL = Tool(
 )
 
 
-def _plan_recall_by_tags(call: Given) -> Sequence[Step]:
+def _plan_recall_by_tags(call: CallArguments) -> Sequence[Step]:
     return [Step("list_drawers", {"tags": (tag,), "limit": call["limit"]}, NO_DRAWERS) for tag in call["tags"]]
 
 
-def _answer_recall_by_tags(results: Sequence[ListDrawersResult], call: Given) -> Answer:
+def _answer_recall_by_tags(results: Sequence[ListDrawersResult], call: CallArguments) -> Answer:
     drawers = {drawer.id: drawer for result in results for drawer in result.drawers if drawer.trust != "external"}
     newest = sorted(drawers.values(), key=lambda drawer: -drawer.created_at)[: call["limit"]]
     rows = [memory(drawer) for drawer in newest]
@@ -133,7 +133,7 @@ RECALL_BY_TAGS = Tool(
     operation="list_drawers",
     description="List the memories that have any of these tags, newest first.",
     arguments=(
-        unbound_argument("tags", {**TEXTS, "minItems": 1}, required=True),
+        unbound_argument("tags", {**TEXTS, "minItems": 1}, is_required=True),
         Argument("limit", schema=_LIMIT, default=50),
         _FULL_CONTENT,
     ),
@@ -146,7 +146,7 @@ RECALL_BY_TAGS = Tool(
 # --- proactive_context -------------------------------------------------------------------------------------
 
 
-def _plan_context(call: Given) -> Sequence[Step]:
+def _plan_context(call: CallArguments) -> Sequence[Step]:
     types = tuple(kind.lower() for kind in call["memory_types"] or ())
     request = {"context": call["context"], "limit": call["max_results"], "floor": call["semantic_threshold"]}
     suggestion = Step("proactive_context", {**request, "filed_as": types, "agent": call.host or None})
@@ -163,11 +163,11 @@ def _own_words(context: str) -> str:
     return "".join(context[start:end] for start, end in said_spans(context))
 
 
-def _answer_context(results: Sequence[Any], call: Given) -> Answer:
+def _answer_context(results: Sequence[Any], call: CallArguments) -> Answer:
     result: ProactiveContextResult = results[0]
     note: RememberResult | None = results[1] if len(results) > 1 else None
     rows = [memory(view, view.score, result.labels.get(view.id, "")) for view in result.memories]
-    shown_rows = fitted(rows, MOST // 2)
+    shown_rows = fit_rows(rows, MOST // 2)
     reminders = [told_reminder(view) for view in result.reminders]
     todos = [told_todo(view) for view in result.todos]
     facts = [told_fact(view) for view in result.facts]

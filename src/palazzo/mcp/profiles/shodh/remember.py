@@ -10,7 +10,7 @@ from palazzo.mcp.profiles.notes import id_of
 from palazzo.mcp.profiles.shodh.shaping import DECIMAL, SHARE, TYPE, enum_schema, unbound_argument
 from palazzo.mcp.schema import Schema
 from palazzo.mcp.telling import OBJECT, TEXT, shape
-from palazzo.mcp.tools import ADDS, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import ADDS, Answer, Argument, CallArguments, Tool
 from palazzo.operations.remember import RememberResult
 
 _METADATA: Mapping[str, Schema] = {
@@ -37,7 +37,7 @@ _METADATA: Mapping[str, Schema] = {
 """Arguments that Palazzo stores as metadata of the memory, and otherwise ignores."""
 
 
-def _request_remember(call: Given) -> Mapping[str, Any]:
+def _request_remember(call: CallArguments) -> Mapping[str, Any]:
     arguments = {name: call[name] for name in _METADATA if call[name] is not None}
     metadata = {**arguments, **(call["metadata"] or {})}
     return {
@@ -48,7 +48,7 @@ def _request_remember(call: Given) -> Mapping[str, Any]:
     }
 
 
-def _answer_remember(result: RememberResult, call: Given) -> Answer:
+def _answer_remember(result: RememberResult, call: CallArguments) -> Answer:
     uid = id_of(result.id, result.drawers)
     fields: dict[str, Any] = {"id": uid, "memory_type": call["type"], "tags": list(call["tags"] or ())}
     text = f"Remembered as {uid}." if result.filed else f"It was there already, in these words: {uid}."

@@ -16,7 +16,7 @@ from palazzo.mcp.profiles.shodh.shaping import (
     unbound_argument,
 )
 from palazzo.mcp.telling import LIST, NUMBER, TEXT, shape
-from palazzo.mcp.tools import ADDS, Answer, Given, Step, Tool
+from palazzo.mcp.tools import ADDS, Answer, CallArguments, Step, Tool
 from palazzo.operations.remind import RemindResult
 from palazzo.operations.reminders import RemindersResult
 from palazzo.operations.tasks import ReminderView
@@ -55,7 +55,7 @@ def _render_reminder(row: Mapping[str, Any]) -> str:
 # --- setting -----------------------------------------------------------------------------------------------
 
 
-def _request_occasion(call: Given) -> Mapping[str, Any]:
+def _request_occasion(call: CallArguments) -> Mapping[str, Any]:
     """Return the fields of the request that say when the reminder is due."""
     trigger = call["trigger_type"]
     value = call[_TRIGGERS[trigger]]
@@ -66,11 +66,11 @@ def _request_occasion(call: Given) -> Mapping[str, Any]:
     return {"at": value if trigger == "time" else f"in {round(value)} seconds"}
 
 
-def _plan_set(call: Given) -> Sequence[Step]:
+def _plan_set(call: CallArguments) -> Sequence[Step]:
     return [Step("remind", {"text": call["content"], "by": call.host, **_request_occasion(call)})]
 
 
-def _answer_set(results: Sequence[RemindResult], call: Given) -> Answer:
+def _answer_set(results: Sequence[RemindResult], call: CallArguments) -> Answer:
     row = _row(results[0].reminder)
     condition = f" It is due when all these words appear: {row['keywords']}." if len(call["keywords"] or ()) > 1 else ""
     return Answer(row, f"Reminder {row['id']} is set.{condition}")
@@ -81,8 +81,8 @@ SET_REMINDER = Tool(
     operation="remind",
     description="Set a reminder for a time, after some seconds, or for when keywords appear.",
     arguments=(
-        unbound_argument("content", TEXT, required=True),
-        unbound_argument("trigger_type", enum_schema(*_TRIGGERS), required=True),
+        unbound_argument("content", TEXT, is_required=True),
+        unbound_argument("trigger_type", enum_schema(*_TRIGGERS), is_required=True),
         unbound_argument("trigger_at", TEXT, "For time: 2026-03-04T18:00Z, 'tomorrow 9:00'."),
         unbound_argument("after_seconds", {**DECIMAL, "minimum": 1, "maximum": _LONGEST_DELAY}, "For duration."),
         unbound_argument("keywords", TEXTS, "For context: all of them must appear."),
@@ -101,7 +101,7 @@ SET_REMINDER = Tool(
 # --- listing, dismissing -----------------------------------------------------------------------------------
 
 
-def _answer_list(result: RemindersResult, call: Given) -> Answer:
+def _answer_list(result: RemindersResult, call: CallArguments) -> Answer:
     status = call["status"]
     rows = [_row(view) for view in result.reminders]
     return answer_records(
@@ -124,7 +124,7 @@ LIST_REMINDERS = Tool(
 )
 
 
-def _answer_dismiss(result: RemindersResult, call: Given) -> Answer:
+def _answer_dismiss(result: RemindersResult, call: CallArguments) -> Answer:
     (view,) = (*result.reminders, *result.before)
     return answer_closing(_row(view), bool(result.reminders), "Dismissed")
 
@@ -133,7 +133,7 @@ DISMISS_REMINDER = Tool(
     name="dismiss_reminder",
     operation="reminders",
     description="Mark a reminder as done, so that it is never due again.",
-    arguments=(unbound_argument("reminder_id", TEXT, required=True),),
+    arguments=(unbound_argument("reminder_id", TEXT, is_required=True),),
     hints=ADDS,
     fields=lambda call: {"action": "done", "ids": (call["reminder_id"],)},
     answer=_answer_dismiss,

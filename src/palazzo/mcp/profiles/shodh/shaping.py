@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from palazzo.guard.fences import fenced
+from palazzo.guard.fences import fence_text
 from palazzo.mcp.schema import Schema
 from palazzo.mcp.telling import FLAG, LIST, MOST, NOTICE, TEXT, shape
 from palazzo.mcp.tools import Answer, Argument
@@ -46,11 +46,11 @@ def unbound_argument(
     description: str = "",
     default: Any = None,
     *,
-    required: bool = False,
+    is_required: bool = False,
     is_ignored: bool = False,
 ) -> Argument:
     """Return an argument that fills no field of the request by itself: the tool's own functions read it."""
-    return Argument(name, description, None, schema, default, required=required, is_ignored=is_ignored)
+    return Argument(name, description, None, schema, default, is_required=is_required, is_ignored=is_ignored)
 
 
 TYPE = enum_schema(*TYPES)
@@ -90,40 +90,40 @@ def type_name(kind: str) -> str:
     return _TYPE_NAMES.get(kind, kind.capitalize())
 
 
-def line(told: Mapping[str, Any]) -> str:
+def line(row: Mapping[str, Any]) -> str:
     """Return a memory as a line of its own, its words indented below."""
-    score = "" if told.get("score") is None else f"{told['score']:.2f}"
-    said = (told["type"], (told["created_at"] or "")[:16], told["trust"], *told["tags"], told.get("branch"), score)
-    head = (f"[{told['id']}]", *said)
-    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(told["content"]).rstrip("\n").splitlines())
-    cut = "\n  (a part of it: get_memory shows the memory)" if told.get("truncated") else ""
+    score = "" if row.get("score") is None else f"{row['score']:.2f}"
+    head_parts = (row["type"], (row["created_at"] or "")[:16], row["trust"], *row["tags"], row.get("branch"), score)
+    head = (f"[{row['id']}]", *head_parts)
+    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(row["content"]).rstrip("\n").splitlines())
+    cut = "\n  (a part of it: get_memory shows the memory)" if row.get("truncated") else ""
     return f"{' · '.join(filter(None, head))}\n{words}{cut}"
 
 
-def fitted(rows: Sequence[Mapping[str, Any]], left: int = MOST) -> list[dict[str, Any]]:
+def fit_rows(rows: Sequence[Mapping[str, Any]], remaining_chars: int = MOST) -> list[dict[str, Any]]:
     """Return as many memories as one answer may hold; the last may be cut, and says so."""
-    shown: list[dict[str, Any]] = []
+    fitting_rows: list[dict[str, Any]] = []
     for row in rows:
         size = len(json.dumps(row, ensure_ascii=False))
-        kept = len(row["content"]) - max(size - left, 0)
-        if size > left:
-            if not shown or kept >= _LEAST:
-                shown.append({**row, "content": row["content"][: max(kept, 0)], "truncated": True})
+        text_length = len(row["content"]) - max(size - remaining_chars, 0)
+        if size > remaining_chars:
+            if not fitting_rows or text_length >= _LEAST:
+                fitting_rows.append({**row, "content": row["content"][: max(text_length, 0)], "truncated": True})
             break
-        left -= size
-        shown.append(dict(row))
-    return shown
+        remaining_chars -= size
+        fitting_rows.append(dict(row))
+    return fitting_rows
 
 
 def memories(rows: Sequence[Mapping[str, Any]], nothing: str, **others: Any) -> Answer:
     """Return an answer of memories; `nothing` is said where there are none. `others` are fields beside them."""
-    shown = fitted(rows)
-    if not shown:
+    fitting_rows = fit_rows(rows)
+    if not fitting_rows:
         return Answer({"notice": nothing, "memories": [], **others}, nothing)
-    notice = f"{NOTICE}: {len(shown)} {'memory' if len(shown) == 1 else 'memories'}."
-    if len(shown) < len(rows):
-        notice += f" {len(rows) - len(shown)} more did not fit: ask for fewer at a time."
-    return Answer({"notice": notice, "memories": shown, **others}, reading(notice, map(line, shown)))
+    notice = f"{NOTICE}: {len(fitting_rows)} {'memory' if len(fitting_rows) == 1 else 'memories'}."
+    if len(fitting_rows) < len(rows):
+        notice += f" {len(rows) - len(fitting_rows)} more did not fit: ask for fewer at a time."
+    return Answer({"notice": notice, "memories": fitting_rows, **others}, reading(notice, map(line, fitting_rows)))
 
 
 # --- other answers -----------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def answer_records(
 
     `describe` words how many are shown; `nothing` is the notice where there are none.
     """
-    fitting_rows = fitted(rows)
+    fitting_rows = fit_rows(rows)
     count = len(fitting_rows)
     fields = {**fields, name: fitting_rows, "count": count}
     if not fitting_rows:
@@ -172,4 +172,4 @@ CLOSING_OUTPUT = shape(id=TEXT, status=TEXT, changed=FLAG)
 
 def reading(notice: str, lines: Iterable[str]) -> str:
     """Return recorded words for reading, in the fence."""
-    return fenced("\n\n".join([notice, *lines]))
+    return fence_text("\n\n".join([notice, *lines]))

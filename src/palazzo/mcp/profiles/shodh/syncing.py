@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palazzo.mcp.telling import LIST, NUMBER, TEXT, shape
-from palazzo.mcp.tools import Answer, Argument, Given, Hints, Tool
+from palazzo.mcp.tools import Answer, Argument, CallArguments, Hints, Tool
 from palazzo.mcp.toolsets.syncing import pulled_line, pushed_line
 from palazzo.operations.sync_now import SyncNowResult
 from palazzo.operations.sync_pull import PulledView, SyncPullResult
@@ -18,37 +18,37 @@ _FROM = (Argument("from", "The remote; all if left out.", "remote"),)
 _FIELDS = shape(pushed=NUMBER, pulled=NUMBER, conflicts=LIST)
 
 
-def _told(pulled: Sequence[PulledView], pushed: Sequence[PushedView]) -> Answer:
-    told = {
-        "pushed": sum(sum(one.records.values()) for one in pushed),
-        "pulled": sum(sum(one.added.values()) for one in pulled),
-        "conflicts": [conflict for one in pulled for conflict in one.conflicts],
+def _answer_sync(pulls: Sequence[PulledView], pushes: Sequence[PushedView]) -> Answer:
+    fields = {
+        "pushed": sum(sum(view.records.values()) for view in pushes),
+        "pulled": sum(sum(view.added.values()) for view in pulls),
+        "conflicts": [conflict for view in pulls for conflict in view.conflicts],
     }
-    return Answer(told, "\n".join([*map(pulled_line, pulled), *map(pushed_line, pushed)]))
+    return Answer(fields, "\n".join([*map(pulled_line, pulls), *map(pushed_line, pushes)]))
 
 
-def _both(result: SyncNowResult, given: Given) -> Answer:
-    return _told(result.pulled, result.pushed)
+def _both(result: SyncNowResult, call: CallArguments) -> Answer:
+    return _answer_sync(result.pulled, result.pushed)
 
 
-def _push(result: SyncPushResult, given: Given) -> Answer:
-    return _told((), result.remotes)
+def _push(result: SyncPushResult, call: CallArguments) -> Answer:
+    return _answer_sync((), result.remotes)
 
 
-def _pull(result: SyncPullResult, given: Given) -> Answer:
-    return _told(result.remotes, ())
+def _pull(result: SyncPullResult, call: CallArguments) -> Answer:
+    return _answer_sync(result.remotes, ())
 
 
-def _status(result: SyncStatusResult, given: Given) -> Answer:
-    times = [at for one in result.remotes for at in (one.pushed_at, one.pulled_at) if at is not None]
-    told = {
-        "remotes": [one.name for one in result.remotes],
-        "to_push": sum(one.to_push for one in result.remotes),
+def _status(result: SyncStatusResult, call: CallArguments) -> Answer:
+    times = [at for remote in result.remotes for at in (remote.pushed_at, remote.pulled_at) if at is not None]
+    fields = {
+        "remotes": [remote.name for remote in result.remotes],
+        "to_push": sum(remote.to_push for remote in result.remotes),
         "conflicts": result.conflicts,
         "last": to_iso(max(times)) if times else "",
     }
-    names = ", ".join(one.name for one in result.remotes) or "no remote"
-    return Answer(told, f"{names}; {told['to_push']} to push; last {told['last'] or 'never'}")
+    names = ", ".join(remote.name for remote in result.remotes) or "no remote"
+    return Answer(fields, f"{names}; {fields['to_push']} to push; last {fields['last'] or 'never'}")
 
 
 TOOLS = (

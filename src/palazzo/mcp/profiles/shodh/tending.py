@@ -7,12 +7,12 @@ from typing import Any
 
 from palazzo.mcp.profiles.shodh.shaping import iso, reading
 from palazzo.mcp.telling import LIST, NOTICE, NUMBER, OBJECT, TEXT, shape
-from palazzo.mcp.tools import CHANGES, Answer, Argument, Given, Tool
+from palazzo.mcp.tools import CHANGES, Answer, Argument, CallArguments, Tool
 from palazzo.operations.audit import AuditFinding, AuditResult
 from palazzo.operations.cleanup import CleanupResult
 from palazzo.operations.dedup import DedupResult
 from palazzo.operations.doctor import DoctorResult
-from palazzo.operations.finding import Finding
+from palazzo.operations.finding import Diagnosis
 from palazzo.operations.memory_stats import MemoryStatsResult
 
 _MOST = 50
@@ -23,28 +23,28 @@ _DRY_RUN = Argument("dry_run", "Only says what it would do unless this is false.
 # --- brain, memory_stats -----------------------------------------------------------------------------------
 
 
-def _counted(result: MemoryStatsResult, given: Given) -> Answer:
-    told: dict[str, Any] = {
+def _answer_stats(result: MemoryStatsResult, call: CallArguments) -> Answer:
+    fields: dict[str, Any] = {
         "memories": result.drawers,
         "total_memories": result.drawers,
         "by_type": {**{kind.capitalize(): n for kind, n in result.filed_as.items()}, **result.by_kind},
         "by_tag": result.by_tag,
         "by_age": result.by_age,
         "by_trust": result.by_trust,
-        "entities": [{"name": one.name, "kind": one.kind, "memories": one.drawers} for one in result.entities],
+        "entities": [{"name": entry.name, "kind": entry.kind, "memories": entry.drawers} for entry in result.entities],
         "facts": result.facts,
         "forgotten": result.retired,
         "size_bytes": result.size_bytes,
     }
     lines = [f"{result.drawers:,} memories, {result.facts:,} facts, {result.size_bytes:,} bytes."]
     lines += [
-        f"{name.removeprefix('by_')}: {', '.join(f'{one} {n:,}' for one, n in told[name].items())}"
+        f"{name.removeprefix('by_')}: {', '.join(f'{entry} {n:,}' for entry, n in fields[name].items())}"
         for name in ("by_type", "by_tag", "by_age", "by_trust")
-        if told[name]
+        if fields[name]
     ]
     if result.entities:
-        lines.append(f"mentioned most: {', '.join(f'{one.name} ({one.drawers:,})' for one in result.entities)}")
-    return Answer(told, "\n".join(lines))
+        lines.append(f"mentioned most: {', '.join(f'{entry.name} ({entry.drawers:,})' for entry in result.entities)}")
+    return Answer(fields, "\n".join(lines))
 
 
 def _stats(name: str) -> Tool:
@@ -52,7 +52,7 @@ def _stats(name: str) -> Tool:
         name=name,
         operation="memory_stats",
         description="How much is remembered: by type, tag, age and trust, and who and what it mentions most.",
-        answer=_counted,
+        answer=_answer_stats,
         output=shape(memories=NUMBER, by_type=OBJECT, by_tag=OBJECT, by_age=OBJECT, by_trust=OBJECT, entities=LIST),
     )
 
@@ -63,18 +63,18 @@ BRAIN, MEMORY_STATS = _stats("brain"), _stats("memory_stats")
 # --- health, audit -----------------------------------------------------------------------------------------
 
 
-def _checked(one: Finding | AuditFinding) -> dict[str, Any]:
-    told = {"name": one.name, "ok": one.ok, "detail": one.detail}
-    return {**told, "mend": one.mend} if one.mend and not one.ok else told
+def _describe_finding(check: Diagnosis | AuditFinding) -> dict[str, Any]:
+    fields = {"name": check.name, "ok": check.ok, "detail": check.detail}
+    return {**fields, "mend": check.mend} if check.mend and not check.ok else fields
 
 
-def _check_line(told: Mapping[str, Any]) -> str:
-    mend = f"\n  mend with: {told['mend']}" if "mend" in told else ""
-    return f"{'ok' if told['ok'] else 'not ok'}  {told['name']}: {told['detail']}{mend}"
+def _check_line(check: Mapping[str, Any]) -> str:
+    mend = f"\n  mend with: {check['mend']}" if "mend" in check else ""
+    return f"{'ok' if check['ok'] else 'not ok'}  {check['name']}: {check['detail']}{mend}"
 
 
-def _health(result: DoctorResult, given: Given) -> Answer:
-    checks = [_checked(one) for one in result.findings]
+def _health(result: DoctorResult, call: CallArguments) -> Answer:
+    checks = [_describe_finding(check) for check in result.findings]
     return Answer({"checks": checks}, "\n".join(map(_check_line, checks)))
 
 
@@ -87,13 +87,18 @@ HEALTH = Tool(
 )
 
 
-def _audited(result: AuditResult, given: Given) -> Answer:
+def _answer_audit(result: AuditResult, call: CallArguments) -> Answer:
     findings = [
-        {**_checked(one), "count": one.count, **({"examples": list(one.examples)} if one.examples else {})}
-        for one in result.findings
+        {
+            **_describe_finding(check),
+            "count": check.count,
+            **({"examples": list(check.examples)} if check.examples else {}),
+        }
+        for check in result.findings
     ]
     lines = [
-        "\n".join([_check_line(one), *(f"  {example}" for example in one.get("examples", ()))]) for one in findings
+        "\n".join([_check_line(check), *(f"  {example}" for example in check.get("examples", ()))])
+        for check in findings
     ]
     notice = f"{NOTICE}: what could be tidied up."
     return Answer({"notice": notice, "findings": findings}, reading(notice, lines))
@@ -104,7 +109,7 @@ AUDIT = Tool(
     operation="audit",
     description="What could be tidied up: noise, repeated memories, gone documents; each with the command that does.",
     arguments=(Argument("threshold", "How alike is alike.", schema=_SHARE),),
-    answer=_audited,
+    answer=_answer_audit,
     output=shape(notice=TEXT, findings=LIST),
 )
 
@@ -112,21 +117,21 @@ AUDIT = Tool(
 # --- cleanup, dedup ----------------------------------------------------------------------------------------
 
 
-def _cleaned(result: CleanupResult, given: Given) -> Answer:
+def _answer_cleanup(result: CleanupResult, call: CallArguments) -> Answer:
     candidates = [
         {
-            "id": one.id,
-            "content": one.text,
-            "reason": one.reason,
-            "importance": one.importance,
-            "created_at": iso(one.created_at),
+            "id": candidate.id,
+            "content": candidate.text,
+            "reason": candidate.reason,
+            "importance": candidate.importance,
+            "created_at": iso(candidate.created_at),
         }
-        for one in result.candidates[:_MOST]
+        for candidate in result.candidates[:_MOST]
     ]
     removed = len(result.forgotten) if not result.dry_run else 0
     did = f"{len(result.candidates):,} would be forgotten" if result.dry_run else f"{removed:,} were forgotten"
     notice = f"{NOTICE}: {did}."
-    lines = [f"[{one['id']}] {one['reason']}: {one['content']}" for one in candidates]
+    lines = [f"[{candidate['id']}] {candidate['reason']}: {candidate['content']}" for candidate in candidates]
     return Answer({"notice": notice, "candidates": candidates, "removed": removed}, reading(notice, lines))
 
 
@@ -140,21 +145,28 @@ CLEANUP = Tool(
         _DRY_RUN,
     ),
     hints=CHANGES,
-    answer=_cleaned,
+    answer=_answer_cleanup,
     output=shape(notice=TEXT, candidates=LIST, removed=NUMBER),
 )
 
 
-def _folded(result: DedupResult, given: Given) -> Answer:
+def _answer_dedup(result: DedupResult, call: CallArguments) -> Answer:
     clusters: list[dict[str, Any]] = [
-        {"survivor": one.survivor, "copies": list(one.copies), "similarity": round(one.similarity, 3), "text": one.text}
-        for one in result.clusters[:_MOST]
+        {
+            "survivor": cluster.survivor,
+            "copies": list(cluster.copies),
+            "similarity": round(cluster.similarity, 3),
+            "text": cluster.text,
+        }
+        for cluster in result.clusters[:_MOST]
     ]
-    folded = len(result.folded) if not result.dry_run else 0
-    did = f"{len(result.folded):,} copies would be folded" if result.dry_run else f"{folded:,} copies were folded"
+    fold_count = len(result.folded) if not result.dry_run else 0
+    did = f"{len(result.folded):,} copies would be folded" if result.dry_run else f"{fold_count:,} copies were folded"
     notice = f"{NOTICE}: {did}."
-    lines = [f"[{one['survivor']}] keeps for {', '.join(one['copies'])}: {one['text']}" for one in clusters]
-    return Answer({"notice": notice, "clusters": clusters, "folded": folded}, reading(notice, lines))
+    lines = [
+        f"[{cluster['survivor']}] keeps for {', '.join(cluster['copies'])}: {cluster['text']}" for cluster in clusters
+    ]
+    return Answer({"notice": notice, "clusters": clusters, "folded": fold_count}, reading(notice, lines))
 
 
 DEDUP = Tool(
@@ -163,7 +175,7 @@ DEDUP = Tool(
     description="Fold memories that say the same into one. 'palazzo undo' takes it back.",
     arguments=(Argument("threshold", "How alike they must be.", schema=_SHARE), _DRY_RUN),
     hints=CHANGES,
-    answer=_folded,
+    answer=_answer_dedup,
     output=shape(notice=TEXT, clusters=LIST, folded=NUMBER),
 )
 

@@ -13,7 +13,7 @@ from palazzo.mcp.profiles.notes import id_of
 from palazzo.mcp.profiles.shodh.shaping import NO_DRAWERS, answer_records, enum_schema, iso, unbound_argument
 from palazzo.mcp.profiles.shodh.todo_rows import id_argument
 from palazzo.mcp.telling import LIST, NUMBER, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Given, Step, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, CallArguments, Step, Tool
 from palazzo.operations.forget import ForgetResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.remember import RememberResult
@@ -25,34 +25,34 @@ _WHOLE_ID = re.compile(r"[0-9a-f]{32}")
 _MOST_LISTED = 100
 _MOST_CHECKED = 1000
 """Comments on a to-do among which an id is looked for."""
-_CONTENT = unbound_argument("content", TEXT, required=True)
+_CONTENT = unbound_argument("content", TEXT, is_required=True)
 
 
-def _tag(call: Given) -> str:
+def _tag(call: CallArguments) -> str:
     if not _WHOLE_ID.fullmatch(call["todo_id"]):
         raise UsageError(f"A comment needs the to-do's whole id, as list_todos shows it, not '{call['todo_id'][:60]}'.")
     return f"todo-{call['todo_id']}"
 
 
-def _list_comments(call: Given, limit: int) -> Step:
+def _list_comments(call: CallArguments, limit: int) -> Step:
     return Step("list_drawers", {"tags": (_tag(call),), "limit": limit}, NO_DRAWERS)
 
 
 # --- adding, listing ---------------------------------------------------------------------------------------
 
 
-def _plan_add(call: Given) -> Sequence[Step]:
+def _plan_add(call: CallArguments) -> Sequence[Step]:
     note = {"text": call["content"], "kind": call["comment_type"], "tags": (_tag(call),), "by": call.host}
     todos = Step("todo_list", {"everywhere": True, "all": True}, check=partial(_check_todo, call))
     return [todos, Step("remember", note)]
 
 
-def _check_todo(call: Given, result: TodoListResult) -> None:
+def _check_todo(call: CallArguments, result: TodoListResult) -> None:
     if call["todo_id"] not in {view.id for view in result.todos}:
         raise UsageError(f"No to-do has the id '{call['todo_id']}'; list_todos shows the ids.")
 
 
-def _answer_add(results: Sequence[Any], call: Given) -> Answer:
+def _answer_add(results: Sequence[Any], call: CallArguments) -> Answer:
     result: RememberResult = results[1]
     uid = id_of(result.id, result.drawers)
     return Answer({"id": uid, "todo_id": call["todo_id"]}, f"Added comment {uid} to the to-do {call['todo_id']}.")
@@ -76,7 +76,7 @@ ADD_TODO_COMMENT = Tool(
 )
 
 
-def _answer_list(results: Sequence[ListDrawersResult], call: Given) -> Answer:
+def _answer_list(results: Sequence[ListDrawersResult], call: CallArguments) -> Answer:
     (result,) = results
     rows = [
         {
@@ -115,7 +115,7 @@ LIST_TODO_COMMENTS = Tool(
 # --- changing ----------------------------------------------------------------------------------------------
 
 
-def _verify_comment(call: Given) -> Sequence[Step]:
+def _verify_comment(call: CallArguments) -> Sequence[Step]:
     """Return the steps that check that `comment_id` is a comment on the to-do, so that no other drawer is changed."""
     comments: set[str] = set()
 
@@ -134,12 +134,12 @@ def _verify_comment(call: Given) -> Sequence[Step]:
     return [listing, Step("show", {"id": call["comment_id"]}, check=check)]
 
 
-def _plan_update(call: Given) -> Sequence[Step]:
+def _plan_update(call: CallArguments) -> Sequence[Step]:
     change = {"id": call["comment_id"], "text": call["content"], "by": call.host}
     return [*_verify_comment(call), Step("update_drawer", change)]
 
 
-def _answer_update(results: Sequence[Any], call: Given) -> Answer:
+def _answer_update(results: Sequence[Any], call: CallArguments) -> Answer:
     result: UpdateDrawerResult = results[-1]
     fields = {"id": result.id, "todo_id": call["todo_id"]}
     return Answer(fields, f"The comment has the new text; its new id is {result.id}.")
@@ -157,11 +157,11 @@ UPDATE_TODO_COMMENT = Tool(
 )
 
 
-def _plan_delete(call: Given) -> Sequence[Step]:
+def _plan_delete(call: CallArguments) -> Sequence[Step]:
     return [*_verify_comment(call), Step("forget", {"ids": (call["comment_id"],)})]
 
 
-def _answer_delete(results: Sequence[Any], call: Given) -> Answer:
+def _answer_delete(results: Sequence[Any], call: CallArguments) -> Answer:
     result: ForgetResult = results[-1]
     fields = {"id": call["comment_id"], "todo_id": call["todo_id"], "forgotten": len(result.forgotten)}
     return Answer(fields, f"Search no longer finds {call['comment_id']}; the archive keeps its text.")

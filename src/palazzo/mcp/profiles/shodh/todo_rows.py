@@ -10,7 +10,7 @@ from typing import Any
 from palazzo.mcp.profiles.days import last_day
 from palazzo.mcp.profiles.shodh.shaping import answer_records, iso, unbound_argument
 from palazzo.mcp.telling import TEXT
-from palazzo.mcp.tools import Answer, Argument, Given
+from palazzo.mcp.tools import Answer, Argument, CallArguments
 from palazzo.operations.tasks import TodoView
 
 OPEN = ("backlog", "todo", "in_progress", "blocked")
@@ -27,13 +27,13 @@ _DETAIL = re.compile(rf"({'|'.join(_DETAILS)}): (.+)")
 
 def id_argument(name: str = "todo_id") -> Argument:
     """Return the argument that takes the id of a to-do, or of a comment on one."""
-    return unbound_argument(name, TEXT, required=True)
+    return unbound_argument(name, TEXT, is_required=True)
 
 
 # --- a to-do's text ----------------------------------------------------------------------------------------
 
 
-def todo_text(call: Given) -> str:
+def todo_text(call: CallArguments) -> str:
     """Return the text of a new to-do: its content, its notes, and a line for each detail that is not the default."""
     details = {name: call[name] for name in _DETAILS if call[name] and call[name] != _DEFAULTS.get(name)}
     lines = [

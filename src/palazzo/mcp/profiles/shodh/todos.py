@@ -27,7 +27,7 @@ from palazzo.mcp.profiles.shodh.todo_rows import (
 )
 from palazzo.mcp.schema import Schema
 from palazzo.mcp.telling import LIST, NUMBER, TEXT, shape
-from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, Given, Step, Tool
+from palazzo.mcp.tools import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
 from palazzo.operations.search import SearchResult
 from palazzo.operations.tasks import TodoView
 from palazzo.operations.todo_add import TodoAddResult
@@ -45,7 +45,7 @@ _EVERY_TODO: Mapping[str, Any] = {"everywhere": True, "all": True}
 # --- adding, listing ---------------------------------------------------------------------------------------
 
 
-def _answer_add(result: TodoAddResult, call: Given) -> Answer:
+def _answer_add(result: TodoAddResult, call: CallArguments) -> Answer:
     row = todo_row(result.todo)
     recurrence = f" It does not recur: '{call['recurrence']}' is only noted." if call["recurrence"] else ""
     return Answer(row, f"Added {row['id']} to {row['project']}.{recurrence}")
@@ -77,7 +77,7 @@ ADD_TODO = Tool(
 )
 
 
-def _plan_list(call: Given) -> Sequence[Step]:
+def _plan_list(call: CallArguments) -> Sequence[Step]:
     project, query = call["project"], call["query"]
     listing = Step("todo_list", {"wing": project, "everywhere": project is None, "all": True})
     if query is None:
@@ -86,7 +86,7 @@ def _plan_list(call: Given) -> Sequence[Step]:
     return [listing, Step("search", request)]
 
 
-def _answer_list(results: Sequence[Any], call: Given) -> Answer:
+def _answer_list(results: Sequence[Any], call: CallArguments) -> Answer:
     listing: TodoListResult = results[0]
     views = [view for view in listing.todos if _matches(view, call)]
     if len(results) > 1:
@@ -100,7 +100,7 @@ def _rank(views: Sequence[TodoView], search: SearchResult) -> list[TodoView]:
     return list({view.id: view for hit in search.hits for view in views if hit.text in view.text}.values())
 
 
-def _matches(view: TodoView, call: Given) -> bool:
+def _matches(view: TodoView, call: CallArguments) -> bool:
     row = todo_row(view)
     context, priority = call["context"], call["priority"]
     return (
@@ -142,7 +142,7 @@ LIST_TODOS = Tool(
 )
 
 
-def _answer_subtasks(result: TodoListResult, call: Given) -> Answer:
+def _answer_subtasks(result: TodoListResult, call: CallArguments) -> Answer:
     rows = [todo_row(view) for view in result.todos]
     subtasks = [row for row in rows if str(row.get("parent_id", "")).startswith(call["parent_id"])]
     return answer_todos(subtasks, len(subtasks), "subtasks", parent_id=call["parent_id"])
@@ -162,17 +162,17 @@ LIST_SUBTASKS = Tool(
 # --- closing -----------------------------------------------------------------------------------------------
 
 
-def _answer_done(result: TodoDoneResult, call: Given) -> Answer:
+def _answer_done(result: TodoDoneResult, call: CallArguments) -> Answer:
     (view,) = (*result.done, *result.before)
     return answer_closing(todo_row(view), bool(result.done), "Done")
 
 
-def _answer_drop(result: TodoDropResult, call: Given) -> Answer:
+def _answer_drop(result: TodoDropResult, call: CallArguments) -> Answer:
     (view,) = (*result.dropped, *result.before)
     return answer_closing(todo_row(view), bool(result.dropped), "Dropped; the archive keeps its text")
 
 
-def _request_close(call: Given) -> Mapping[str, Any]:
+def _request_close(call: CallArguments) -> Mapping[str, Any]:
     return {"ids": (call["todo_id"],)}
 
 
@@ -215,7 +215,7 @@ _EDITS: Mapping[str, Schema] = {
 """Arguments that would edit a to-do, which is not possible."""
 
 
-def _plan_update(call: Given) -> Sequence[Step]:
+def _plan_update(call: CallArguments) -> Sequence[Step]:
     if call["status"] not in _CLOSING_TOOLS or any(call[name] is not None for name in _EDITS):
         raise UsageError(
             "A to-do cannot be edited; it can only be closed, with status 'done' or 'cancelled' and no other argument."
@@ -224,7 +224,7 @@ def _plan_update(call: Given) -> Sequence[Step]:
     return [Step(_CLOSING_TOOLS[call["status"]].operation, _request_close(call))]
 
 
-def _answer_update(results: Sequence[Any], call: Given) -> Answer:
+def _answer_update(results: Sequence[Any], call: CallArguments) -> Answer:
     return _CLOSING_TOOLS[call["status"]].answer(results[0], call)
 
 
@@ -252,7 +252,7 @@ def _count_statuses(views: Sequence[TodoView]) -> dict[str, int]:
     return {"total": len(views), **{name: counts[name] for name in STATUSES}}
 
 
-def _answer_stats(result: TodoListResult, call: Given) -> Answer:
+def _answer_stats(result: TodoListResult, call: CallArguments) -> Answer:
     counts = {
         **_count_statuses(result.todos),
         "overdue": sum(view.overdue and view.state == "open" for view in result.todos),
@@ -272,7 +272,7 @@ TODO_STATS = Tool(
 )
 
 
-def _answer_projects(results: Sequence[Any], call: Given) -> Answer:
+def _answer_projects(results: Sequence[Any], call: CallArguments) -> Answer:
     wings: WingListResult = results[0]
     listing: TodoListResult = results[1]
     rows = [

@@ -24,7 +24,7 @@ _CAUSES = "Palazzo keeps no links of cause and effect between memories: state th
 _RELATIONS = enum_schema(
     "Caused", "ResolvedBy", "InformedBy", "SupersededBy", "TriggeredBy", "BranchedFrom", "RelatedTo"
 )
-_BACKUP_ID = unbound_argument("backup_id", DECIMAL, required=True)
+_BACKUP_ID = unbound_argument("backup_id", DECIMAL, is_required=True)
 
 TOOLS = (
     _unsupported_tool(
@@ -53,19 +53,19 @@ TOOLS = (
     _unsupported_tool(
         "purge_facts",
         "Facts cannot be deleted by a pattern: 'palazzo kg end SUBJECT PREDICATE OBJECT' ends one.",
-        unbound_argument("pattern", TEXT, required=True),
+        unbound_argument("pattern", TEXT, is_required=True),
         unbound_argument("dry_run", FLAG, default=False),
     ),
     _unsupported_tool(
         "reorder_todo",
         "To-dos cannot be reordered: the earliest due comes first.",
-        unbound_argument("todo_id", TEXT, required=True),
-        unbound_argument("direction", enum_schema("up", "down"), required=True),
+        unbound_argument("todo_id", TEXT, is_required=True),
+        unbound_argument("direction", enum_schema("up", "down"), is_required=True),
     ),
     _unsupported_tool(
         "add_project",
         f"{_PROJECT} its first memory or to-do creates: call add_todo with 'project'.",
-        unbound_argument("name", TEXT, required=True),
+        unbound_argument("name", TEXT, is_required=True),
         unbound_argument("prefix", TEXT),
         unbound_argument("description", TEXT),
         unbound_argument("parent", TEXT),
@@ -73,18 +73,18 @@ TOOLS = (
     _unsupported_tool(
         "archive_project",
         f"{_PROJECT} cannot be archived: search keeps finding its contents.",
-        unbound_argument("project", TEXT, required=True),
+        unbound_argument("project", TEXT, is_required=True),
     ),
     _unsupported_tool(
         "delete_project",
         f"{_PROJECT} a person empties with 'palazzo forget --wing WING'; delete_todo drops one to-do.",
-        unbound_argument("project", TEXT, required=True),
+        unbound_argument("project", TEXT, is_required=True),
         unbound_argument("delete_todos", FLAG),
     ),
     _unsupported_tool(
         "trace_lineage",
         _CAUSES,
-        unbound_argument("memory_id", TEXT, required=True),
+        unbound_argument("memory_id", TEXT, is_required=True),
         unbound_argument("direction", enum_schema("backward", "forward", "both"), default="backward"),
         unbound_argument("max_depth", DECIMAL, default=10),
     ),
@@ -92,15 +92,15 @@ TOOLS = (
     _unsupported_tool(
         "add_causal_link",
         _CAUSES,
-        unbound_argument("from_memory_id", TEXT, required=True),
-        unbound_argument("to_memory_id", TEXT, required=True),
-        unbound_argument("relation", _RELATIONS, required=True),
+        unbound_argument("from_memory_id", TEXT, is_required=True),
+        unbound_argument("to_memory_id", TEXT, is_required=True),
+        unbound_argument("relation", _RELATIONS, is_required=True),
     ),
     _unsupported_tool(
         "validate_causal_link",
         _CAUSES,
-        unbound_argument("edge_id", TEXT, required=True),
-        unbound_argument("verdict", enum_schema("confirm", "reject"), required=True),
+        unbound_argument("edge_id", TEXT, is_required=True),
+        unbound_argument("verdict", enum_schema("confirm", "reject"), is_required=True),
     ),
     _unsupported_tool(
         "list_anomalies",
@@ -111,7 +111,7 @@ TOOLS = (
     _unsupported_tool(
         "reinforce_memories",
         "Feedback does not change how memories are ranked: forget hides a misleading memory.",
-        unbound_argument("memory_ids", TEXTS, required=True),
-        unbound_argument("outcome", enum_schema("helpful", "misleading", "neutral"), required=True),
+        unbound_argument("memory_ids", TEXTS, is_required=True),
+        unbound_argument("outcome", enum_schema("helpful", "misleading", "neutral"), is_required=True),
     ),
 )

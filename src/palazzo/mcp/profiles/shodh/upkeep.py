@@ -8,7 +8,7 @@ from typing import Any
 from palazzo.attention.waking import MORE
 from palazzo.mcp.profiles.shodh.shaping import answer_list, iso, memories, memory, reading, unbound_argument
 from palazzo.mcp.telling import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
-from palazzo.mcp.tools import ADDS, Answer, Given, Hints, Step, Tool
+from palazzo.mcp.tools import ADDS, Answer, CallArguments, Hints, Step, Tool
 from palazzo.operations.backup import BackupResult
 from palazzo.operations.list_drawers import ListDrawersResult
 from palazzo.operations.repair import RepairResult
@@ -31,7 +31,7 @@ def _render_checks(result: VerifyResult | RepairResult) -> str:
     return "\n".join(f"{'ok' if check.ok else 'not ok'}  {check.name}: {check.detail}" for check in result.checks)
 
 
-def _answer_verify(results: Sequence[Any], call: Given) -> Answer:
+def _answer_verify(results: Sequence[Any], call: CallArguments) -> Answer:
     verification: VerifyResult = results[0]
     status: StatusResult = results[1]
     fields = {
@@ -55,7 +55,7 @@ VERIFY_INDEX = Tool(
 )
 
 
-def _answer_repair(result: RepairResult, call: Given) -> Answer:
+def _answer_repair(result: RepairResult, call: CallArguments) -> Answer:
     rebuilt = ", ".join(result.rebuilt) or "nothing"
     fields = {"is_healthy": result.ok, "rebuilt": list(result.rebuilt), "checks": _check_rows(result)}
     return Answer(fields, f"Rebuilt: {rebuilt}.\n{_render_checks(result)}")
@@ -74,7 +74,7 @@ REPAIR_INDEX = Tool(
 # --- backups -----------------------------------------------------------------------------------------------
 
 
-def _answer_backup(result: BackupResult, call: Given) -> Answer:
+def _answer_backup(result: BackupResult, call: CallArguments) -> Answer:
     fields = {"file": result.file, "size_bytes": result.size_bytes, "items": result.items}
     return Answer(fields, f"Wrote and checked {result.file} ({result.size_bytes:,} bytes).")
 
@@ -89,7 +89,7 @@ BACKUP_CREATE = Tool(
 )
 
 
-def _answer_backups(result: BackupResult, call: Given) -> Answer:
+def _answer_backups(result: BackupResult, call: CallArguments) -> Answer:
     rows = [
         {
             "backup_id": number,
@@ -122,7 +122,7 @@ BACKUP_LIST = Tool(
 # --- a period, a session -----------------------------------------------------------------------------------
 
 
-def _request_report(call: Given) -> Mapping[str, Any]:
+def _request_report(call: CallArguments) -> Mapping[str, Any]:
     return {
         "kind": "note",
         "since": call["since"] or _DEFAULT_PERIOD,
@@ -131,7 +131,7 @@ def _request_report(call: Given) -> Mapping[str, Any]:
     }
 
 
-def _answer_report(result: ListDrawersResult, call: Given) -> Answer:
+def _answer_report(result: ListDrawersResult, call: CallArguments) -> Answer:
     rows = [memory(drawer) for drawer in result.drawers if drawer.trust != "external"]
     return memories(rows, "Nothing was remembered in this period.", total=result.total)
 
@@ -151,7 +151,7 @@ CONSOLIDATION_REPORT = Tool(
 )
 
 
-def _answer_digest(result: WakeUpResult, call: Given) -> Answer:
+def _answer_digest(result: WakeUpResult, call: CallArguments) -> Answer:
     notice = f"{NOTICE}; a sample: recall more."
     text = result.text.removesuffix(MORE).rstrip()
     return Answer({"notice": notice, "text": text}, reading(notice, [text]))
