@@ -30,7 +30,7 @@ from benchmarks.ingest import SOURCE, Run, run_embed, run_mine, sizes
 from benchmarks.measuring import MB, Row, report
 from benchmarks.peer_mempalace import PeerFigures, measure_peer
 
-from palazzo.archive.reading import read_drawer
+from palazzo.archive.archive_reader import read_drawer
 from palazzo.palace import Palace
 
 SERVER = Path(__file__).with_name("openai_server.py")
@@ -132,7 +132,7 @@ def text_bytes(palace: Path) -> float:
 
 def search_command(palace: Path) -> float:
     """Return the median seconds of `palazzo search` from start to exit, without a service."""
-    command = [sys.executable, "-m", "palazzo.cli", "--palace", str(palace), "search", QUERY]
+    command = [sys.executable, "-m", "palazzo.faces.cli", "--palace", str(palace), "search", QUERY]
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     taken = []
     for _ in range(TIMES):

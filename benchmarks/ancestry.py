@@ -24,9 +24,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, median, milliseconds, report
 
-from palazzo.scope import standings_kept
-from palazzo.scope.ancestry import Ancestry, Visibility
-from palazzo.scope.git_files import Repository, repository_of
+from palazzo.git import branch_status_cache
+from palazzo.git.ancestry import Ancestry, Visibility
+from palazzo.git.git_files import Repository, repository_of
 
 FILES, DIRECTORIES = 2_000, 50
 BACK = {"yesterday": 1, "a month ago": 1_000, "long ago": 90_000}
@@ -131,7 +131,7 @@ def measured(root: Path, cases: dict[str, Asked], times: int, graph: str) -> lis
             git(root, "update-ref", "refs/heads/main", head)
             command = ["git", "-C", str(root), "merge-base", "--is-ancestor", asked[-1][1], "HEAD"]
             alone = milliseconds(partial(subprocess.run, command, check=False))
-            standings_kept.forget_all()
+            branch_status_cache.forget_all()
             began = time.perf_counter()
             answer = milliseconds(partial(Ancestry(repository).standings, asked))
             said = ", ".join(sorted(set(until_known(repository, asked))))
@@ -151,7 +151,7 @@ def measured(root: Path, cases: dict[str, Asked], times: int, graph: str) -> lis
 def until_known(repository: Repository, asked: Asked) -> list[Visibility]:
     """Ask until the work is done; return what is said then."""
     Ancestry(repository).standings(asked)
-    while standings_kept.get_cache(repository, None).is_working:
+    while branch_status_cache.get_cache(repository, None).is_working:
         time.sleep(0.001)
     return list(Ancestry(repository).standings(asked).values())
 

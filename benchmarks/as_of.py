@@ -24,9 +24,9 @@ from benchmarks.measuring import CACHE, Row, median, milliseconds, report
 from benchmarks.search_latency import questions
 from benchmarks.synthetic import SyntheticVectors
 
+from palazzo.index.query import Query
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 DAYS = (("a tenth of it was there", 0.1), ("half", 0.5), ("nearly all", 0.99))
 FORGOTTEN_AT_ONCE = 100

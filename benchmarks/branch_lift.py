@@ -23,8 +23,8 @@ from benchmarks.coding_suite import PLENTY, PROJECTS, SHOWN, Surroundings, palac
 from benchmarks.measuring import Row, table
 
 from palazzo.bench.measures import mean, measure
-from palazzo.operations.branches import Checkout
-from palazzo.operations.search import SearchRequest, search
+from palazzo.features.branches.branch_labels import Checkout
+from palazzo.features.search.search import SearchRequest, search
 
 
 class OnBranch(Surroundings):

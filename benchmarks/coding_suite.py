@@ -29,11 +29,11 @@ from benchmarks.coding.questions import TYPES, Question, Stems, overlap, read_pr
 from benchmarks.measuring import Row, machine, percentile, report, spread, table
 
 from palazzo.bench.measures import mean, measure
-from palazzo.embed import Embedder
+from palazzo.features.search.hits import HitView
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.index.embedder import Embedder
 from palazzo.model import Micros
 from palazzo.operations.context import Context
-from palazzo.operations.hits import HitView
-from palazzo.operations.search import SearchRequest, search
 
 NOW = Micros(1_780_300_800_000_000)
 """When the questions are asked: 1 June 2026, after the last session."""

@@ -39,11 +39,12 @@ import apsw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from palazzo.errors import PalazzoError
-from palazzo.exchange import reading, wire
-from palazzo.operations import damage, registry
+from palazzo.features.backup import damage
+from palazzo.operations import registry
 from palazzo.operations.context import Context
 from palazzo.store import items
 from palazzo.store.database import Database
+from palazzo.sync import record_lines, record_reader
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = 4096
@@ -233,7 +234,7 @@ class Truth:
     def of(cls, path: Path) -> Truth:
         """Read all of it."""
         with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
-            records = Counter((wire.kind_of(record), wire.to_line(record)) for record in reading.records(connection))
+            records = Counter((record_lines.kind_of(record), record_lines.to_line(record)) for record in record_reader.records(connection))
         del records[next(key for key in records if key[0] == "header")]
         item_records = [json.loads(line) for kind, line in records if kind == "item"]
         return cls({item["id"]: hash(item.get("text", "")) for item in item_records}, records)

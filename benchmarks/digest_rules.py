@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.digests.labels import KINDS, Label, Labelled, read_labels, turns, write_transcript
 
-from palazzo.derive.digesting import Line, SessionMessage, digest
+from palazzo.knowledge.session_digest import Line, SessionMessage, digest
 
 
 def main() -> None:

@@ -22,8 +22,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from palazzo.embed import Embedder
-from palazzo.embed.minilm import DATA, GRAPH, MiniLM
+from palazzo.index.embedder import Embedder
+from palazzo.index.minilm import DATA, GRAPH, MiniLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.openai_server import BatchingModel
@@ -56,7 +56,7 @@ TOKENS = 240
 THREADS = 2
 
 START = (
-    "from pathlib import Path; from palazzo.embed.minilm import MiniLM;"
+    "from pathlib import Path; from palazzo.index.minilm import MiniLM;"
     "model = MiniLM({threads}, Path({graph!r})); model.embed_query('what did we decide?');"
     "status = Path('/proc/self/status');"
     "print(status.read_text() if status.exists() else '')"

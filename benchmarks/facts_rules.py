@@ -28,9 +28,9 @@ from benchmarks.facts.labels import (
     same,
 )
 
-from palazzo.graph.claims import read_claims
-from palazzo.graph.contradictions import Contradiction, contradictions, tell
-from palazzo.graph.rules.claim import Candidate, candidate
+from palazzo.knowledge.contradictions import Contradiction, contradictions, tell
+from palazzo.knowledge.rules.claim import Candidate, candidate
+from palazzo.knowledge.text_claims import read_claims
 
 
 def main() -> None:

@@ -37,20 +37,20 @@ from benchmarks.coding.questions import read_questions
 from benchmarks.coding_suite import Surroundings
 from benchmarks.measuring import CACHE, Row, report
 
-from palazzo.archive.reading import read_drawer
+from palazzo.archive.archive_reader import read_drawer
 from palazzo.bench import locomo, retrieval
+from palazzo.bench.baselines import Plain
 from palazzo.bench.cases import Case, Question
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.measures import margin, mean, measure
-from palazzo.bench.plain import Plain
 from palazzo.bench.retrieval import Answer, Ask, QuestionResult, SearchHit
-from palazzo.embed import Embedder
-from palazzo.embed.choose import EmbedderSpec, open_embedder
-from palazzo.operations.scratch_search import _Scratch
-from palazzo.operations.search import SearchRequest, search
-from palazzo.recall import rank
+from palazzo.features.search.scratch_search import _Scratch
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.index import ranking
+from palazzo.index.embedder import Embedder
+from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
 
-NAMES = rank.Signals._fields
+NAMES = ranking.Signals._fields
 STEPS, RATE, L2, SHARPNESS = 250, 0.05, 1e-3, 4.0
 PULL = 0.2
 """How strongly the weights of work are drawn towards `TALK`: the most that costs nothing (0.05 to 0.2 are alike, 0.5 is
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work-alone", action="store_true", help="leave talk as it is, which takes the longest")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    talk = np.array(rank.TALK)
+    talk = np.array(ranking.TALK)
     fitted = talk if given.work_alone else fit_talk(given)
     tasks = record_tasks(given.distractors)
     rows = [held_out_tasks("all signals", tasks, talk)]
@@ -130,9 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         {
             "signal": name,
             "talk, fitted": round(float(fitted[n]), 2),
-            "in use": getattr(rank.TALK, name),
+            "in use": getattr(ranking.TALK, name),
             "work, fitted": round(float(work[n]), 2),
-            "in use ": getattr(rank.WORK, name),
+            "in use ": getattr(ranking.WORK, name),
         }
         for n, name in enumerate(NAMES)
     ]
@@ -307,22 +307,22 @@ def held_out(name: str, examples: Sequence[Example], session_share: float, witho
     return told
 
 
-def _looked_at(asking: object) -> list[rank.CandidateRank]:
+def _looked_at(asking: object) -> list[ranking.CandidateRank]:
     """Run a search and return what its ranking stage looked at, in its order."""
-    found: list[rank.CandidateRank] = []
-    own = rank.rank
+    found: list[ranking.CandidateRank] = []
+    own = ranking.rank
 
-    def recording(*arguments: object) -> list[rank.CandidateRank]:
+    def recording(*arguments: object) -> list[ranking.CandidateRank]:
         ranked = own(*arguments)  # type: ignore[arg-type]
         seen = set(arguments[2].rows)  # type: ignore[attr-defined]
         found.extend(one for one in ranked if one.candidate.row in seen)
         return ranked
 
-    rank.rank = recording  # type: ignore[assignment]
+    ranking.rank = recording  # type: ignore[assignment]
     try:
         asking()  # type: ignore[operator]
     finally:
-        rank.rank = own
+        ranking.rank = own
     return found
 
 

@@ -33,17 +33,17 @@ from benchmarks.coding_suite import PLENTY, Surroundings
 from benchmarks.measuring import CACHE, Row, report
 
 from palazzo.bench import locomo, retrieval
+from palazzo.bench.baselines import Plain
 from palazzo.bench.cases import Case
 from palazzo.bench.cases import Question as Asking
 from palazzo.bench.haystack import Haystack
-from palazzo.bench.plain import Plain
 from palazzo.bench.retrieval import Answer, Ask, QuestionResult, SearchHit
-from palazzo.embed import Embedder
-from palazzo.embed.choose import EmbedderSpec, open_embedder
+from palazzo.features.search.scratch_search import _Scratch
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.index import score
+from palazzo.index.embedder import Embedder
+from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
 from palazzo.operations.context import Context
-from palazzo.operations.scratch_search import _Scratch
-from palazzo.operations.search import SearchRequest, search
-from palazzo.recall import score
 
 BEST = 10
 SIGNALS = score.Evidence._fields

@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, percentile, report
 from benchmarks.scripted_files import Citation, Project
 
+from palazzo.git.freshness import TIMEOUT_SECONDS, Checkout, CitationStatus
 from palazzo.model import Anchor
-from palazzo.scope.freshness import TIMEOUT_SECONDS, Checkout, CitationStatus
-from palazzo.text.cited import digest
+from palazzo.text.cited_lines import digest
 
 KEY = bytes(range(32))
 AN_ANSWER = 5

@@ -25,10 +25,10 @@ from benchmarks.measuring import Row, report
 
 from palazzo.bench.labelled_secrets import cases
 from palazzo.bench.ordinary_lines import LINES, Excerpt, excerpts
-from palazzo.bench.redaction import finds_secret, ours, quality
-from palazzo.guard.redact import redact
-from palazzo.guard.redact_rows import redact_row
-from palazzo.security.secrets import SecretSpan, find_secrets
+from palazzo.bench.redaction_figures import finds_secret, ours, quality
+from palazzo.security.redactor import redact
+from palazzo.security.row_redactor import redact_row
+from palazzo.security.secret_scanner import SecretSpan, find_secrets
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = b"benchmark"

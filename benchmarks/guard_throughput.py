@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.corpus import write_sessions
 from benchmarks.measuring import MB, Row, report
 
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
 from palazzo.palace import Palace, system_clock
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
 
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 GOAL = 85.0

@@ -20,15 +20,16 @@ import apsw
 from benchmarks.make_palace import MEASURED_WING
 from benchmarks.synthetic import SyntheticVectors
 
-from palazzo import client, locks
-from palazzo.embed.minilm import MiniLM
+from palazzo import locks
+from palazzo.client import rpc
+from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
+from palazzo.features.service.background_process import lock_file
+from palazzo.features.service.service_state import log_file
+from palazzo.index.minilm import MiniLM
 from palazzo.model import USERS_WING
-from palazzo.operations.background import lock_file
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, hook
-from palazzo.operations.service_state import log_file
-from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
-from palazzo.store import checksums
+from palazzo.store import page_checksums
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 BARE = [sys.executable, "-I", "-S", "-E"]
@@ -66,11 +67,11 @@ class Machine:
             "PALAZZO_MIN_MESSAGES": "1",
             "PATH": os.environ["PATH"],
         }
-        self.where = client.address(str(self.palace), self.variables)
+        self.where = rpc.address(str(self.palace), self.variables)
         self._spoken, self.to_keep, self._said = 0, 0, ""
         self._log_read = 0
         self._embedding = locks.try_lock(lock_file(self.palace))
-        checksums.install()
+        page_checksums.install()
         connection = apsw.Connection(str(self.palace))
         connection.execute("UPDATE embedder SET name = ? WHERE name = ?", (MiniLM.id, SyntheticVectors.id))
         connection.close()
@@ -153,7 +154,7 @@ class Machine:
     @contextmanager
     def service(self) -> Iterator[int]:
         """Run a service, warm enough to tell something in time; yield its process id."""
-        client.ensure_service(self.where, self.variables, {"want": "state"}).close()
+        rpc.ensure_service(self.where, self.variables, {"want": "state"}).close()
         try:
             self._warm_up()
             yield self.pid()
@@ -174,19 +175,19 @@ class Machine:
 
     def pid(self) -> int:
         """Return the service's process id."""
-        stream, told = client.greet(self.where, {"want": "state", "any": True})
+        stream, told = rpc.greet(self.where, {"want": "state", "any": True})
         stream.close()
         return int(told["pid"])
 
     def stop(self) -> None:
         """End the service, and wait until it is gone."""
-        stream, _ = client.greet(self.where, {"want": "stop", "any": True}, 60)
+        stream, _ = rpc.greet(self.where, {"want": "stop", "any": True}, 60)
         stream.read()
         stream.close()
 
     def stop_once_it_listens(self) -> None:
         """End a service that was started just now."""
-        client.ensure_service(self.where, self.variables, {"want": "state", "any": True}).close()
+        rpc.ensure_service(self.where, self.variables, {"want": "state", "any": True}).close()
         self.stop()
 
     def logged(self) -> list[str]:

@@ -5,7 +5,7 @@
 
 Sessions of all hosts begin, ask, call tools that pass and fail, send sub-agents, end turns, compact and end; of each
 the transcript grows before it is told of. Every tenth call is a process of `palazzo hook`, as hosts start it; the
-others say the same over the socket by the client's own code (`palazzo.hooking`) in this process, which the service
+others say the same over the socket by the client's own code (`palazzo.client.hook_client`) in this process, which the service
 cannot tell apart. Memory, descriptors, threads and the write-ahead log are the service's, by the number of calls.
 Every message that was told of must be in the palace at the end, once, and no process be left that knows this home.
 """
@@ -27,9 +27,9 @@ from benchmarks.hook_machine import ASKING, ORDINARY, Machine
 from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, MB, Row, private_mb, report, resident_mb
 
-from palazzo import alone, hooking
+from palazzo.client import hook_client, offline_hook
 from palazzo.errors import ServiceUnavailable
-from palazzo.hosts.registry import ADAPTERS
+from palazzo.hosts.host_adapters import ADAPTERS
 
 SAMPLES = 20
 
@@ -128,9 +128,9 @@ def _made(machine: Machine, call: Call, as_process: bool) -> bool:
         return True
     sent = json.dumps(payload).encode()
     try:
-        hooking.answer_of(call.host, call.event, sent, None, machine.variables, time.monotonic())
+        hook_client.answer_of(call.host, call.event, sent, None, machine.variables, time.monotonic())
     except (OSError, ValueError, ServiceUnavailable):
-        alone.answer(call.host, call.event, sent, None, machine.variables)
+        offline_hook.answer(call.host, call.event, sent, None, machine.variables)
         return False
     return True
 

@@ -37,7 +37,7 @@ from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, report
 from benchmarks.peer_hooks import PeerHooks, peer_hooks
 
-from palazzo.hosts.registry import ADAPTERS
+from palazzo.hosts.host_adapters import ADAPTERS
 
 NOTHING = (b"{}\n", b"")
 _LOGGED = re.compile(r" hook (\d+) ms")

@@ -33,8 +33,8 @@ MANY_SESSIONS, MANY_FILES = 100, 10_000
 MINE = """
 import json, sys
 from pathlib import Path
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.sources.mining_report import MineRequest
 from palazzo.palace import Palace, system_clock
 with Palace.open(Path(sys.argv[1])) as palace:
     reports = [mine(palace.database, system_clock, MineRequest((Path(each),))) for each in sys.argv[2:]]
@@ -48,7 +48,7 @@ print(json.dumps({"peak_mb": int(peak) / 1024, "read": int(io["rchar"]),
 EMBED = """
 import json, sys
 from pathlib import Path
-from palazzo.embed.choose import EmbedderSpec, open_embedder
+from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
 from palazzo.palace import Palace
 with Palace.open(Path(sys.argv[1]), embedder=lambda: open_embedder(EmbedderSpec(threads=int(sys.argv[2])))) as palace:
     made = palace.embed_pending()

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.intent.prompts import Prompt, read_prompts
 from benchmarks.measuring import Row, percentile, report
 
-from palazzo.attention.intent import intent
+from palazzo.injection.intent import intent
 
 ROUNDS = 5
 

@@ -31,10 +31,10 @@ from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, report
 from tests.operations.keyed_calls import CALLS, Ids, furnish
 
-from palazzo.operations.calling import call
 from palazzo.operations.context import Context
+from palazzo.operations.idempotency import call
 from palazzo.operations.registry import operation
-from palazzo.store import opening
+from palazzo.store import palace_opening
 
 GOAL_MS = 50.0
 """What a usual call may take of everybody's time."""
@@ -52,9 +52,9 @@ class Hold:
 def holds() -> Iterator[list[Hold]]:
     """Collect how long each transaction held the lock."""
     found: list[Hold] = []
-    open_file = opening.open_file
+    open_file = palace_opening.open_file
 
-    def traced(path: Path, mode: opening.Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
+    def traced(path: Path, mode: palace_opening.Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
         connection = open_file(path, mode, compares_checksums, cache_mb)
         began = committing = 0.0
 
@@ -73,11 +73,11 @@ def holds() -> Iterator[list[Hold]]:
         connection.trace_v2(apsw.SQLITE_TRACE_STMT | apsw.SQLITE_TRACE_PROFILE, happens)
         return connection
 
-    opening.open_file = traced
+    palace_opening.open_file = traced
     try:
         yield found
     finally:
-        opening.open_file = open_file
+        palace_opening.open_file = open_file
 
 
 def held(palace: Path, name: str, ids: Ids, key: str | None) -> Hold:

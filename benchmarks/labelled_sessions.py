@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from palazzo.bench.poisoned import (
+from palazzo.bench.poison_session import (
     Case,
     CommandStep,
     Delegation,

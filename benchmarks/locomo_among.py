@@ -32,19 +32,19 @@ from benchmarks.synthetic import SyntheticVectors
 
 from palazzo.bench import locomo
 from palazzo.bench.cases import Case, Question
-from palazzo.bench.documents import load
+from palazzo.bench.embedding_cache import CachingEmbedder
 from palazzo.bench.haystack import Haystack
+from palazzo.bench.json_dataset import load
 from palazzo.bench.measures import mean, measure
-from palazzo.bench.remembering import CachingEmbedder
 from palazzo.bench.retrieval import DEPTH, file_into, sample_cases
-from palazzo.embed import Embedder
-from palazzo.embed.choose import EmbedderSpec, open_embedder
+from palazzo.index import keyword_candidates
+from palazzo.index import search_pipeline as recall
+from palazzo.index.embedder import Embedder
+from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
+from palazzo.index.keyword_candidates import POSTINGS_BUDGET
+from palazzo.index.query import Query, understand
+from palazzo.index.vector_index import VectorIndex
 from palazzo.palace import Palace
-from palazzo.recall import keywords
-from palazzo.recall import search as recall
-from palazzo.recall.keywords import POSTINGS_BUDGET
-from palazzo.recall.query import Query, understand
-from palazzo.recall.vectors import VectorIndex
 
 BUDGETS = (float("inf"), POSTINGS_BUDGET, POSTINGS_BUDGET // 4, POSTINGS_BUDGET // 20)
 """The smaller ones show where pruning begins to cost: few questions have more postings here than the budget allows."""
@@ -141,7 +141,7 @@ def measure_all(path: Path, cases: Sequence[Case], haystack: Haystack, embedder:
 def _postings(palace: Palace, question: Question) -> int:
     """Return in how many drawers the words of a question are, counted with repetitions."""
     with palace.database.snapshot() as connection:
-        return sum(keywords.find(connection, understand(Query(question.text)), [], 1).frequencies.values())
+        return sum(keyword_candidates.find(connection, understand(Query(question.text)), [], 1).frequencies.values())
 
 
 def _questions(cases: Sequence[Case]) -> list[tuple[Case, Question]]:

@@ -31,13 +31,13 @@ from benchmarks.measuring import CACHE, MB, Row, report
 from benchmarks.synthetic import SyntheticVectors
 
 from benchmarks import corpus
-from palazzo.archive import door, identity
-from palazzo.archive.door import NewItem
-from palazzo.archive.guarding import Guard
-from palazzo.derive import embed
+from palazzo.archive import identity, ingest
+from palazzo.archive.ingest import NewItem
+from palazzo.archive.ingest_guard import Guard
+from palazzo.index import passage_embedding
 from palazzo.model import Micros, Part, Place, Role, Source
 from palazzo.palace import Palace
-from palazzo.store import changes, drawers, sources, vectors
+from palazzo.store import change_log, drawers, source_rows, vector_rows
 from palazzo.store.database import Connection
 
 MEASURED_WING = "measured"
@@ -174,9 +174,9 @@ def _file_sources(palace: Palace, library: Library, count: int, wings: int, seed
 
 def _file(connection: Connection, made: Made, guard: Guard) -> None:
     now = made.filings[-1].created_at
-    receipt = door.file(connection, made.source, made.place, door.prepare(made.filings, guard), now)
+    receipt = ingest.file(connection, made.source, made.place, ingest.prepare(made.filings, guard), now)
     if made.filings[0].kind == "document":
-        sources.file_revision(connection, sources.file_source(connection, made.source), receipt.rows[0], now)
+        source_rows.file_revision(connection, source_rows.file_source(connection, made.source), receipt.rows[0], now)
 
 
 def _newest_drawer(connection: Connection) -> int:
@@ -251,18 +251,18 @@ def _wing(rng: random.Random, count: int, wings: int) -> str:
 def _record_vectors(palace: Palace, embedder: SyntheticVectors) -> int:
     """Give every passage that waits its vector, in the order of the hashes, which is that of the table."""
     with palace.database.transaction() as connection:
-        row = embed.adopt(connection, embedder)
+        row = passage_embedding.adopt(connection, embedder)
     made = 0
     for hashes in _pending_hashes(palace):
         with palace.database.transaction() as connection:
-            vectors.insert_vectors(connection, row, embed.quantise(hashes, embedder.of_hashes(hashes)))
+            vector_rows.insert_vectors(connection, row, passage_embedding.quantise(hashes, embedder.of_hashes(hashes)))
         made += len(hashes)
         print(f"\r{made:,} vectors ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     with palace.database.transaction() as connection:
         waiting = [int(passage) for (passage,) in connection.execute("SELECT passage FROM pending")]
-        vectors.settle(connection, waiting)
-        changes.append(connection, "vector+", waiting)
+        vector_rows.settle(connection, waiting)
+        change_log.append(connection, "vector+", waiting)
     return made
 
 

@@ -28,12 +28,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, report, resident_mb
 
-from palazzo import client
+from palazzo.client import rpc
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 BARE = [sys.executable, "-I", "-S", "-E"]
 RELAY = [*BARE, str(SOURCE / "palazzo" / "__main__.py"), "mcp"]
-ALONE = [sys.executable, "-P", "-m", "palazzo.mcp.stdio"]
+ALONE = [sys.executable, "-P", "-m", "palazzo.faces.mcp.stdio_server"]
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "mcp_start", "version": "1"}}
 QUERY = "retry budget of the queue"
 
@@ -153,9 +153,9 @@ def calls(relay: list[str], palace: Path, rounds: int) -> list[Row]:
     """Return what calls take through the relay, and what their operations take in the service."""
     host = Host(relay)
     host.begin()
-    where = client.address(str(palace), os.environ)
+    where = rpc.address(str(palace), os.environ)
     rows: list[Row] = []
-    with client.connect(where, {"want": "calls", "any": True}) as stream:
+    with rpc.connect(where, {"want": "calls", "any": True}) as stream:
         for tool, operation, asked in (
             ("search", "search", {"query": QUERY}),
             ("status", "status", {}),
@@ -165,7 +165,7 @@ def calls(relay: list[str], palace: Path, rounds: int) -> list[Row]:
             for _ in range(rounds + 1):
                 through.append(milliseconds(partial(host.ask, "tools/call", {"name": tool, "arguments": asked})))
                 request = {"id": 1, "operation": operation, "request": asked}
-                request["surroundings"] = client.surroundings("/", os.environ)
+                request["surroundings"] = rpc.surroundings("/", os.environ)
                 itself.append(milliseconds(partial(exchanged, stream, request)))
             rows.append({
                 "tool": tool,

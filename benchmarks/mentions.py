@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.entities.passages import KINDS, Passage, read_passages
 
-from palazzo.text.mentions import mentions
+from palazzo.text.text_mentions import mentions
 
 ROUNDS = 20
 

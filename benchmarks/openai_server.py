@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palazzo.embed import well_formed
-from palazzo.embed.minilm import DIMENSION, open_session, open_tokenizer
+from palazzo.index.embedder import well_formed
+from palazzo.index.minilm import DIMENSION, open_session, open_tokenizer
 
 MODEL = "all-MiniLM-L6-v2"
 TOKENS_PER_RUN = 4096  # padding included; the prototype's value, not tuned

@@ -37,10 +37,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.labelled_sessions import LabelledSession, labelled_sessions
 from benchmarks.measuring import Row, report
 
-from palazzo.bench.injection import live_session, unasked_by_hooks, unasked_by_tools
-from palazzo.bench.poisoned import NameStep, Utterance, Wrote
-from palazzo.bench.poisoned_hosts import SESSIONS, Session
-from palazzo.bench.served import Agent, ServiceSandbox, open_sandbox, payload
+from palazzo.bench.injection_trial import live_session, unasked_by_hooks, unasked_by_tools
+from palazzo.bench.poison_hosts import SESSIONS, Session
+from palazzo.bench.poison_session import NameStep, Utterance, Wrote
+from palazzo.bench.service_home import Agent, ServiceSandbox, open_sandbox, payload
 
 BATCH = 40
 """Sessions that happen before the first of them is asked about, so that vectors are made for many at once."""

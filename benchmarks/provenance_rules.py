@@ -20,11 +20,11 @@ from typing import Any
 
 import yaml
 
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
 from palazzo.palace import Palace
 from palazzo.security.project_paths import Project
 from palazzo.security.tool_trust import judge_tool
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
 
 DATA = Path(__file__).parent / "provenance"
 ROOT = "/home/dev/app"

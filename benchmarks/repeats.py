@@ -38,8 +38,8 @@ MINE = """
 import json, sys, time
 from pathlib import Path
 from palazzo.archive import packing
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.sources.mining_report import MineRequest
 from palazzo.palace import Palace, system_clock
 if sys.argv[1] == "without":
     packing.LONGEST_SEARCHED = -1

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from palazzo.model import UNKNOWN_LINE, Anchor, Freshness
-from palazzo.text.cited import digest
+from palazzo.text.cited_lines import digest
 
 Form = Literal["stretch", "stated", "edit", "common", "whole", "document", "mention"]
 FORMS: tuple[Form, ...] = ("stretch", "stretch", "stretch", "stated", "edit", "common", "whole", "document", "mention")

@@ -30,16 +30,16 @@ from benchmarks.make_palace import MEASURED_WING, Library, palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, private_mb, report, resident_mb, spread
 from benchmarks.synthetic import DIMENSION, SyntheticVectors
 
-from palazzo.derive import embed
-from palazzo.embed.minilm import MiniLM
+from palazzo.index import passage_embedding
+from palazzo.index import search_pipeline as recall
+from palazzo.index.keyword_candidates import POSTINGS_BUDGET
+from palazzo.index.lexicon import Lexicon
+from palazzo.index.minilm import MiniLM
+from palazzo.index.query import Query, understand
+from palazzo.index.vector_index import VectorIndex
 from palazzo.palace import Palace
-from palazzo.recall import search as recall
-from palazzo.recall.keywords import POSTINGS_BUDGET
-from palazzo.recall.lexicon import Lexicon
-from palazzo.recall.query import Query, understand
-from palazzo.recall.vectors import VectorIndex
-from palazzo.store import changes, vectors
-from palazzo.text.words import match_expression, terms
+from palazzo.store import change_log, vector_rows
+from palazzo.text.word_forms import match_expression, terms
 
 Work = Callable[[Query], object]
 WARM_UP = 20
@@ -248,15 +248,15 @@ def _embed_until_ended(path: Path) -> int:
     with Palace.open(path, embedder=lambda: embedder) as palace:
         while True:
             with palace.database.transaction() as connection:
-                row = embed.adopt(connection, embedder)
-                newest = vectors.newest_passage(connection)
+                row = passage_embedding.adopt(connection, embedder)
+                newest = vector_rows.newest_passage(connection)
                 chosen = [max(1, newest - n) for n in range(2000)]
                 connection.executemany(
                     "DELETE FROM vector WHERE embedder = ? AND hash = (SELECT hash FROM passage WHERE id = ?)",
                     ((row, passage) for passage in chosen),
                 )
                 connection.executemany("INSERT OR IGNORE INTO pending VALUES(?)", ((passage,) for passage in chosen))
-                changes.append(connection, "vector+", chosen)
+                change_log.append(connection, "vector+", chosen)
             print("embedding", flush=True)
             palace.embed_pending()
             time.sleep(0)

@@ -177,7 +177,7 @@ def speed_texts() -> dict[str, list[str]]:
 def measure(code: Path, texts: Path) -> dict[str, Any]:
     """Return the spans that the code in a checkout redacts, and how long it takes for each kind of text."""
     sys.path.insert(0, str(code / "src"))
-    from palazzo.guard.redact import redact
+    from palazzo.security.redactor import redact
 
     given = json.loads(texts.read_text("utf-8"))
     seconds = {}

@@ -30,10 +30,11 @@ from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, p
 from benchmarks.search_latency import questions
 from benchmarks.synthetic import SyntheticVectors
 
-from palazzo import client, locks
-from palazzo.embed.minilm import MiniLM
-from palazzo.operations.background import lock_file
-from palazzo.store import checksums
+from palazzo import locks
+from palazzo.client import rpc
+from palazzo.features.service.background_process import lock_file
+from palazzo.index.minilm import MiniLM
+from palazzo.store import page_checksums
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 SAMPLES = 10
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         palace = _copy(palace_path(given.directory, int(given.palace)), Path(place))
         variables = _variables(Path(place))
         embedding = locks.try_lock(lock_file(palace))  # what embeds is another process, and would be measured with it
-        where = client.address(str(palace), variables)
+        where = rpc.address(str(palace), variables)
         try:
             rows = _memory(where, variables, asked, given.calls)
             report(f"The service, {given.palace} drawers: memory", rows, given.json)
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _copy(palace: Path, place: Path) -> Path:
     copy = place / "palace.db"
     shutil.copy(palace, copy)
-    checksums.install()
+    page_checksums.install()
     connection = apsw.Connection(str(copy))
     connection.execute("UPDATE embedder SET name = ? WHERE name = ?", (MiniLM.id, SyntheticVectors.id))
     connection.close()
@@ -82,14 +83,14 @@ def _variables(place: Path) -> dict[str, str]:
     return {**own, "HOME": str(place), "XDG_RUNTIME_DIR": str(place), "PYTHONPATH": str(SOURCE)}
 
 
-def _memory(where: client.Address, variables: Mapping[str, str], asked: Sequence[str], calls: int) -> list[Row]:
+def _memory(where: rpc.Address, variables: Mapping[str, str], asked: Sequence[str], calls: int) -> list[Row]:
     """Memory after the first search, with the MCP SDK loaded, and over many calls."""
     rows: list[Row] = []
-    with client.Caller(where, variables, where.directory) as caller:
+    with rpc.Caller(where, variables, where.directory) as caller:
         caller.connect()
         _search(caller, asked[0])
         rows.append(_resident(where, "after the first search", 0))
-        with client.connect(where, {"want": "mcp", "surroundings": client.surroundings("/", variables)}) as agent:
+        with rpc.connect(where, {"want": "mcp", "surroundings": rpc.surroundings("/", variables)}) as agent:
             told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
             agent.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": told})
             agent.read()
@@ -102,7 +103,7 @@ def _memory(where: client.Address, variables: Mapping[str, str], asked: Sequence
     return rows
 
 
-def _call(caller: client.Caller, n: int, text: str) -> None:
+def _call(caller: rpc.Caller, n: int, text: str) -> None:
     match n % 8:
         case 0:
             _search(caller, text, None)
@@ -116,18 +117,18 @@ def _call(caller: client.Caller, n: int, text: str) -> None:
             caller.call("settings", {})
 
 
-def _search(caller: client.Caller, text: str, wing: str | None = None) -> None:
+def _search(caller: rpc.Caller, text: str, wing: str | None = None) -> None:
     answer = caller.call("search", {"query": text, "wing": wing})
     assert answer["result"]["index"] != "keyword-only", answer["result"]
 
 
-def _resident(where: client.Address, when: str, calls: int, each: float | None = None) -> Row:
+def _resident(where: rpc.Address, when: str, calls: int, each: float | None = None) -> Row:
     pid = _pid(where)
     mean = round(each, 2) if each is not None else None
     return {"when": when, "RSS MB": round(resident_mb(pid)), "private MB": round(private_mb(pid)), "ms a call": mean}
 
 
-def _idle(where: client.Address, seconds: float) -> Row:
+def _idle(where: rpc.Address, seconds: float) -> Row:
     """Which share of one core the service takes while nobody asks it for anything."""
     pid = _pid(where)
     time.sleep(5)
@@ -143,14 +144,14 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def _searches(
-    where: client.Address, variables: Mapping[str, str], palace: Path, asked: Sequence[str], rounds: int
+    where: rpc.Address, variables: Mapping[str, str], palace: Path, asked: Sequence[str], rounds: int
 ) -> list[Row]:
     """A search as a command with the service and without, and as a call of the service."""
-    command = [sys.executable, "-m", "palazzo.cli", "--palace", str(palace), "search", "--wing", MEASURED_WING]
+    command = [sys.executable, "-m", "palazzo.faces.cli", "--palace", str(palace), "search", "--wing", MEASURED_WING]
     alone = {**variables, "PALAZZO_SERVICE": "off"}
     run = partial(subprocess.run, capture_output=True, check=True, timeout=300)
     bare = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
-    with client.Caller(where, variables, where.directory) as caller:
+    with rpc.Caller(where, variables, where.directory) as caller:
         caller.connect()
         ways = {
             "python -I -S -E -c pass": lambda text: run(bare),
@@ -169,14 +170,14 @@ def _searches(
     ]
 
 
-def _pid(where: client.Address) -> int:
-    stream, told = client.greet(where, {"want": "state"})
+def _pid(where: rpc.Address) -> int:
+    stream, told = rpc.greet(where, {"want": "state"})
     stream.close()
     return int(told["pid"])
 
 
-def _stop(where: client.Address) -> None:
-    stream, _ = client.greet(where, {"want": "stop"}, 60)
+def _stop(where: rpc.Address) -> None:
+    stream, _ = rpc.greet(where, {"want": "stop"}, 60)
     stream.read_line()
     stream.close()
 

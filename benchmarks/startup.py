@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, report
 
-from palazzo.embed.onnx_runtime import disable_telemetry
+from palazzo.index.onnx_runtime import disable_telemetry
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-IMPORTED = ("apsw", "numpy", "onnxruntime", "tokenizers", "typer", "palazzo.palace", "palazzo.cli.app")
+IMPORTED = ("apsw", "numpy", "onnxruntime", "tokenizers", "typer", "palazzo.palace", "palazzo.faces.cli.app")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def commands(palace: Path) -> dict[str, list[str]]:
     """Return what is timed, by name."""
-    python, module = sys.executable, [sys.executable, "-m", "palazzo.cli"]
+    python, module = sys.executable, [sys.executable, "-m", "palazzo.faces.cli"]
     found = {
         "python -I -S -E -c pass": [python, "-I", "-S", "-E", "-c", "pass"],
         "python -c pass": [python, "-c", "pass"],

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from palazzo.exchange import reading, wire
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.sync.sync_init import SyncInitRequest, sync_init
+from palazzo.features.sync.sync_pull import SyncPullRequest, sync_pull
+from palazzo.features.sync.sync_push import SyncPushRequest, sync_push
 from palazzo.operations.context import Context
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.sync_init import SyncInitRequest, sync_init
-from palazzo.operations.sync_pull import SyncPullRequest, sync_pull
-from palazzo.operations.sync_push import SyncPushRequest, sync_push
+from palazzo.sync import record_lines, record_reader
 
 MORE = 100
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def _at(scratch: Path, name: str) -> Context:
 
 def _read(context: Context) -> int:
     with context.reading().database.snapshot() as connection:
-        return sum(bool(wire.to_line(one)) for one in reading.records(connection, tombstones=True, addresses=False))
+        return sum(bool(record_lines.to_line(one)) for one in record_reader.records(connection, tombstones=True, addresses=False))
 
 
 def _told(what: str, act: Callable[[], T]) -> T:

@@ -36,11 +36,11 @@ from benchmarks.coding.questions import Question, read_questions
 from benchmarks.measuring import Row, percentile, report
 
 from palazzo.bench.measures import mean, measure
+from palazzo.index import ranking
+from palazzo.index.query import Query
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.recall import rank
-from palazzo.recall.query import Query
-from palazzo.store import hook_sessions, ledger, used
+from palazzo.store import hook_sessions, ledger, use_totals
 from palazzo.store.ledger import Part
 
 SESSIONS, EACH = 60, 3
@@ -146,7 +146,7 @@ def _log(palace: Palace, sessions: Sessions) -> None:
     with palace.database.transaction() as connection:
         for table in ("injection_use", "injection_part", "injection", "hook_session"):
             connection.execute(f"DELETE FROM {table}")
-        used.clear(connection)
+        use_totals.clear(connection)
         for n, uids in enumerate(sessions):
             at = Micros(NOW - (len(sessions) - n) * DAY)
             session = hook_sessions.record_hook(connection, "made-up", f"s-{n}", at)
@@ -172,12 +172,12 @@ def _ask(suite: Suite, question: Question, uses: frozenset[int] = frozenset()) -
 @contextmanager
 def _weighing(weight: float) -> Iterator[None]:
     """Have the lift that weight for a while."""
-    before = rank.TALK, rank.WORK
-    rank.TALK, rank.WORK = (one._replace(together=weight) for one in before)
+    before = ranking.TALK, ranking.WORK
+    ranking.TALK, ranking.WORK = (one._replace(together=weight) for one in before)
     try:
         yield
     finally:
-        rank.TALK, rank.WORK = before
+        ranking.TALK, ranking.WORK = before
 
 
 def _row(log: str, kind: str, weight: float, asked: Sequence[tuple[dict[str, float], float]]) -> Row:

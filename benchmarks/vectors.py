@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import Library
 from benchmarks.measuring import CACHE, Row, milliseconds, report, spread
 
-from palazzo.derive.embed import quantise
-from palazzo.embed.minilm import MiniLM
-from palazzo.recall.signs import Signs
+from palazzo.index.minilm import MiniLM
+from palazzo.index.passage_embedding import quantise
+from palazzo.index.sign_bits import Signs
 
 QUESTIONS = 300
 NEAREST = 50

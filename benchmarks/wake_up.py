@@ -23,18 +23,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, report
 
-from palazzo.archive import diaries, notes, tasks
-from palazzo.archive.guarding import Guard
+from palazzo.archive import diary_entries, notes, task_notes
+from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.notes import Note
-from palazzo.graph import stating
-from palazzo.graph.changing import Change
-from palazzo.graph.stating import Statement, Triple
-from palazzo.guard.taint import AGENT
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+from palazzo.knowledge import assertions
+from palazzo.knowledge.assertions import Statement, Triple
+from palazzo.knowledge.fact_change import Change
 from palazzo.model import Place
 from palazzo.operations.context import Context
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.palace import Palace
-from palazzo.store.facts import Provenance
+from palazzo.security.note_taint import AGENT
+from palazzo.store.fact_rows import Provenance
 
 DEPTHS: tuple[Literal["shallow", "medium", "deep"], ...] = ("shallow", "medium", "deep")
 _AT_ONCE = 200
@@ -111,21 +111,21 @@ def _furnish(palace: Palace, wing: str, note_count: int, todos: int, facts: int)
         for n in range(todos)
     ]
     entries = [
-        diaries.prepare(
+        diary_entries.prepare(
             Note(f"Day {n}: worked on page {n}.", Place(wing, "x"), "Codex", AGENT), "work", wing, now, guard
         )
         for n in range(100)
     ]
     with palace.database.transaction() as connection:
         for one in tasks_to_file:
-            tasks.file(connection, one, "todo", None, now)
+            task_notes.file(connection, one, "todo", None, now)
         for one in entries:
             notes.file(connection, one, now)
     with palace.database.transaction() as connection:
         change = Change(connection, "user", "kg add", now)
         for n in range(facts):
             triple = Triple(f"service {n}", "listens on", str(8000 + n), None)
-            stating.add(change, Statement(triple, (Provenance("user"),)))
+            assertions.add(change, Statement(triple, (Provenance("user"),)))
 
 
 def _note(n: int, wing: str) -> Note:

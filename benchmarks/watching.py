@@ -27,10 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.measuring import Row, milliseconds, percentile, report, resident_mb
 
+from palazzo.features.mining.retention import histories_kept
+from palazzo.index.query import Query
 from palazzo.operations.context import Context
-from palazzo.operations.retention import histories_kept
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 PATIENCE = 60.0
@@ -83,7 +83,7 @@ def _watching(home: Path, palace: Path, **variables: str) -> Iterator[tuple[subp
         "PALAZZO_SERVICE": "off",
         **variables,
     }
-    command = [sys.executable, "-m", "palazzo.cli", "watch", "--json", "--palace", str(palace)]
+    command = [sys.executable, "-m", "palazzo.faces.cli", "watch", "--json", "--palace", str(palace)]
     process = subprocess.Popen(
         command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

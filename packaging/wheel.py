@@ -30,7 +30,7 @@ class EntryPoint(MetadataHookInterface):
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Add the project's dynamic field `scripts`."""
-        metadata["scripts"] = {"palazzo": "palazzo.cli:main"} if for_windows() else {}
+        metadata["scripts"] = {"palazzo": "palazzo.faces.cli:main"} if for_windows() else {}
 
 
 class Script(BuildHookInterface[BuilderConfig]):

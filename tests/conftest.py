@@ -18,9 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.archive.conversations import Ticking
 from tests.recall.hashed_words import HashedWords
 
-from palazzo import locks, rendezvous
-from palazzo.guard.taint import AGENTS_VARIABLES
+from palazzo import locks
+from palazzo.client import service_address
 from palazzo.palace import Palace
+from palazzo.security.note_taint import AGENTS_VARIABLES
 
 for name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[name]
@@ -34,7 +35,7 @@ settings.load_profile("palazzo")
 """The same examples at each run, so that what fails is what a change did; others with `--hypothesis-profile`."""
 
 
-RENDEZVOUS = Path(rendezvous.address("palace.db", os.environ).directory)
+RENDEZVOUS = Path(service_address.address("palace.db", os.environ).directory)
 """Where services listen, also this person's own: on POSIX the place depends on no variable that a test could set."""
 AT_START = pytest.StashKey[frozenset[Path]]()
 

@@ -79,8 +79,8 @@ UNAIDED = frozenset(
 )
 """What a hook loads besides that answers by itself; of other libraries it knows SQLite alone."""
 UNAIDED_LATER = (
-    ("palazzo.store.bare", "apsw"),
-    ("palazzo.unaided", "palazzo.settings.load"),
+    ("palazzo.store.readonly_palace", "apsw"),
+    ("palazzo.client.keyword_answers", "palazzo.settings.load"),
     ("palazzo.security.trust_order", "palazzo.model.Trust"),  # for the type checker alone
 )
 """What it loads where there is something to look for, or a setting that somebody made."""
@@ -172,10 +172,10 @@ def test_the_reader_of_imports_sees_those_inside_functions_and_type_checking() -
     found = {
         (one.module, one.target)
         for one in all_imports()
-        if one.module in ("palazzo.derive.embed", "palazzo.store.keywords")
+        if one.module in ("palazzo.index.passage_embedding", "palazzo.store.keyword_table")
     }
-    assert ("palazzo.derive.embed", "numpy") in found
-    assert ("palazzo.store.keywords", "apsw") in found
+    assert ("palazzo.index.passage_embedding", "numpy") in found
+    assert ("palazzo.store.keyword_table", "apsw") in found
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: set[str
     assert elsewhere == []
 
 
-SOLE_IMPORTERS = {"onnxruntime": "src/palazzo/embed/onnx_runtime.py", "markitdown": "src/palazzo/feeders/converting.py"}
+SOLE_IMPORTERS = {"onnxruntime": "src/palazzo/index/onnx_runtime.py", "markitdown": "src/palazzo/sources/formats/conversion_process.py"}
 """Libraries that send telemetry unless it is switched off first, or import one that does; and where that is done."""
 
 
@@ -247,11 +247,11 @@ def calls_to(names: set[str]) -> list[tuple[str, str, int]]:
 
 def test_items_are_inserted_by_the_door_alone() -> None:
     callers = {module for module, _, _ in calls_to({"palazzo.store.items.insert_items"})}
-    assert callers == {"palazzo.archive.door", "palazzo.archive.arriving"}  # what is said here, and what came
+    assert callers == {"palazzo.archive.ingest", "palazzo.archive.incoming_storage"}  # what is said here, and what came
 
 
 def test_the_door_is_used_by_writers_of_the_archive_alone() -> None:
-    callers = {module for module, _, _ in calls_to({"palazzo.archive.door.file"})}
+    callers = {module for module, _, _ in calls_to({"palazzo.archive.ingest.file"})}
     assert callers
     assert {room_of(module) for module in callers} <= {"archive", "mining"}
 
@@ -261,7 +261,7 @@ def test_text_is_written_into_items_by_one_statement() -> None:
     writing = [
         f"{name_of(path)}:{node.lineno}"
         for path in files()
-        if name_of(path) not in ("palazzo.store.items", "palazzo.store.links", "palazzo.store.packs")
+        if name_of(path) not in ("palazzo.store.items", "palazzo.store.chain_links", "palazzo.store.packs")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for verb in ("INSERT INTO ", "REPLACE INTO ", "UPDATE ", "DELETE FROM ")
@@ -277,15 +277,15 @@ OF_FACES = frozenset(
 )
 """What a face may use besides operations, other faces and what starts them."""
 BEYOND = {
-    "palazzo.cli.benching": {"bench"},  # the shapes of figures that it prints
-    "palazzo.cli.failing": {"store"},  # SQLite's version, for a report of a bug
-    "palazzo.daemon.embedding": {"derive", "store"},  # the background work itself
-    "palazzo.daemon.pool": {"embed", "palace", "store"},  # keeps palaces open for operations
+    "palazzo.features.bench.view": {"bench"},  # the shapes of figures that it prints
+    "palazzo.faces.cli.error_messages": {"store"},  # SQLite's version, for a report of a bug
+    "palazzo.daemon.embedding_process": {"derive", "store"},  # the background work itself
+    "palazzo.daemon.palace_pool": {"embed", "palace", "store"},  # keeps palaces open for operations
     "palazzo.daemon.service": {"recall"},  # a first search, to be warm
-    "palazzo.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
-    "palazzo.mcp.http_quotas": {"store"},  # the names of scopes
-    "palazzo.mcp.http_scopes": {"store"},
-    "palazzo.mcp.scopes": {"store"},
+    "palazzo.faces.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
+    "palazzo.faces.mcp.http_quotas": {"store"},  # the names of scopes
+    "palazzo.faces.mcp.http_scopes": {"store"},
+    "palazzo.faces.mcp.token_scopes": {"store"},
 }
 """Faces that know more, and of what. Who adds a line says why; an operation is nearly always the better place."""
 SHOWING_ROOMS = frozenset(["attention", "guard", "security"])

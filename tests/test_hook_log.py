@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo import alone, client, hook_log
-from palazzo.hosts.registry import ADAPTERS
+from palazzo.client import hook_log, offline_hook, rpc
+from palazzo.hosts.host_adapters import ADAPTERS
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def variables(tmp_path: Path) -> dict[str, str]:
 
 
 def logged(variables: dict[str, str]) -> str:
-    file = Path(hook_log.log_file(client.chosen_palace(None, variables), variables))
+    file = Path(hook_log.log_file(rpc.chosen_palace(None, variables), variables))
     return file.read_text("utf-8") if file.exists() else ""
 
 
@@ -41,7 +41,7 @@ def logged(variables: dict[str, str]) -> str:
     ],
 )
 def test_bad_input_leaves_one_line(variables: dict[str, str], host: str, event: str, payload: bytes, said: str) -> None:
-    assert alone.answer(host, event, payload, None, variables) == alone.NOTHING
+    assert offline_hook.answer(host, event, payload, None, variables) == offline_hook.NOTHING
     assert said in logged(variables)
     assert logged(variables).count("\n") == 1
     assert "secret" not in logged(variables)
@@ -49,20 +49,20 @@ def test_bad_input_leaves_one_line(variables: dict[str, str], host: str, event: 
 
 @pytest.mark.parametrize(("event", "payload"), [("Stop", b"{}"), ("UserPromptSubmit", b'{"prompt": "hello"}')])
 def test_what_is_understood_leaves_none(variables: dict[str, str], event: str, payload: bytes) -> None:
-    alone.answer("claude-code", event, payload, None, variables)
+    offline_hook.answer("claude-code", event, payload, None, variables)
     assert logged(variables) == ""
 
 
 def test_where_nothing_can_be_written_the_host_is_answered_all_the_same(variables: dict[str, str]) -> None:
     there = {**variables, "XDG_STATE_HOME": "/dev/null"}
-    assert alone.answer("claude-code", "Stop", b"nonsense", None, there) == alone.NOTHING
+    assert offline_hook.answer("claude-code", "Stop", b"nonsense", None, there) == offline_hook.NOTHING
 
 
 def test_a_log_that_is_full_grows_no_more(variables: dict[str, str]) -> None:
-    file = Path(hook_log.log_file(client.chosen_palace(None, variables), variables))
+    file = Path(hook_log.log_file(rpc.chosen_palace(None, variables), variables))
     file.parent.mkdir(parents=True)
     file.write_bytes(b"x" * 1_000_000)
-    alone.answer("claude-code", "Stop", b"nonsense", None, variables)
+    offline_hook.answer("claude-code", "Stop", b"nonsense", None, variables)
     assert file.stat().st_size == 1_000_000
 
 

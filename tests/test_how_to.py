@@ -16,7 +16,7 @@ import pytest
 import typer
 from tests.cli.command import environment
 
-from palazzo.cli.app import Commands
+from palazzo.faces.cli.app import Commands
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 RECIPES = (
@@ -71,7 +71,7 @@ def program_in(home: Path) -> None:
     program.parent.mkdir(parents=True)
     sources = shlex.quote(environment({})["PYTHONPATH"])
     python = shlex.quote(sys.executable)
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={sources} PALAZZO_SERVICE=off exec {python} -m palazzo.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={sources} PALAZZO_SERVICE=off exec {python} -m palazzo.faces.cli "$@"\n')
     program.chmod(0o755)
 
 

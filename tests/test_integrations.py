@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.mcp.profile import profile_called
-from palazzo.settings.keys import BY_NAME
-from palazzo.settings.layers import UNSET
+from palazzo.faces.mcp.profile import profile_called
+from palazzo.settings.setting_keys import BY_NAME
+from palazzo.settings.setting_layers import UNSET
 
 ROOT = Path(__file__).resolve().parents[1]
 INTEGRATIONS = ROOT / "integrations"

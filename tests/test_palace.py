@@ -12,8 +12,8 @@ from tests.derive.state import complaints, drawers
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.errors import EmbedderUnavailable, NotFound, PalaceUnusable, UsageError
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 
 def test_a_note_is_on_disk_when_remember_returns(palace: Palace, palace_path: Path) -> None:

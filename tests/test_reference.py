@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from palazzo.mcp.profile import profile_called
+from palazzo.faces.mcp.profile import profile_called
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -9,8 +9,8 @@ import pytest
 
 from palazzo.errors import UsageError
 from palazzo.settings import KEYS, Settings, load
-from palazzo.settings.keys import ALIASES, BY_NAME
-from palazzo.settings.writing import write
+from palazzo.settings.setting_keys import ALIASES, BY_NAME
+from palazzo.settings.setting_writer import write
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_contracts_keys_have_the_contracts_defaults() -> None:
 
 
 def test_every_key_has_help_an_allowed_range_and_a_default_within_it() -> None:
-    from palazzo.settings.keys import read
+    from palazzo.settings.setting_keys import read
 
     for key in KEYS:
         assert key.help.endswith(".")

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from tests.daemon.hook_machine import Machine, eventually
 
-from palazzo import __version__, alone, client, paths, rendezvous, starting
+from palazzo import __version__, paths
+from palazzo.client import offline_hook, rpc, service_address, startup
 
 SESSION = json.dumps({"session_id": "s-1"}).encode()
 
@@ -20,7 +21,7 @@ SESSION = json.dumps({"session_id": "s-1"}).encode()
 @pytest.fixture
 def runtime(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path_factory.mktemp("r")  # a socket's path is short
-    monkeypatch.setattr(rendezvous, "_PLACE", str(place))
+    monkeypatch.setattr(service_address, "_PLACE", str(place))
     return place
 
 
@@ -30,8 +31,8 @@ def variables(tmp_path: Path, runtime: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def where(variables: dict[str, str]) -> client.Address:
-    return client.address(client.chosen_palace(None, variables), variables)
+def where(variables: dict[str, str]) -> rpc.Address:
+    return rpc.address(rpc.chosen_palace(None, variables), variables)
 
 
 @pytest.fixture
@@ -45,14 +46,14 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Services that were started, none of which comes up."""
     found: list[str] = []
-    monkeypatch.setattr(client, "start", lambda where, variables: found.append(where.palace))
+    monkeypatch.setattr(rpc, "start", lambda where, variables: found.append(where.palace))
     return found
 
 
 def answered(
     variables: dict[str, str], event: str = "SessionStart", host: str = "claude-code", said: bytes = SESSION
 ) -> object:
-    return json.loads(alone.answer(host, event, said, None, variables))
+    return json.loads(offline_hook.answer(host, event, said, None, variables))
 
 
 def test_a_service_that_may_be_on_its_way_is_not_told_of(
@@ -91,16 +92,16 @@ def test_one_that_fails_is_started_again_after_a_while_and_not_by_every_hook(
 
 
 def test_one_that_serves_is_trusted_again(
-    variables: dict[str, str], where: client.Address, moment: list[float], started: list[str]
+    variables: dict[str, str], where: rpc.Address, moment: list[float], started: list[str]
 ) -> None:
     answered(variables)
-    starting.came_up(where, variables)
+    startup.came_up(where, variables)
     moment[0] += 3_600  # it was idle, and ended
     assert answered(variables) == {}
 
 
 def test_where_none_may_be_started_the_reason_is_told(variables: dict[str, str], runtime: Path) -> None:
-    Path(client.address("/p.db", variables).directory).write_text("no directory")
+    Path(rpc.address("/p.db", variables).directory).write_text("no directory")
     told = answered(variables)
     assert isinstance(told, dict)
     assert str(runtime) in told["systemMessage"]
@@ -108,7 +109,7 @@ def test_where_none_may_be_started_the_reason_is_told(variables: dict[str, str],
 
 
 def test_where_nothing_can_be_noted_nothing_is_told(variables: dict[str, str], runtime: Path, tmp_path: Path) -> None:
-    Path(client.address("/p.db", variables).directory).write_text("no directory")
+    Path(rpc.address("/p.db", variables).directory).write_text("no directory")
     (tmp_path / "state").write_text("no directory")
     assert answered(variables) == {}
 
@@ -118,25 +119,25 @@ def test_who_wants_no_service_is_not_told_of_it(variables: dict[str, str], start
     assert started == []
 
 
-def test_a_line_and_words_for_the_model_are_one_answer(variables: dict[str, str], where: client.Address) -> None:
-    starting._write(starting._note(where, variables), "failed", 0, [])
-    both = alone._with_line("codex", json.loads(SESSION), alone.format_context("codex", "é"), "line", where, variables)
-    assert json.loads(both) == {**json.loads(alone.format_context("codex", "é")), "systemMessage": "line"}
+def test_a_line_and_words_for_the_model_are_one_answer(variables: dict[str, str], where: rpc.Address) -> None:
+    startup._write(startup._note(where, variables), "failed", 0, [])
+    both = offline_hook._with_line("codex", json.loads(SESSION), offline_hook.format_context("codex", "é"), "line", where, variables)
+    assert json.loads(both) == {**json.loads(offline_hook.format_context("codex", "é")), "systemMessage": "line"}
 
 
 # --- which installation ------------------------------------------------------------------------------------
 
 
 def test_a_service_is_started_by_the_interpreter_and_the_code_of_its_client(
-    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], where: client.Address, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], where: rpc.Address, tmp_path: Path
 ) -> None:
     spawned: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(client, "_spawn", lambda command, environment: spawned.append((command, environment)))
+    monkeypatch.setattr(rpc, "_spawn", lambda command, environment: spawned.append((command, environment)))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "other" / "bin" / "python3"))
-    client.start(where, {**variables, "PATH": "/usr/bin", "PYTHONPATH": "lib"})
+    rpc.start(where, {**variables, "PATH": "/usr/bin", "PYTHONPATH": "lib"})
     ((command, environment),) = spawned
     assert command[0] == str(tmp_path / "other" / "bin" / "python3")
-    assert environment["PYTHONPATH"].split(":")[0] == str(Path(client.__file__).parents[1])
+    assert environment["PYTHONPATH"].split(":")[0] == str(Path(rpc.__file__).parents[1])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_where_an_interpreter_finds_packages_by_itself(
 def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_path: Path) -> None:
     package = tmp_path / "prefix" / "lib" / "python" / "site-packages" / "palazzo"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(client.__file__).parent, package, ignore=ignored)
+    shutil.copytree(Path(rpc.__file__).parent, package, ignore=ignored)
     version = package / "__init__.py"
     version.write_text(version.read_text().replace(__version__, f"{__version__}.post9"))
     machine = Machine(tmp_path / "home", tmp_path)
@@ -170,10 +171,10 @@ def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_pat
     command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", "SessionStart"]
     subprocess.run(command, input=b"{}", env=variables, cwd=tmp_path, capture_output=True, check=True)
     eventually(lambda: machine.pid() is not None)
-    stream, greeting = client.greet(machine.where, {"want": "state", "any": True})
+    stream, greeting = rpc.greet(machine.where, {"want": "state", "any": True})
     stream.close()
     assert greeting["version"] == f"{__version__}.post9"
-    stream, _ = client.greet(machine.where, {"want": "stop", "any": True})
+    stream, _ = rpc.greet(machine.where, {"want": "stop", "any": True})
     while stream.read() is not None:  # until it has ended
         pass
     stream.close()

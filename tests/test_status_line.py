@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.daemon.hook_machine import ROOT, Machine, eventually
 
-from palazzo import status_line
+from palazzo.client import status_line
 
 NOW = time.mktime((2026, 11, 22, 15, 0, 0, 0, 0, -1))
 TODAY = int((NOW - 3_600) * 1_000_000)
@@ -95,7 +95,7 @@ def test_with_a_service_it_says_what_the_session_was_told(machine: Machine) -> N
     eventually(is_told)
     assert shown(machine, line) == "palazzo: api · 1 drawer"
     with machine.alone() as context:
-        from palazzo.operations.pause import PauseRequest, pause
+        from palazzo.features.upkeep.pause import PauseRequest, pause
 
         pause(context, PauseRequest())
     assert shown(machine, line) == "palazzo: paused"

@@ -15,26 +15,27 @@ import apsw
 import pytest
 from tests.archive import conversations
 
-from palazzo import alone, unaided
-from palazzo.archive import diaries
-from palazzo.attention import by_keyword, gates
-from palazzo.attention.happening import Reaction
-from palazzo.hosts import answering
-from palazzo.hosts.registry import ADAPTERS
+from palazzo.archive import diary_entries
+from palazzo.client import keyword_answers, offline_hook
+from palazzo.features.hooks import hook_answers, hook_prompt, offline_answers
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.ledger.why import WhyRequest, why
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.upkeep.pause import PauseRequest, pause
+from palazzo.git.project_identity import project_root
+from palazzo.hosts import hook_exchange
+from palazzo.hosts.host_adapters import ADAPTERS
+from palazzo.index.presentation import LEAST_SHOWN
+from palazzo.injection import keyword_relevance, thresholds
+from palazzo.injection.hook_events import Reaction
 from palazzo.model import USERS_WING, Place, Source, Trust
-from palazzo.operations import hook_answers, hook_prompt, own_words, told_unaided
+from palazzo.operations import echo_filter
 from palazzo.operations.context import Context
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.pause import PauseRequest, pause
-from palazzo.operations.pausing import pause_file
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.why import WhyRequest, why
-from palazzo.recall.present import LEAST_SHOWN
-from palazzo.scope.identity import project_root
+from palazzo.operations.pause_state import pause_file
 from palazzo.security.trust_order import TRUST_ORDER, trusted_down_to
-from palazzo.settings.keys import BY_NAME
-from palazzo.store import bare, ledger, opening, schema
+from palazzo.settings.setting_keys import BY_NAME
+from palazzo.store import ledger, palace_opening, readonly_palace, schema
 
 ROOT = Path(__file__).parents[1]
 PROMPT = "what did we decide about the retry budget?"
@@ -76,7 +77,7 @@ class Machine:
         self, prompt: str = PROMPT, host: str = "claude-code", event: str = "prompt", **payload: object
     ) -> bytes:
         told = {"session_id": "s-1", "cwd": str(self.project), "prompt": prompt, **payload}
-        return alone.answer(host, event, json.dumps(told).encode(), None, self.variables)
+        return offline_hook.answer(host, event, json.dumps(told).encode(), None, self.variables)
 
     def told(self, **payload: object) -> str:
         """Return what is put before the agent."""
@@ -116,7 +117,7 @@ def by_service(machine: Machine, host: str, prompt: str = PROMPT) -> bytes:
             return hook(context, request)
 
     payload = {"session_id": "s-1", "cwd": str(machine.project), "prompt": prompt}
-    return answering.answer(host, "prompt", json.dumps(payload).encode(), ask, lambda _: None)
+    return hook_exchange.answer(host, "prompt", json.dumps(payload).encode(), ask, lambda _: None)
 
 
 # --- as the service does -----------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ def test_an_answer_is_the_service_s_but_for_a_line_that_says_how_it_was_found(ma
     answered = json.loads(machine.answer(host=host))
     told = answered["hookSpecificOutput"]
     assert drawer in told["additionalContext"]
-    head, line = unaided.HEAD.split("\n")
+    head, line = keyword_answers.HEAD.split("\n")
     told["additionalContext"] = told["additionalContext"].replace(f"{head}\n{line}\n", f"{head}\n")
     assert answered == json.loads(by_service(machine, host))
 
@@ -137,7 +138,7 @@ def test_an_answer_is_the_service_s_but_for_a_line_that_says_how_it_was_found(ma
 def test_a_branch_that_is_not_checked_out_is_named_as_the_service_names_it(machine: Machine, branch: str) -> None:
     machine.note("The api has a timeout of two seconds.")
     machine.said(DECISION, "s-0", branch=branch)
-    told, (head, line) = machine.told(), unaided.HEAD.split("\n")
+    told, (head, line) = machine.told(), keyword_answers.HEAD.split("\n")
     assert ", branch: " in told
     assert told.replace(f"{head}\n{line}\n", f"{head}\n") == words(by_service(machine, "claude-code"))
 
@@ -161,38 +162,38 @@ def test_what_is_checked_out_is_not_named_nor_anything_where_branches_are_ignore
 @pytest.mark.parametrize("text", ["words", 'ein „Wort“\nund "noch" eins\t€ 🙂', "a \ud800 b"])
 @pytest.mark.parametrize("host", list(ADAPTERS))
 def test_every_host_is_answered_in_its_own_shape(host: str, text: str) -> None:
-    assert alone.format_context(host, text) == answering._bytes(ADAPTERS[host].write("prompt", Reaction(inject=text)))
+    assert offline_hook.format_context(host, text) == hook_exchange._bytes(ADAPTERS[host].write("prompt", Reaction(inject=text)))
 
 
 def test_every_host_s_name_of_the_event_is_known() -> None:
     for host, adapter in ADAPTERS.items():
         names = {name for name, event in adapter.events.items() if event == "prompt"}
-        assert names == {"prompt", alone._PROMPTS[host] or "prompt"}, host
+        assert names == {"prompt", offline_hook._PROMPTS[host] or "prompt"}, host
 
 
 def test_what_both_ways_must_agree_on_is_the_same() -> None:
-    assert unaided.HEAD.split("\n")[0] == hook_prompt._RECALL_HEAD
-    assert (unaided.BUDGET, unaided.LIMIT) == (hook_prompt.BUDGET, hook_prompt.LIMIT)
-    assert (unaided._SESSION_KINDS, unaided._NAMED_BY) == (own_words._CAPTURE_KINDS, hook_answers.NAMED_BY)
-    assert (get_args(Trust), USERS_WING) == (TRUST_ORDER, unaided._USERS_WING)
-    assert trusted_down_to(str(BY_NAME["auto_inject_trust"].default)) == unaided.TRUSTS
+    assert keyword_answers.HEAD.split("\n")[0] == hook_prompt._RECALL_HEAD
+    assert (keyword_answers.BUDGET, keyword_answers.LIMIT) == (hook_prompt.BUDGET, hook_prompt.LIMIT)
+    assert (keyword_answers._SESSION_KINDS, keyword_answers._NAMED_BY) == (echo_filter._CAPTURE_KINDS, hook_answers.NAMED_BY)
+    assert (get_args(Trust), USERS_WING) == (TRUST_ORDER, keyword_answers._USERS_WING)
+    assert trusted_down_to(str(BY_NAME["auto_inject_trust"].default)) == keyword_answers.TRUSTS
     assert BY_NAME["detect_recall_patterns"].default is BY_NAME["events.prompt"].default is True
-    assert [BY_NAME[name].variable for name in unaided._SETTINGS] == [
-        f"PALAZZO_{name.upper().replace('.', '_')}" for name in unaided._SETTINGS
+    assert [BY_NAME[name].variable for name in keyword_answers._SETTINGS] == [
+        f"PALAZZO_{name.upper().replace('.', '_')}" for name in keyword_answers._SETTINGS
     ]
-    assert unaided._LEAST_SHOWN == LEAST_SHOWN
-    assert by_keyword.BEHIND_THE_BEST == gates.BEHIND_THE_BEST
-    assert bare._APPLICATION == opening.APPLICATION_ID
+    assert keyword_answers._LEAST_SHOWN == LEAST_SHOWN
+    assert keyword_relevance.BEHIND_THE_BEST == thresholds.BEHIND_THE_BEST
+    assert readonly_palace._APPLICATION == palace_opening.APPLICATION_ID
 
 
 def test_the_schema_that_is_read_is_the_schema_that_is_made() -> None:
-    """Whoever adds a migration looks whether `store/bare` still reads right, and names it there."""
-    assert tuple(step.__name__ for step in schema.MIGRATIONS) == bare.MIGRATIONS
+    """Whoever adds a migration looks whether `store/readonly_palace` still reads right, and names it there."""
+    assert tuple(step.__name__ for step in schema.MIGRATIONS) == readonly_palace.MIGRATIONS
 
 
 @pytest.mark.parametrize("name", ["claude-code", "Codex  CLI", "Ünal", "e\u0301tude", "a--b_c.d", "-x-", "日本"])
 def test_an_agent_s_own_wing_is_named_as_its_diary_is(name: str) -> None:
-    assert unaided.own_wing(name) == diaries.wing_of(diaries.agent_name(name))
+    assert keyword_answers.own_wing(name) == diary_entries.wing_of(diary_entries.agent_name(name))
 
 
 def test_a_project_s_root_is_found_as_elsewhere(tmp_path: Path) -> None:
@@ -202,7 +203,7 @@ def test_a_project_s_root_is_found_as_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "tree" / ".git").write_text("gitdir: ../repo/.git\n")
     (tmp_path / "none" / ".git").write_text("something else\n")
     for where in ("repo", "repo/src", "marked/a", "none/a", "tree/a", "nowhere/at/all"):
-        assert unaided.project_root(str(tmp_path / where)) == str(project_root(tmp_path / where))
+        assert keyword_answers.project_root(str(tmp_path / where)) == str(project_root(tmp_path / where))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def test_a_payload_is_read_as_json_is(raw: bytes) -> None:
         expected = json.loads(raw.decode("utf-8-sig"))
     except ValueError:
         expected = {}
-    assert repr(alone._parse_payload("claude-code", "Stop", raw)[0]) == repr(
+    assert repr(offline_hook._parse_payload("claude-code", "Stop", raw)[0]) == repr(
         expected if isinstance(expected, dict) else {}
     )
 
@@ -358,7 +359,7 @@ def test_words_that_look_like_the_fence_are_escaped(machine: Machine) -> None:
 def test_what_was_told_is_noted_without_its_words_and_is_not_told_again(machine: Machine) -> None:
     drawer = machine.note(DECISION)
     told = machine.told()
-    raw = Path(alone.told_file(str(machine.palace), machine.variables)).read_bytes()
+    raw = Path(offline_hook.told_file(str(machine.palace), machine.variables)).read_bytes()
     assert raw.count(b"\n") == 1
     assert drawer.encode() in raw
     assert b"retry" not in raw
@@ -369,11 +370,11 @@ def test_what_was_told_is_noted_without_its_words_and_is_not_told_again(machine:
 def test_the_next_service_enters_it_in_the_ledger_once(machine: Machine) -> None:
     drawer = machine.note(DECISION)
     assert machine.told()
-    file = Path(alone.told_file(str(machine.palace), machine.variables))
+    file = Path(offline_hook.told_file(str(machine.palace), machine.variables))
     noted = file.read_bytes()
     for expected in (1, 0, 0):
         with machine.context() as context:
-            assert told_unaided.enter(context) == expected
+            assert offline_answers.enter(context) == expected
         assert not file.exists()
         if expected:
             file.write_bytes(noted + b"cut off\n\xff\n")  # a service died before it forgot them
@@ -469,8 +470,8 @@ def test_without_apsw_an_sqlite_that_is_too_old_is_not_used(machine: Machine, mo
     machine.note(DECISION)
     monkeypatch.setitem(sys.modules, "apsw", None)
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 42, 0))
-    with pytest.raises(bare.Unreadable, match="too old"):
-        bare.open_palace(str(machine.palace))
+    with pytest.raises(readonly_palace.Unreadable, match="too old"):
+        readonly_palace.open_palace(str(machine.palace))
 
 
 # --- in milliseconds ---------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from tests.archive.conversations import PLACE, conversations, file_rows, fresh_p
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
 from tests.examples import examples as enough
 
-from palazzo.archive.door import NewItem
+from palazzo.archive.ingest import NewItem
 from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.index.query import Query
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import groups
+from palazzo.store import change_groups
 
 examples = enough(40)
 
@@ -83,7 +83,7 @@ def test_an_undo_and_what_was_undone_are_refused_and_nothing_changes() -> None:
         palace.forget(note.drawers)
         forgot = palace.undo()
         with palace.database.snapshot() as connection:
-            undoing = groups.recent(connection, 1)[0]
+            undoing = change_groups.recent(connection, 1)[0]
         for prefix, message in ((undoing.uid, "undo itself"), (forgot.uid, "undone already"), ("0" * 8, "No change")):
             with pytest.raises(UsageError, match=message):
                 palace.undo(prefix=prefix)

@@ -40,8 +40,8 @@ def main() -> int:
     except ImportError:
         print("Atheris is not installed; install it with 'pip install atheris'.", file=sys.stderr)
         return 2
-    with atheris.instrument_imports(include=["palazzo.feeders"]):
-        registry = importlib.import_module("palazzo.feeders.registry")
+    with atheris.instrument_imports(include=["palazzo.sources.formats"]):
+        registry = importlib.import_module("palazzo.sources.formats.transcript_formats")
     damage = importlib.import_module("tests.fidelity.damage")
     scratch = Path(tempfile.mkdtemp(prefix="palazzo-fuzz-"))
     collections = [one for one in registry.COLLECTIONS if one.kind in NAMES]

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from palazzo import __version__
-from palazzo.operations import wiring
+from palazzo.features.hosts import hook_wiring
+from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, HostHooks
+from palazzo.features.hosts.instructions import InstructionsRequest, Name, instructions
 from palazzo.operations.context import Context
-from palazzo.operations.instructions import InstructionsRequest, Name, instructions
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, HostHooks
 
 ROOT = Path(__file__).resolve().parent.parent
 INTEGRATIONS = ROOT / "integrations"
@@ -96,7 +96,7 @@ def files() -> Iterator[tuple[Path, str]]:
     for wired, manifest in ((CLAUDE_CODE, ".claude-plugin"), (CODEX, ".codex-plugin")):
         home = INTEGRATIONS / wired.host
         yield home / "hooks" / "hooks.json", _document(_hooks(wired))
-        yield home / ".mcp.json", _document({"mcpServers": {wiring.SERVER: wiring.server(wired.host)}})
+        yield home / ".mcp.json", _document({"mcpServers": {hook_wiring.SERVER: hook_wiring.server(wired.host)}})
         yield home / manifest / "plugin.json", _versioned(home / manifest / "plugin.json")
     for command in COMMANDS:
         yield INTEGRATIONS / "claude-code" / "commands" / f"{command.name}.md", _command(command)
@@ -107,7 +107,7 @@ def files() -> Iterator[tuple[Path, str]]:
 
 
 def _hooks(wired: HostHooks) -> dict[str, Any]:
-    groups = {name: [group] for name, group in wiring.entries(wired).items()}
+    groups = {name: [group] for name, group in hook_wiring.entries(wired).items()}
     about = {"description": _ABOUT} if wired is CLAUDE_CODE else {}
     return about | {"hooks": groups}
 

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from palazzo.exchange.schema import schema
-from palazzo.mcp.profile import MODULES, Profile, profile_called
-from palazzo.mcp.tools import Tool
+from palazzo.faces.mcp.profile import MODULES, Profile, profile_called
+from palazzo.faces.mcp.tool import Tool
 from palazzo.operations.operation import PERSON_ONLY, Operation, RequestField, request_fields
 from palazzo.operations.registry import operations, split_command_name
 from palazzo.settings import KEYS
+from palazzo.sync.export_schema import schema
 
 _TOOLS = (
     "What `palazzo mcp` offers an agent ([how it is connected](../how-to/connect-agents.md), [how results "

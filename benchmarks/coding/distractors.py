@@ -20,13 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.measuring import CACHE
 
 from benchmarks import corpus
-from palazzo.bench.remembering import CachingEmbedder
-from palazzo.derive.cut import Cutter
-from palazzo.embed import Embedder
-from palazzo.embed.minilm import MiniLM
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.bench.embedding_cache import CachingEmbedder
+from palazzo.index.cutter import Cutter
+from palazzo.index.embedder import Embedder
+from palazzo.index.minilm import MiniLM
 from palazzo.palace import Palace
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
 
 SEED = 41
 PER_SESSION, PER_DOCUMENT = 150, 6

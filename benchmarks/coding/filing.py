@@ -16,12 +16,12 @@ from benchmarks.coding.distractors import DAY, OnProgress, distractors
 from benchmarks.coding.questions import Gold, Question
 from benchmarks.coding.sessions import CORPUS, session_id, write_sessions
 
-from palazzo.derive.embed import current_embedder
-from palazzo.embed import Embedder
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.index.embedder import Embedder
+from palazzo.index.passage_embedding import current_embedder
 from palazzo.palace import Palace
-from palazzo.store import items, vectors
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.store import items, vector_rows
 from palazzo.store.database import Connection
 from palazzo.store.plain_index import PlainIndex
 
@@ -96,7 +96,7 @@ class Plain:
         self._words = PlainIndex(list(texts.values()))
         current = current_embedder(connection)
         assert current is not None, "the corpus was filed with vectors"
-        rows = list(vectors.vectors_of(connection, current[0]))
+        rows = list(vector_rows.vectors_of(connection, current[0]))
         self._drawers = [ids[row.drawer] for row in rows]
         codes = np.frombuffer(b"".join(row.body for row in rows), dtype=np.int8).reshape(len(rows), -1)
         self._vectors = codes.astype(np.float32) * np.array([[row.scale] for row in rows], dtype=np.float32)

@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 import yaml
 from benchmarks.coding import sessions as made
 
-from palazzo.feeders import Message
-from palazzo.feeders.registry import TRANSCRIPTS
+from palazzo.sources.formats import Message
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 HERE = Path(__file__).parent
 LABELS = HERE / "labels.yaml"

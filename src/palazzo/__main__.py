@@ -1,7 +1,7 @@
 """`python -m palazzo`, and what the installed `palazzo` runs: the command line.
 
 The script in `packaging/` runs this file by its path. For what hosts run all the time it does so on the bare standard
-library (`python -I -S -E`): then `palazzo.start` does what can be done with that, and the rest in another Python.
+library (`python -I -S -E`): then `palazzo.client.launcher` does what can be done with that, and the rest in another Python.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ def _main() -> int:
     if sys.flags.no_site:
         sys.path.append(root)
         if sys.argv[1:2] == ["hook"]:
-            from palazzo import hooking
+            from palazzo.client import hook_client
 
             # At once: an alarm that rings while Python takes itself down would find no handler, and end it by a signal.
-            os._exit(hooking.main(sys.argv[1:]))
+            os._exit(hook_client.main(sys.argv[1:]))
         if sys.argv[1:2] == ["statusline"]:
-            from palazzo import status_line
+            from palazzo.client import status_line
 
             return status_line.main(sys.argv[1:])
-        from palazzo import start
+        from palazzo.client import launcher
 
-        return start.main(sys.argv[1:], root)
+        return launcher.main(sys.argv[1:], root)
     try:
-        from palazzo import cli
+        from palazzo.faces import cli
     except ModuleNotFoundError as missing:
         if missing.name != "palazzo":
             raise
@@ -35,9 +35,10 @@ def _main() -> int:
         import site
 
         site.addsitedir(root)
-        from palazzo import cli, start
+        from palazzo.client import launcher
+        from palazzo.faces import cli
 
-        start.be_found(root)
+        launcher.be_found(root)
     return cli.main()
 
 

@@ -39,7 +39,7 @@ Visibility = Literal["merged", "unmerged", "parked", "unknown"]
 """Whether what was written on a branch is part of what is checked out: `parked` is unmerged, and the branch is gone."""
 
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
-"""Whether the lines that words cite still stand in the files at hand (`scope/freshness`)."""
+"""Whether the lines that words cite still stand in the files at hand (`git/freshness`)."""
 
 USERS_WING = "user"
 """The wing of what is the person's own: every project is told of it."""
@@ -159,7 +159,7 @@ class Anchor:
 
     `path` is named from the root of the wing's project, with `/`; it is absolute where the file is in no project.
     `first` and `last` are lines, from 1 and both cited; 0 is the whole file, `UNPLACED` a stretch of which nobody said
-    where it stood. `digest` is of the cited words (`text/cited`), empty where they were not seen; `lines` is how many
+    where it stood. `digest` is of the cited words (`text/cited_lines`), empty where they were not seen; `lines` is how many
     it is of. `blob` is git's id of the whole file then, in hexadecimal, empty where that is not known.
     """
 

@@ -19,44 +19,41 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from palazzo import undo
-from palazzo.archive import certificates, deeds, erasing, identity, notes, reading
-from palazzo.archive.erasing import ErasureRequest, SurveyResult
-from palazzo.archive.guarding import Guard
-from palazzo.derive import (
-    anchoring,
-    claiming,
-    consumers,
-    embed,
-    follow,
-    lagging,
-    mending,
-    naming,
-    rebuild,
-    retired,
-    retry,
-    summing,
-)
-from palazzo.derive.cut import Cutter
-from palazzo.derive.lagging import Output
-from palazzo.embed import Embedder
+from palazzo.archive import acts, archive_reader, certificates, identity, notes, undo_actions
+from palazzo.archive import erasure as erasing
+from palazzo.archive.erasure import ErasureRequest, SurveyResult
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
-from palazzo.exchange import clock as hybrid
-from palazzo.exchange import erased_elsewhere
+from palazzo.index import (
+    async_consumer,
+    citation_consumer,
+    consumers,
+    dead_letter_retry,
+    passage_embedding,
+    rebuild,
+    retired_drawers,
+)
+from palazzo.index.async_consumer import Output
+from palazzo.index.consumer import follow
+from palazzo.index.cutter import Cutter
+from palazzo.index.embedder import Embedder
+from palazzo.knowledge import claim_consumer, digest_consumer, fix_consumer, mention_consumer
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
-from palazzo.store import groups, past, places, schema, scrubbing, tombstones
-from palazzo.store.acts import ActKind
+from palazzo.store import change_groups, drawer_history, file_scrub, place_rows, schema, tombstones
+from palazzo.store.act_rows import ActKind
 from palazzo.store.anchors import parse_anchor
+from palazzo.store.change_groups import Group
 from palazzo.store.database import Connection, Database
-from palazzo.store.groups import Group
-from palazzo.store.opening import CACHE_MB, Mode
+from palazzo.store.palace_opening import CACHE_MB, Mode
+from palazzo.sync import hybrid_clock as hybrid
+from palazzo.sync import remote_erasures
 
 if TYPE_CHECKING:
-    from palazzo.recall.lexicon import Lexicon
-    from palazzo.recall.past import PastIndexes
-    from palazzo.recall.query import Query
-    from palazzo.recall.search import Answer
-    from palazzo.recall.vectors import VectorIndex
+    from palazzo.index.lexicon import Lexicon
+    from palazzo.index.past_search import PastIndexes
+    from palazzo.index.query import Query
+    from palazzo.index.search_pipeline import Answer
+    from palazzo.index.vector_index import VectorIndex
 
 Clock = Callable[[], Micros]
 EmbedderFactory = Callable[[], Embedder]
@@ -151,9 +148,9 @@ class Palace:
 
     def search(self, query: Query) -> Answer:
         """Find the drawers that answer `query`; by keyword alone when no vectors can be had, saying so."""
-        from palazzo.recall import past as recall_past  # NumPy: what does not search does without it
-        from palazzo.recall import search as recall_search
-        from palazzo.recall.lexicon import Lexicon
+        from palazzo.index import past_search as recall_past  # NumPy: what does not search does without it
+        from palazzo.index import search_pipeline as recall_search
+        from palazzo.index.lexicon import Lexicon
 
         note = ""
         index: VectorIndex | None = None
@@ -177,42 +174,42 @@ class Palace:
     def as_of(self, at: Micros) -> Iterator[Connection]:
         """Read the palace as it stood at `at` (`store/past.py` says what that is)."""
         self.follow_past()
-        with past.as_of(self.database, at) as connection:
+        with drawer_history.as_of(self.database, at) as connection:
             yield connection
 
-    def follow_past(self, progress: retired.Progress | None = None) -> None:
+    def follow_past(self, progress: retired_drawers.Progress | None = None) -> None:
         """Take in how drawers stood before. A palace that cannot be written is read as far as it was followed.
 
         The first time after much was forgotten takes a while, of which `progress` is told: (drawers done, all).
         """
         if self.database.mode == "write":
             with self.database.commit_separately():
-                retired.follow_retired(self.database, progress)
+                retired_drawers.follow_retired(self.database, progress)
             return
         with self.database.snapshot() as connection:
-            if retired.is_followed(connection) and not retired.count_pending(connection):
+            if retired_drawers.is_followed(connection) and not retired_drawers.count_pending(connection):
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            retired.follow_retired(writable, progress)
+            retired_drawers.follow_retired(writable, progress)
 
-    def follow_claims(self, progress: lagging.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+    def follow_claims(self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Take in what was claimed since the last call, and what contradicts what; the first time takes a while.
 
         `progress` is told (drawers read, all). A palace that cannot be written is read as far as it was followed.
         """
-        self._follow(claiming.ClaimConsumer(self.clock()), progress, stop)
+        self._follow(claim_consumer.ClaimConsumer(self.clock()), progress, stop)
 
-    def follow_digests(self, progress: lagging.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+    def follow_digests(self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
-        self._follow(summing.DIGEST_CONSUMER, progress, stop)
+        self._follow(digest_consumer.DIGEST_CONSUMER, progress, stop)
 
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in what failed in sessions, and what mended it, since the last call."""
-        self._follow(mending.FAILURE_CONSUMER, stop=stop)
+        self._follow(fix_consumer.FAILURE_CONSUMER, stop=stop)
 
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
         """Take in which files drawers cite, since the last call."""
-        self._follow(anchoring.ANCHOR_CONSUMER, stop=stop)
+        self._follow(citation_consumer.ANCHOR_CONSUMER, stop=stop)
 
     def follow_consumer(self, name: str) -> None:
         """Let one consumer that lags take in what happened since the last call."""
@@ -222,44 +219,44 @@ class Palace:
 
     def retry_set_aside(self) -> None:
         """Try again what consumers could not process (`store/dead_letters`)."""
-        retry.retry_all(self.database, self.clock())
+        dead_letter_retry.retry_all(self.database, self.clock())
 
     def retry_of_other_releases(self) -> None:
         """Try again what another release of Palazzo could not process."""
-        retry.retry_of_other_releases(self.database)
+        dead_letter_retry.retry_of_other_releases(self.database)
 
     def know_people(self, names: Iterable[str]) -> None:
         """Know people by their full names, so that mentions of them are found."""
-        naming.know(self.database, names)
+        mention_consumer.know(self.database, names)
 
     def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
         """Take in what drawers mention; where `entities` are not wanted, keep none."""
         if entities:
-            self._follow(naming.MENTION_CONSUMER, stop=stop)
+            self._follow(mention_consumer.MENTION_CONSUMER, stop=stop)
         elif self.database.mode == "write":
-            naming.forget_all(self.database)
+            mention_consumer.forget_all(self.database)
 
     def _follow(
         self,
-        consumer: lagging.BackgroundConsumer[Output],
-        progress: lagging.Progress | None = None,
+        consumer: async_consumer.BackgroundConsumer[Output],
+        progress: async_consumer.Progress | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
         """A palace that cannot be written is read as far as it was followed."""
         if self.database.mode == "write":
             with self.database.commit_separately():
-                lagging.follow(self.database, consumer, progress, stop)
+                async_consumer.follow(self.database, consumer, progress, stop)
             return
         with self.database.snapshot() as connection:
-            if lagging.is_followed(connection, consumer) and not lagging.count_pending(connection, consumer):
+            if async_consumer.is_followed(connection, consumer) and not async_consumer.count_pending(connection, consumer):
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            lagging.follow(writable, consumer, progress, stop)
+            async_consumer.follow(writable, consumer, progress, stop)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""
         with self.database.snapshot() as connection:
-            return reading.read_drawer(connection, reading.resolve_drawer(connection, prefix))
+            return archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, prefix))
 
     def embedder(self) -> Embedder:
         """Return the palace's embedder, loading it at the first call; EmbedderUnavailable when it can't be had."""
@@ -306,12 +303,12 @@ class Palace:
                 commit=commit,
                 anchors=[parse_anchor(anchor) for anchor in anchors],
             )
-            groups.add(connection, group, "note", [row])
-            groups.count(connection, group, 1)
+            change_groups.add(connection, group, "note", [row])
+            change_groups.count(connection, group, 1)
             for tag in tags:
-                deeds.act_on_item(connection, "tag", row, actor, now, {"tag": guard.words(tag)}, group)
+                acts.act_on_item(connection, "tag", row, actor, now, {"tag": guard.words(tag)}, group)
         with self.database.snapshot() as connection:
-            return StoredNote(item, tuple(reading.drawers_of_item(connection, row)))
+            return StoredNote(item, tuple(archive_reader.drawers_of_item(connection, row)))
 
     def begin_group(self, actor: str, verb: str) -> int:
         """Begin a change group for what takes several transactions; give it to each of the verbs below."""
@@ -330,7 +327,7 @@ class Palace:
 
         Nothing undoes it. What was added since the survey is looked at too.
         """
-        with scrubbing.enable_secure_delete(self.database), self.database.transaction() as connection:
+        with file_scrub.enable_secure_delete(self.database), self.database.transaction() as connection:
             now = self.clock()
             uid = bytes.fromhex(identity.new_id(now))
             erasure = tombstones.file_erasure(connection, uid, now)
@@ -341,17 +338,17 @@ class Palace:
             tombstones.certify(connection, erasure, certificates.dump(proof))
         return proof
 
-    def finish_erasing(self, patience: float = scrubbing.PATIENCE) -> list[Certificate]:
+    def finish_erasing(self, patience: float = file_scrub.PATIENCE) -> list[Certificate]:
         """Write the file anew if an erase has left traces in it; return the certificates of those erases.
 
         Raises PalaceUnusable while another program reads an older state for longer than `patience` seconds.
         """
-        erased_elsewhere.seek(self.database, self.clock)
+        remote_erasures.seek(self.database, self.clock)
         with self.database.snapshot() as connection:
             unfinished_erasures = tombstones.find_pending_erasures(connection)
         if not unfinished_erasures:
             return []
-        scrubbing.scrub(self.database, patience)
+        file_scrub.scrub(self.database, patience)
         with self.database.transaction() as connection:
             tombstones.finish(connection, self.clock(), (erasure.row for erasure in unfinished_erasures))
         return [certificates.load(erasure.certificate) for erasure in unfinished_erasures if erasure.certificate]
@@ -381,11 +378,11 @@ class Palace:
         for. Raises NotFound when there is nothing to take back, UsageError for a group that was undone or is itself an
         undoing.
         """
-        return undo.undo(self.database, self.clock, actor, prefix, progress, start_time)
+        return undo_actions.undo(self.database, self.clock, actor, prefix, progress, start_time)
 
-    def embed_pending(self, progress: embed.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
+    def embed_pending(self, progress: passage_embedding.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
         """Make the vectors that are still pending; return how many."""
-        return embed.embed_pending(self.database, self.embedder(), progress, stop)
+        return passage_embedding.embed_pending(self.database, self.embedder(), progress, stop)
 
     def rebuild(self, target: rebuild.RebuildTarget, progress: rebuild.Progress | None = None) -> None:
         """Make derived data anew from the archive."""
@@ -394,12 +391,12 @@ class Palace:
     # --- parts ---------------------------------------------------------------------------------------------
 
     def _begin(self, connection: Connection, actor: str, verb: str, now: Micros) -> int:
-        return groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, verb, now, "")
+        return change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, verb, now, "")
 
     def _step(self, group: int) -> None:
         """Between two transactions of one group others may write, also while a call keeps back what it writes."""
         with self.database.snapshot() as connection:
-            goes_on = groups.read(connection, group).size > 0
+            goes_on = change_groups.read(connection, group).size > 0
         if goes_on:
             self.database.step()
 
@@ -413,16 +410,16 @@ class Palace:
         with self.database.transaction() as connection:
             now = self.clock()
             if kind == "move":  # by its row, which stays, whatever the room is called when it is looked at again
-                detail["row"] = str(places.room_id(connection, Place(detail["wing"], detail["room"])))
+                detail["row"] = str(place_rows.room_id(connection, Place(detail["wing"], detail["room"])))
             own = self._begin(connection, actor, kind, now) if group is None else group
-            rows = [reading.resolve_drawer(connection, prefix) for prefix in drawers]
-            ids = [reading.read_drawer(connection, row).id for row in rows]
-            deeds.act_on_drawers(connection, kind, rows, actor, now, detail, own)
-            groups.count(connection, own, len(ids))
+            rows = [archive_reader.resolve_drawer(connection, prefix) for prefix in drawers]
+            ids = [archive_reader.read_drawer(connection, row).id for row in rows]
+            acts.act_on_drawers(connection, kind, rows, actor, now, detail, own)
+            change_groups.count(connection, own, len(ids))
             return [str(drawer) for drawer in ids]
 
     def _past_indexes(self) -> PastIndexes:
-        from palazzo.recall.past import PastIndexes
+        from palazzo.index.past_search import PastIndexes
 
         if self._past is None:
             self._past = PastIndexes()
@@ -430,10 +427,10 @@ class Palace:
 
     def _ready(self) -> tuple[Embedder, VectorIndex]:
         """Return the embedder and an index of its vectors; EmbedderUnavailable when either can't be had."""
-        from palazzo.recall.vectors import VectorIndex
+        from palazzo.index.vector_index import VectorIndex
 
         with self.database.snapshot() as connection:
-            current = embed.current_embedder(connection)
+            current = passage_embedding.current_embedder(connection)
         if current is None:
             raise EmbedderUnavailable("No vectors have been made in this palace yet, so search works by keyword alone.")
         embedder = self.embedder()

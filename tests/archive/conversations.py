@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from palazzo.archive import door, identity
-from palazzo.archive.door import NewItem, Receipt
-from palazzo.archive.guarding import Guard
-from palazzo.derive import cutting
-from palazzo.embed import Embedder
+from palazzo.archive import identity, ingest
+from palazzo.archive.ingest import NewItem, Receipt
+from palazzo.archive.ingest_guard import Guard
+from palazzo.index import cut_rules
+from palazzo.index.embedder import Embedder
 from palazzo.model import Micros, Part, Place, Role, Source
 from palazzo.palace import Palace, without_embedder
-from palazzo.store import sources
+from palazzo.store import source_rows
 
 PLACE = Place("api", "auth")
 SESSION = Source(("session", "s1"), "test", "file:///s1.jsonl", "s1", "A session")
@@ -67,9 +67,9 @@ def file_rows(
     """File rows in batches of that size, a transaction each."""
     receipts = []
     for start in range(0, len(filings), batch):
-        prepared = door.prepare(filings[start : start + batch], Guard.of(palace.database))
+        prepared = ingest.prepare(filings[start : start + batch], Guard.of(palace.database))
         with palace.database.transaction() as connection:
-            receipts.append(door.file(connection, source, place, prepared, palace.clock()))
+            receipts.append(ingest.file(connection, source, place, prepared, palace.clock()))
     return receipts
 
 
@@ -80,8 +80,8 @@ def file_version(palace: Palace, text: str, source: Source = GUIDE, place: Place
     filing = NewItem(uid, text, "document", "author", raw, created_at=EPOCH, trust="repo")
     with palace.database.transaction() as connection:
         now = palace.clock()
-        receipt = door.file(connection, source, place, door.prepare([filing], Guard.of(palace.database)), now)
-        sources.file_revision(connection, receipt.source, receipt.rows[0], now)
+        receipt = ingest.file(connection, source, place, ingest.prepare([filing], Guard.of(palace.database)), now)
+        source_rows.file_revision(connection, receipt.source, receipt.rows[0], now)
     return uid
 
 
@@ -89,11 +89,11 @@ def file_version(palace: Palace, text: str, source: Source = GUIDE, place: Place
 def cutting_at(drawer: int, passage: int, section: int, tool: int, segment: int) -> Iterator[None]:
     """Cut at other sizes, so that short texts have many boundaries."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "DRAWER_CHARACTERS", drawer)
-        patch.setattr(cutting, "PASSAGE_CHARACTERS", passage)
-        patch.setattr(cutting, "SECTION_CHARACTERS", section)
-        patch.setattr(cutting, "TOOL_CHARACTERS", tool)
-        patch.setattr(cutting, "SEGMENT_ITEMS", segment)
+        patch.setattr(cut_rules, "DRAWER_CHARACTERS", drawer)
+        patch.setattr(cut_rules, "PASSAGE_CHARACTERS", passage)
+        patch.setattr(cut_rules, "SECTION_CHARACTERS", section)
+        patch.setattr(cut_rules, "TOOL_CHARACTERS", tool)
+        patch.setattr(cut_rules, "SEGMENT_ITEMS", segment)
         yield
 
 

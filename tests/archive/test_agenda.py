@@ -6,32 +6,32 @@ from collections.abc import Callable
 
 from tests.archive.conversations import PLACE
 
-from palazzo.archive import diaries, notes, tasks
+from palazzo.archive import diary_entries, notes, task_notes
 from palazzo.archive.agenda import Agenda, agenda
-from palazzo.archive.guarding import Guard
+from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.notes import Note
-from palazzo.archive.tasks import Moment
-from palazzo.guard.taint import AGENT
+from palazzo.archive.task_notes import Moment
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
-from palazzo.store import groups
-from palazzo.store.tasks import TaskKind
+from palazzo.security.note_taint import AGENT
+from palazzo.store import change_groups
+from palazzo.store.task_rows import TaskKind
 
 
 def file_task(palace: Palace, kind: TaskKind, text: str, wing: str, due: int | None = None, **about: str) -> str:
     """File a to-do or a reminder; return its id."""
-    note = Note(text, Place(wing, tasks.ROOMS[kind]), shelf=kind, about=about)
+    note = Note(text, Place(wing, task_notes.ROOMS[kind]), shelf=kind, about=about)
     prepared = notes.prepare(note, palace.clock(), Guard.of(palace.database))
     with palace.database.transaction() as connection:
-        tasks.file(connection, prepared, kind, None if due is None else Micros(due), palace.clock())
+        task_notes.file(connection, prepared, kind, None if due is None else Micros(due), palace.clock())
     return prepared.id
 
 
 def write(palace: Palace, agent: str, text: str, project: str) -> None:
     with palace.database.snapshot() as connection:
-        spelled = diaries.find_spelling(connection, agent)
+        spelled = diary_entries.find_spelling(connection, agent)
     note = Note(text, PLACE, spelled, AGENT)
-    prepared = diaries.prepare(note, diaries.GENERAL, project, palace.clock(), Guard.of(palace.database))
+    prepared = diary_entries.prepare(note, diary_entries.GENERAL, project, palace.clock(), Guard.of(palace.database))
     with palace.database.transaction() as connection:
         notes.file(connection, prepared, palace.clock())
 
@@ -39,8 +39,8 @@ def write(palace: Palace, agent: str, text: str, project: str) -> None:
 def close(palace: Palace, uid: str) -> None:
     with palace.database.transaction() as connection:
         now = palace.clock()
-        tasks.close(
-            connection, "todo", [uid], "done", now, lambda: groups.begin(connection, b"g" * 16, "user", "done", now, "")
+        task_notes.close(
+            connection, "todo", [uid], "done", now, lambda: change_groups.begin(connection, b"g" * 16, "user", "done", now, "")
         )
 
 
@@ -116,15 +116,15 @@ def test_what_was_forgotten_of_a_long_entry_is_not_told(palace: Palace) -> None:
     text = "\n\n".join(f"Paragraph {n}. " + "Words were said. " * 30 for n in range(20))
     write(palace, "codex", text, "api")
     with palace.database.snapshot() as connection:
-        (row,) = diaries.entries(connection)
-        entry = diaries.read(connection, row)
+        (row,) = diary_entries.entries(connection)
+        entry = diary_entries.read(connection, row)
         drawers = connection.execute("SELECT uid FROM drawer WHERE kind = 'diary' ORDER BY id")
         second = [bytes(uid).hex() for (uid,) in drawers][1]
     assert entry.text == text
     gone = palace.drawer(second).text
     palace.forget([second])
     with palace.database.snapshot() as connection:
-        left = diaries.read(connection, row).text
+        left = diary_entries.read(connection, row).text
     assert gone not in left
     assert left.startswith("Paragraph 0.")
     assert left.rstrip().endswith(text.rstrip()[-200:])

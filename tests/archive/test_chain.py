@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, file_rows, said
 
-from palazzo.archive import chain
-from palazzo.archive.chain import Break
+from palazzo.archive import device_chain
+from palazzo.archive.device_chain import Break
 from palazzo.palace import Palace
 from palazzo.store import items
 
@@ -21,7 +21,7 @@ def archived(palace: Palace) -> Palace:
 
 def audit(palace: Palace) -> list[Break]:
     with palace.database.snapshot() as connection:
-        return list(chain.audit(connection))
+        return list(device_chain.audit(connection))
 
 
 def tamper(palace: Palace, sql: str, *values: str | bytes | int | None) -> None:

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from tests.archive.conversations import PLACE, SESSION, conversations, file_rows, fresh_palace, said
 from tests.derive.state import complaints, drawers, live_ids
 
-from palazzo.archive import packing
-from palazzo.archive.door import NewItem
+from palazzo.archive import pack_writer
+from palazzo.archive.ingest import NewItem
 from palazzo.model import Source
 from palazzo.palace import Palace
-from palazzo.store import items, sources
+from palazzo.store import items, source_rows
 
 RESUMED = Source(("session", "s2"), "test", "file:///s2.jsonl", "s2", "Resumed")
 
 
 def bytes_of(palace: Palace, source: Source) -> bytes:
     with palace.database.snapshot() as connection:
-        row = sources.find_source(connection, source)
+        row = source_rows.find_source(connection, source)
         assert row is not None
         return b"".join(items.source_bytes(connection, row))
 
@@ -47,7 +47,7 @@ def test_rows_come_back_to_the_byte_with_nul_surrogates_and_crlf(palace: Palace)
 @given(st.lists(st.binary(max_size=60_000), max_size=30), st.integers(1, 30))
 def test_any_bytes_come_back_from_any_packs(raws: list[bytes], batch: int) -> None:
     with pytest.MonkeyPatch.context() as patch, fresh_palace() as palace:
-        patch.setattr(packing, "PACK_BYTES", 100_000)
+        patch.setattr(pack_writer, "PACK_BYTES", 100_000)
         file_rows(palace, [said(n, "user", "", raw=raw) for n, raw in enumerate(raws)], batch)
         if raws:
             assert bytes_of(palace, SESSION) == b"".join(raws)

@@ -15,22 +15,22 @@ from tests.archive.test_packing import prose
 from tests.derive.state import complaints, derived, drawers
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive import door, erasing, packing
-from palazzo.archive.door import NewItem
-from palazzo.archive.erasing import ErasureRequest
-from palazzo.archive.guarding import Guard
-from palazzo.derive.verify import verify
+from palazzo.archive import erasure, ingest, pack_writer
+from palazzo.archive.erasure import ErasureRequest
+from palazzo.archive.ingest import NewItem
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import PalaceUnusable
-from palazzo.graph import stating
-from palazzo.graph.changing import Change
-from palazzo.graph.stating import Statement, Triple
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
+from palazzo.knowledge import assertions
+from palazzo.knowledge.assertions import Statement, Triple
+from palazzo.knowledge.fact_change import Change
 from palazzo.model import Certificate, ItemId, Place, Source
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import items, packs, sources, tombstones, wording
+from palazzo.store import items, packs, source_rows, text_columns, tombstones
 from palazzo.store.database import Database
-from palazzo.store.facts import Provenance
-from palazzo.text.hashed import ANYWHERE, AS_WORDS
+from palazzo.store.fact_rows import Provenance
+from palazzo.text.hashed_words import ANYWHERE, AS_WORDS
 
 WORDS = "zebra-quartz-90417"
 
@@ -46,7 +46,7 @@ def erase(palace: Palace, *words: str) -> Certificate:
 
 def erase_wanted(palace: Palace, wanted: ErasureRequest) -> Certificate:
     with palace.database.snapshot() as connection:
-        found = erasing.survey(connection, wanted, nobody_watches)
+        found = erasure.survey(connection, wanted, nobody_watches)
     certificate = palace.erase(wanted, found)
     assert palace.finish_erasing() == [certificate]
     return certificate
@@ -57,7 +57,7 @@ def erase_places(palace: Palace, *ids: str) -> Certificate:
     with palace.database.snapshot() as connection:
         rows = items.known_items(connection, [bytes.fromhex(one) for one in ids])
         texts = items.read_texts(connection, rows.values())
-        wanted = erasing.places(connection, {row: [(0, len(text))] for row, text in texts.items()})
+        wanted = erasure.places(connection, {row: [(0, len(text))] for row, text in texts.items()})
     return erase_wanted(palace, wanted)
 
 
@@ -215,10 +215,10 @@ def test_names_titles_addresses_and_facts_lose_the_words(palace: Palace) -> None
     file_rows(palace, [said(0, "user", "quiet", author=WORDS, branch=f"fix/{WORDS}", meta={"cwd": f"/x/{WORDS}"})])
     palace.remember("a quiet note", Place(wing, "notes"), tags=[WORDS])
     with palace.database.transaction() as connection:
-        state = sources.FileState(f"file:///x/{WORDS}/a%20b.md", 1, "document", 1, 1, 2, 3, 4, b"tail", b"whole")
-        sources.write_file_state(connection, state)
+        state = source_rows.FileState(f"file:///x/{WORDS}/a%20b.md", 1, "document", 1, 1, 2, 3, 4, b"tail", b"whole")
+        source_rows.write_file_state(connection, state)
         triple = Triple(f"Ms {WORDS}", "owns", "the zoo")
-        stating.add(Change(connection, WORDS, "kg add", palace.clock()), Statement(triple, (Provenance(WORDS),)))
+        assertions.add(Change(connection, WORDS, "kg add", palace.clock()), Statement(triple, (Provenance(WORDS),)))
     before = len(drawers(palace))
     erase(palace, WORDS)
     assert leftovers(palace, WORDS) == []
@@ -227,10 +227,10 @@ def test_names_titles_addresses_and_facts_lose_the_words(palace: Palace) -> None
     file_version(palace, "# Nothing\n\nto see, now\n", source, Place(wing, f"{WORDS}-room"))
     palace.remember("another", Place(wing, "notes"), tags=[WORDS])
     with palace.database.transaction() as connection:
-        assert len(sources.revisions(connection, 1)) == 2
-        sources.write_file_state(connection, state)
-        assert sources.read_file_state(connection, state.uri) is not None
-        assert sources.read_file_states(connection).get(state.uri) is not None
+        assert len(source_rows.revisions(connection, 1)) == 2
+        source_rows.write_file_state(connection, state)
+        assert source_rows.read_file_state(connection, state.uri) is not None
+        assert source_rows.read_file_states(connection).get(state.uri) is not None
     assert len({drawer.place.wing for drawer in drawers(palace)}) == 2
     assert leftovers(palace, WORDS) == []
     assert is_sound(palace)
@@ -303,10 +303,10 @@ def test_a_hosts_own_row_that_quotes_the_beginning_of_erased_words_does_not_brin
 
 def test_what_was_prepared_before_an_erase_and_filed_after_it_is_prepared_again(palace: Palace) -> None:
     file_rows(palace, [said(0, "user", f"row {WORDS}")])
-    prepared = door.prepare([said(1, "user", f"again {WORDS}")], Guard.of(palace.database))
+    prepared = ingest.prepare([said(1, "user", f"again {WORDS}")], Guard.of(palace.database))
     erase(palace, WORDS)
     with palace.database.transaction() as connection:
-        door.file(connection, SESSION, PLACE, prepared, palace.clock())
+        ingest.file(connection, SESSION, PLACE, prepared, palace.clock())
     assert leftovers(palace, WORDS) == []
     assert text_of(palace, said(1, "user", "").id) == f"again {'█' * len(WORDS)}"
 
@@ -315,7 +315,7 @@ def test_what_came_between_the_survey_and_the_erase_is_erased_too(palace: Palace
     file_rows(palace, [said(0, "user", f"row {WORDS}")])
     wanted = ErasureRequest({WORDS: ANYWHERE})
     with palace.database.snapshot() as connection:
-        survey = erasing.survey(connection, wanted, nobody_watches)
+        survey = erasure.survey(connection, wanted, nobody_watches)
     file_rows(palace, [said(1, "user", f"later {WORDS}")])
     palace.erase(wanted, survey)
     palace.finish_erasing()
@@ -364,7 +364,7 @@ def test_a_section_goes_from_the_versions_before_too(palace: Palace) -> None:
     with palace.database.snapshot() as connection:
         span = drawer.spans[0]
         row = items.known_items(connection, [bytes.fromhex(span.item)])[bytes.fromhex(span.item)]
-        wanted = erasing.places(connection, {row: [(span.start, span.end)]})
+        wanted = erasure.places(connection, {row: [(span.start, span.end)]})
     erase_wanted(palace, wanted)
     assert leftovers(palace, WORDS) == []
     assert "the first" in text_of(palace, first)
@@ -388,13 +388,13 @@ def test_short_words_of_an_erased_place_stay_where_others_say_them(palace: Palac
 
 
 def test_a_short_match_that_was_a_word_is_not_found_inside_others(palace: Palace) -> None:
-    assert erasing.matched_words({"Ann": True, "nn": False, WORDS: True}).words == {
+    assert erasure.matched_words({"Ann": True, "nn": False, WORDS: True}).words == {
         "Ann": AS_WORDS,
         "nn": ANYWHERE,
         WORDS: ANYWHERE,
     }
     file_rows(palace, [said(0, "user", "Ann has an Annual plan"), said(1, "user", "x")])
-    erase_wanted(palace, erasing.matched_words({"Ann": True}))
+    erase_wanted(palace, erasure.matched_words({"Ann": True}))
     file_rows(palace, [said(2, "user", "Ann! Joanna")])
     assert [text_of(palace, said(n, "user", "").id) for n in (0, 2)] == ["███ has an Annual plan", "███! Joanna"]
 
@@ -421,7 +421,7 @@ def test_a_reader_of_an_older_state_is_waited_for_and_the_erase_can_be_finished_
         with reader.snapshot() as old:
             next(old.execute("SELECT count(*) FROM item"))
             with palace.database.snapshot() as connection:
-                survey = erasing.survey(connection, wanted, nobody_watches)
+                survey = erasure.survey(connection, wanted, nobody_watches)
             palace.erase(wanted, survey)
             with pytest.raises(PalaceUnusable, match="still reads an older state"):
                 palace.finish_erasing(patience=0.1)
@@ -467,7 +467,7 @@ def test_erasing_twice_changes_nothing_more(palace: Palace) -> None:
     erase(palace, WORDS)
     before = derived(palace)
     with palace.database.snapshot() as connection:
-        survey = erasing.survey(connection, ErasureRequest({WORDS: ANYWHERE}), nobody_watches)
+        survey = erasure.survey(connection, ErasureRequest({WORDS: ANYWHERE}), nobody_watches)
     assert (survey.items, survey.names, survey.packs) == ([], 0, set())
     assert derived(palace) == before
 
@@ -491,14 +491,14 @@ def test_a_damaged_pack_is_told_of_and_hinders_nothing_else(palace: Palace) -> N
         raw.execute("UPDATE pack SET body = x'00112233' WHERE id = 1")
     wanted = ErasureRequest({WORDS: ANYWHERE})
     with palace.database.snapshot() as connection:
-        survey = erasing.survey(connection, wanted, nobody_watches)
+        survey = erasure.survey(connection, wanted, nobody_watches)
     assert palace.erase(wanted, survey).unreadable == (1,)
     assert text_of(palace, said(1, "user", "").id) == f"row {'█' * len(WORDS)}"
 
 
 def test_every_table_says_where_its_words_go(palace: Palace) -> None:
-    """A table with text or bytes that is not named in `store/wording` would keep what is erased."""
-    told = {one.table for one in wording.TABLES} | wording.DELEGATED_TABLES.keys() | wording.WORDLESS.keys()
+    """A table with text or bytes that is not named in `store/text_columns` would keep what is erased."""
+    told = {one.table for one in text_columns.TABLES} | text_columns.DELEGATED_TABLES.keys() | text_columns.WORDLESS.keys()
     with palace.database.snapshot() as connection:
         tables = {str(name): str(kind) for _, name, kind, *_ in connection.execute("PRAGMA table_list")
                   if kind != "shadow" and not str(name).startswith("sqlite_")}  # fmt: skip
@@ -509,7 +509,7 @@ def test_every_table_says_where_its_words_go(palace: Palace) -> None:
                 holding.add(table)
     assert holding - told == set()
     assert told - tables.keys() == set()
-    for one in wording.TABLES:
+    for one in text_columns.TABLES:
         assert one.table in tables
 
 
@@ -527,7 +527,7 @@ def test_every_column_of_text_in_a_table_with_words_is_gone_through(palace: Pala
         "dead_letter": {"consumer", "error", "release"},
     }
     with palace.database.snapshot() as connection:
-        for one in wording.TABLES:
+        for one in text_columns.TABLES:
             texts = {str(name) for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({one.table})")
                      if str(kind).upper() == "TEXT"}  # fmt: skip
             assert texts == {name for name, _ in one.columns} | ours.get(one.table, set()), one.table
@@ -546,7 +546,7 @@ def test_a_document_of_another_encoding_is_recognised_when_it_comes_again(palace
 
 
 def test_packs_of_many_rows_are_gone_through_at_any_size(palace: Palace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "PACK_BYTES", 700)
+    monkeypatch.setattr(pack_writer, "PACK_BYTES", 700)
     rows = [said(n, "user", f"row {n}: {WORDS if n % 7 == 2 else 'harmless ' * 9}") for n in range(40)]
     file_rows(palace, rows)
     certificate = erase(palace, WORDS)

@@ -13,17 +13,17 @@ import pytest
 import zstandard
 from tests.archive.conversations import PLACE, file_rows, file_version, said
 
-from palazzo.archive.door import NewItem
-from palazzo.archive.guarding import Guard, redact_item
-from palazzo.archive.relooking import note_whole, relook, wants_look
+from palazzo.archive.ingest import NewItem
+from palazzo.archive.ingest_guard import Guard, redact_item
+from palazzo.archive.redaction_review import note_whole, relook, wants_look
 from palazzo.bench.labelled_secrets import sample
-from palazzo.derive.verify import verify
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineReport, MineRequest
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
 from palazzo.model import Part, Source
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import items, redaction
+from palazzo.sources.mining_report import MineReport, MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.store import items, redaction_state
 from palazzo.store.database import Database
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -195,8 +195,8 @@ def test_the_id_of_words_confirms_no_guess(palace: Palace) -> None:
 
 def test_the_key_is_made_with_the_palace_and_stays(palace: Palace, palace_path: Path) -> None:
     with palace.database.snapshot() as connection:
-        key = redaction.fingerprint_key(connection)
-    assert len(key) == redaction.KEY_BYTES
+        key = redaction_state.fingerprint_key(connection)
+    assert len(key) == redaction_state.KEY_BYTES
     palace.close()
     with Palace.open(palace_path) as again:
         assert Guard.of(again.database).key == key
@@ -207,8 +207,8 @@ def test_the_palace_remembers_which_rules_its_items_were_seen_by(palace: Palace)
         palace.database.redacts = redacts
         file_rows(palace, [row(n, "words")])
     with palace.database.snapshot() as connection:
-        first, second = redaction.rules_used(connection)
-    assert (first.rules, first.item) == (redaction.NO_RULES, 1)
+        first, second = redaction_state.rules_used(connection)
+    assert (first.rules, first.item) == (redaction_state.NO_RULES, 1)
     assert (second.rules > 0, second.item) == (True, 2)
 
 

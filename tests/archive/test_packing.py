@@ -15,8 +15,8 @@ from tests.archive.conversations import PLACE, SESSION, Ticking, file_rows, fres
 from tests.archive.test_chain import audit, tamper
 from tests.derive.state import complaints
 
-from palazzo.archive import door, packing
-from palazzo.archive.guarding import Guard
+from palazzo.archive import ingest, pack_writer
+from palazzo.archive.ingest_guard import Guard
 from palazzo.model import Micros
 from palazzo.palace import Palace
 from palazzo.store import items, packs
@@ -56,10 +56,10 @@ def kept(palace: Palace) -> int:
 def small_packs(size: int) -> Iterator[None]:
     """Packs and repeats so small that a few kilobytes have many of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "PACK_BYTES", size)
-        patch.setattr(packing, "_SAMPLING_RATE", 1)
-        patch.setattr(packing, "SHORTEST_COPY", 80)
-        patch.setattr(packing, "LEAST_SAVED", 1)
+        patch.setattr(pack_writer, "PACK_BYTES", size)
+        patch.setattr(pack_writer, "_SAMPLING_RATE", 1)
+        patch.setattr(pack_writer, "SHORTEST_COPY", 80)
+        patch.setattr(pack_writer, "LEAST_SAVED", 1)
         yield
 
 
@@ -146,8 +146,8 @@ def test_what_does_not_repeat_is_stored_as_it_was_without_references(palace: Pal
 
 def test_landmarks_depend_on_what_stands_there_alone() -> None:
     text = prose(8, 120_000)
-    found = dict(packing.landmarks(text))
-    moved = dict(packing.landmarks(b"x" * 977 + text))
+    found = dict(pack_writer.landmarks(text))
+    moved = dict(pack_writer.landmarks(b"x" * 977 + text))
     assert len(found) > 3
     assert {key: start + 977 for key, start in found.items()}.items() <= moved.items()
 
@@ -158,7 +158,7 @@ def test_equal_landmarks_alone_make_no_repeat(palace: Palace) -> None:
     filed(palace, [one])
     with palace.database.transaction() as connection:
         connection.execute("DELETE FROM landmark")
-        packs.insert_landmarks(connection, 1, [packs.Landmark(mark.key, 99) for mark in packing.landmarks(two)])
+        packs.insert_landmarks(connection, 1, [packs.Landmark(mark.key, 99) for mark in pack_writer.landmarks(two)])
     rows = filed(palace, [two], 1)
     assert raw_of(palace, rows[0]) == two
     assert numbers(palace, "SELECT count(*) FROM pack_reference") == [0]
@@ -169,7 +169,7 @@ def test_a_pack_refers_to_a_bounded_number_of_others(palace: Palace) -> None:
     for n, text in enumerate(texts):
         filed(palace, [text], n)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "MOST_BASES", 3)
+        patch.setattr(pack_writer, "MOST_BASES", 3)
         (row,) = filed(palace, [b"".join(texts)], 20)
     assert len(numbers(palace, "SELECT base FROM pack_reference")) == 3
     assert raw_of(palace, row) == b"".join(texts)
@@ -265,11 +265,11 @@ def test_two_palaces_at_once_keep_the_same_text_once(tmp_path: Path) -> None:
     path, text = tmp_path / "palace.db", prose(14, 50_000)
     with Palace.open(path, clock=Ticking()) as one, Palace.open(path, clock=Ticking()) as other:
         prepared = [
-            door.prepare([said(n, "user", "", raw=text + b"%d" % n)], Guard.of(palace.database))
+            ingest.prepare([said(n, "user", "", raw=text + b"%d" % n)], Guard.of(palace.database))
             for n, palace in enumerate((one, other))
         ]
         for palace, ready in zip((one, other), prepared, strict=True):
             with palace.database.transaction() as connection:
-                door.file(connection, SESSION, PLACE, ready, Micros(1))
+                ingest.file(connection, SESSION, PLACE, ready, Micros(1))
         assert numbers(one, "SELECT pack FROM pack_reference") == [2]
         assert [raw_of(other, row) for row in (1, 2)] == [text + b"0", text + b"1"]

@@ -12,12 +12,12 @@ import pytest
 from tests.feeders.host_samples import FIXTURES, sessions_of
 from tests.feeders.opencode_samples import unpack, unpack_storage
 
-from palazzo.archive import restoring
-from palazzo.archive.restoring import SessionFile
+from palazzo.archive import transcript_restore
+from palazzo.archive.transcript_restore import SessionFile
 from palazzo.errors import AmbiguousId
-from palazzo.feeders.opencode import Opencode
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
+from palazzo.sources.formats.opencode_database import Opencode
 
 INVENTED_KEY = b"sk-test-EXAMPLE0123456789abcdef0123456789"
 MARK = b"[redacted:"
@@ -48,14 +48,14 @@ def files(context: Context) -> dict[str, SessionFile]:
         found = [
             file
             for session in sessions
-            for file in restoring.files_of_session(connection, session, restoring.SessionName(session))
+            for file in transcript_restore.files_of_session(connection, session, transcript_restore.SessionName(session))
         ]
     return {file.name: file for file in found}
 
 
 def read(context: Context, given: str) -> bytes:
     with context.reading().database.snapshot() as connection:
-        return restoring.one_file(connection, given).read(connection)
+        return transcript_restore.one_file(connection, given).read(connection)
 
 
 def show_raw(context: Context, given: str) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.attention.by_keyword import answers, filter_hits, worth
-from palazzo.store.bare import DrawerHit
+from palazzo.injection.keyword_relevance import answers, filter_hits, worth
+from palazzo.store.readonly_palace import DrawerHit
 
 COUNTED = {"retry": 130, "budget": 20, "queue": 2_000, "kafka": 0, "gateway": 4}
 TOTAL = 10_000

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.intent.prompts import read_prompts
 from benchmarks.intent_rules import has_topic
 
-from palazzo.attention.intent import Intent, intent
+from palazzo.injection.intent import Intent, intent
 
 
 @pytest.mark.parametrize(

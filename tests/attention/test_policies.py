@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.attention import cadence, dedup, echo, gates, preserving
-from palazzo.attention.happening import Beginning
-from palazzo.attention.quiet import FIRST, LONGEST, TRIES, Failures
-from palazzo.attention.save_prompt import save_prompt
+from palazzo.injection import cadence, compaction_notes, echo, session_dedup, thresholds
+from palazzo.injection.backoff import FIRST, LONGEST, TRIES, Failures
+from palazzo.injection.hook_events import Beginning
+from palazzo.injection.save_prompt import save_prompt
 from palazzo.model import Micros, Part
 
 
@@ -98,7 +98,7 @@ def test_a_hit_passes_an_absolute_floor_and_one_that_the_best_sets(
     scores: list[float], floor: float, at_most: int, passed: list[float]
 ) -> None:
     hits = [Hit(str(n), score) for n, score in enumerate(scores)]
-    assert [hit.score for hit in gates.filter_hits(hits, floor, at_most)] == passed
+    assert [hit.score for hit in thresholds.filter_hits(hits, floor, at_most)] == passed
 
 
 # --- dedup -------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_a_hit_passes_an_absolute_floor_and_one_that_the_best_sets(
 
 def test_what_was_told_is_not_told_again() -> None:
     found = [Hit("a"), Hit("b"), Hit("c"), Hit("b")]
-    assert list(dedup.drop_delivered_items(found, {"a"})) == found[1:3]
+    assert list(session_dedup.drop_delivered_items(found, {"a"})) == found[1:3]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_was_told_is_not_told_again() -> None:
     [("startup", True), ("clear", True), ("compact", True), ("resume", False), ("fork", False)],
 )
 def test_an_epoch_begins_where_what_was_said_is_lost(beginning: Beginning, begins: bool) -> None:
-    assert dedup.begins_epoch(beginning) == begins
+    assert session_dedup.begins_epoch(beginning) == begins
 
 
 # --- quiet hours -------------------------------------------------------------------------------------------
@@ -174,5 +174,5 @@ def test_a_save_prompt_warns_of_the_host_s_own_memory_files() -> None:
 def test_what_is_kept_before_a_compaction_comes_in_order(
     variables: dict[str, str], transcript: str, there: set[str], wanted: list[tuple[str, bool]]
 ) -> None:
-    found = preserving.targets(variables, transcript, "/w", lambda path: str(path) in there)
-    assert found == [preserving.Target(Path(path), sufficient) for path, sufficient in wanted]
+    found = compaction_notes.targets(variables, transcript, "/w", lambda path: str(path) in there)
+    assert found == [compaction_notes.Target(Path(path), sufficient) for path, sufficient in wanted]

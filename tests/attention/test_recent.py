@@ -5,17 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.derive.test_failures import ERROR, TESTS
 
-from palazzo.attention.recent import (
-    NOTHING,
-    Recent,
-    errors_in,
-    files_in,
-    has_said,
-    has_told,
-    recent_of,
-    subject,
-)
-from palazzo.derive.digest_turns import SessionMessage
+from palazzo.injection.recent_turns import NOTHING, Recent, errors_in, files_in, has_said, has_told, recent_of, subject
+from palazzo.knowledge.digest_turns import SessionMessage
 from palazzo.model import Part
 
 ANSWER = (

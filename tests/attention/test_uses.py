@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.attention.rendering import Entry, render_entries
-from palazzo.attention.uses import (
+from palazzo.injection.entry_text import Entry, render_entries
+from palazzo.injection.usage_detection import (
     DeliveredItem,
     ToolCall,
     find_cited_ids,

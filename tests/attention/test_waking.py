@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.attention.waking import BUDGETS, DEPTHS, TITLES, Depth, Section, WakeUpEntry, importance, wake
+from palazzo.injection.wake_up_text import BUDGETS, DEPTHS, TITLES, Depth, Section, WakeUpEntry, importance, wake
 from palazzo.model import Micros
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.token_counts import estimate_tokens
 
 DAY = 86_400_000_000
 NOW = Micros(1_800_000_000_000_000)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.store.test_ledger import begin, give, tell, use
 
-from palazzo.attention.gathering import WakeUpContext, gather
-from palazzo.attention.waking import Section, WakeUpEntry, importance
+from palazzo.injection.wake_up_sources import WakeUpContext, gather
+from palazzo.injection.wake_up_text import Section, WakeUpEntry, importance
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
 from palazzo.store.ledger import Part

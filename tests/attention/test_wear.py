@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.attention.wear import wear
-from palazzo.settings.keys import BY_NAME
+from palazzo.injection.decay import wear
+from palazzo.settings.setting_keys import BY_NAME
 
 PROACTIVE_FLOOR = int(str(BY_NAME["proactive_floor"].default)) / 100
 

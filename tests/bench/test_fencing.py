@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from palazzo.attention.layout import render_entries
-from palazzo.attention.rendering import Entry
-from palazzo.bench import fencing
+from palazzo.bench import fence_trial
 from palazzo.bench.fence_reader import CLOSE, OPEN, escapes, looks, words_in
 from palazzo.bench.fence_texts import COUNT, generate_attacks
-from palazzo.guard.fences import escape_tags, fence_text
-from palazzo.mcp.telling import Entry as ToolsEntry
+from palazzo.faces.mcp.entry_lines import Entry as ToolsEntry
+from palazzo.injection.block_layout import render_entries
+from palazzo.injection.entry_text import Entry
+from palazzo.security.fences import escape_tags, fence_text
 from palazzo.store.ledger import Part
 
 TEXTS = list(generate_attacks())
@@ -73,7 +73,7 @@ def test_escaping_twice_is_escaping_once() -> None:
 
 @pytest.mark.slow
 def test_none_comes_out_at_any_place_that_reaches_a_model() -> None:
-    found = fencing.run(lambda what, done, total: None, 48, ("claude-code", "copilot"))
+    found = fence_trial.run(lambda what, done, total: None, 48, ("claude-code", "copilot"))
     assert {place: list(looked.out) for place, looked in found.items() if looked.out} == {}
     assert {place: list(looked.bare) for place, looked in found.items() if looked.bare} == {}
     assert all(len(found[place].words) > 40 for place in ("hooks", "tools"))

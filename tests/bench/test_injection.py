@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.bench import injection
+from palazzo.bench import injection_trial
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Case, Delegation, Used, Utterance
-from palazzo.bench.poisoned_cases import POISON_CASES
-from palazzo.bench.poisoned_hosts import SESSIONS, Opencode
-from palazzo.bench.poisoned_tools import call_of
-from palazzo.feeders import Message
-from palazzo.feeders.opencode_storage import OpencodeStorage
-from palazzo.feeders.registry import TRANSCRIPTS
+from palazzo.bench.poison_cases import POISON_CASES
+from palazzo.bench.poison_hosts import SESSIONS, Opencode
+from palazzo.bench.poison_session import Case, Delegation, Used, Utterance
+from palazzo.bench.poison_tools import call_of
+from palazzo.sources.formats import Message
+from palazzo.sources.formats.opencode_storage import OpencodeStorage
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 STEPS = (
     Utterance("user", "What does the page say?"),
@@ -65,7 +65,7 @@ def test_no_poison_is_told_and_what_is_honest_is() -> None:
     cases = chosen(
         "a page", "the agent says it again", "talked into a note", "what the agent decided", "an honest page"
     )
-    found = injection.run(lambda what, done, total: None, ("claude-code", "pi"), cases)
+    found = injection_trial.run(lambda what, done, total: None, ("claude-code", "pi"), cases)
     assert {one.case.name: one.delivery_places for one in found if not one.case.honest and one.delivery_places} == {}
     assert all(one.is_searchable for one in found)
     assert all(one.reaches_prompt for one in found if one.case.is_delivered)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import PLACE, file_rows, file_version, said
 
-from palazzo.bench import own
-from palazzo.bench.own import Probe
+from palazzo.bench import own_palace
+from palazzo.bench.own_palace import Probe
 from palazzo.errors import PalazzoError
+from palazzo.features.bench.bench import BenchRequest, OwnBench, bench
 from palazzo.model import Source
-from palazzo.operations.bench import BenchRequest, OwnBench, bench
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 
@@ -48,7 +48,7 @@ def stocked(palace: Palace) -> Palace:
 
 def made(palace: Palace, limit: int = 60, seed: int = 1) -> list[Probe]:
     with palace.database.snapshot() as connection:
-        return own.probes(connection, limit, seed)[1]
+        return own_palace.probes(connection, limit, seed)[1]
 
 
 def test_a_question_is_made_of_each_kind_and_knows_its_origin(stocked: Palace) -> None:
@@ -62,7 +62,7 @@ def test_a_question_is_made_of_each_kind_and_knows_its_origin(stocked: Palace) -
     names = [probe for probe in probes.values() if probe.kind == "identifier"]
     assert names
     for probe in names:
-        assert 1 <= len(probe.origins) <= own.RARE
+        assert 1 <= len(probe.origins) <= own_palace.RARE
         assert all(probe.question in stocked.drawer(drawer).text for drawer in probe.origins)
 
 
@@ -119,9 +119,9 @@ def test_ranks_are_counted_and_the_worst_come_first() -> None:
     answers: dict[int, Sequence[str]] = {1: ["b", "a"], 3: ["x", "y", "a"], 9: [*"qrstuvwx", "b"], 0: ["x"]}
     tried = []
     for hits in answers.values():
-        tried += own.ask_all([probe], lambda question, hits=hits: [Shown(i) for i in hits], lambda done, of: None)  # type: ignore[misc]
+        tried += own_palace.ask_all([probe], lambda question, hits=hits: [Shown(i) for i in hits], lambda done, of: None)  # type: ignore[misc]
     assert [one.rank for one in tried] == [1, 3, 9, None]
-    told = own.measure_returns(tried)
+    told = own_palace.measure_returns(tried)
     assert told.questions == 4
     assert told.found == {
         "found@1": 25.0,
@@ -129,8 +129,8 @@ def test_ranks_are_counted_and_the_worst_come_first() -> None:
         "found@10": 75.0,
         "mrr": round(100 * (1 + 1 / 3 + 1 / 9) / 4, 2),
     }
-    assert [one.rank for one in own.worst(tried, 2)] == [None, 9]
-    assert own.measure_returns([]).found["found@1"] is None
+    assert [one.rank for one in own_palace.worst(tried, 2)] == [None, 9]
+    assert own_palace.measure_returns([]).found["found@1"] is None
 
 
 def test_the_palace_is_only_read(
@@ -144,7 +144,7 @@ def test_the_palace_is_only_read(
         started.append(given)
         return True
 
-    monkeypatch.setattr("palazzo.operations.background._start", start)
+    monkeypatch.setattr("palazzo.features.service.background_process._start", start)
     stocked.close()
     before = {path.name: digest(path) for path in palace_path.parent.iterdir()}
     with Context(palace=palace_path, cwd=tmp_path) as context:
@@ -152,7 +152,7 @@ def test_the_palace_is_only_read(
     assert isinstance(result, OwnBench)
     assert 0 < result.questions <= 12
     assert result.found["found@10"] == 100
-    assert set(result.by_kind) == set(own.KINDS)
+    assert set(result.by_kind) == set(own_palace.KINDS)
     assert started == []
     after = {
         path.name: digest(path) for path in palace_path.parent.iterdir() if not path.name.endswith(("-shm", "-wal"))

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from palazzo.bench.honest_controls import HONEST
-from palazzo.bench.poisoned import Case, Utterance
-from palazzo.bench.poisoned_cases import POISON_CASES
+from palazzo.bench.poison_cases import POISON_CASES
+from palazzo.bench.poison_session import Case, Utterance
 
 ALL = (*POISON_CASES, *HONEST)
 

@@ -13,7 +13,7 @@ from tests.bench.data_sets import Record, written
 
 from palazzo.bench import locomo, longmemeval
 from palazzo.errors import UsageError
-from palazzo.operations.bench import read_cases
+from palazzo.features.bench.bench import read_cases
 
 
 def micros(*when: int) -> int:

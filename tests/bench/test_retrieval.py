@@ -17,11 +17,11 @@ from tests.recall.hashed_words import HashedWords
 
 from palazzo.bench import figures, locomo, longmemeval
 from palazzo.bench.cases import Case, Turn
+from palazzo.bench.embedding_cache import CachingEmbedder
 from palazzo.bench.haystack import Haystack
-from palazzo.bench.remembering import CachingEmbedder
 from palazzo.bench.retrieval import OURS, Outcome, Plan, file_into, run, sample_cases
 from palazzo.errors import PalazzoError
-from palazzo.operations.scratch_search import SearchRunner
+from palazzo.features.search.scratch_search import SearchRunner
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks.digests.labels import KINDS, Labelled, read_labels, turns, write_transcript
 
-from palazzo.feeders import Message
+from palazzo.sources.formats import Message
 
 Read = Sequence[tuple[Labelled, Sequence[Message]]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.scripted_files import Project
 
-from palazzo.scope.freshness import Checkout
+from palazzo.git.freshness import Checkout
 
 KEY = bytes(range(32))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from palazzo.cli import main
+from palazzo.faces.cli import main
 
 SOURCES = str(Path(__file__).resolve().parents[2] / "src")
 
@@ -54,7 +54,7 @@ class Command:
 def spawn(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **variables: str) -> Ran:
     """Run the command as another process."""
     done = subprocess.run(
-        [sys.executable, "-m", "palazzo.cli", *arguments],
+        [sys.executable, "-m", "palazzo.faces.cli", *arguments],
         input=stdin,
         capture_output=True,
         cwd=cwd,

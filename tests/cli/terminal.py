@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.cli.command import environment
 
 
-def at_terminal(home: Path, *arguments: str, module: str = "palazzo.cli", answer: str = "") -> tuple[int, str]:
+def at_terminal(home: Path, *arguments: str, module: str = "palazzo.faces.cli", answer: str = "") -> tuple[int, str]:
     """Run the command with a terminal as its input and output; return its exit code and all that was shown."""
     ours, theirs = pty.openpty()
     variables = environment({"HOME": str(home), "PALAZZO_SERVICE": "off", "COLUMNS": "200", "TERM": "dumb"})

@@ -23,7 +23,7 @@ from tests.cli.terminal import at_terminal
 
 from palazzo import locks
 from palazzo.palace import Palace
-from palazzo.store import schema, tokens
+from palazzo.store import schema, token_rows
 from palazzo.store.database import Database
 
 
@@ -443,7 +443,7 @@ def test_tokens_that_the_palace_does_not_know_need_the_persons_word(
 
 def _is_let_in(palace: Path, secret: str) -> bool:
     with Palace.open(palace, "read") as open_palace, open_palace.database.snapshot() as connection:
-        return tokens.holder(connection, secret) is not None
+        return token_rows.holder(connection, secret) is not None
 
 
 def test_words_that_were_erased_since_do_not_come_back(palazzo: Command, shop: Path, home: Path) -> None:

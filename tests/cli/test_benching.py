@@ -17,7 +17,7 @@ LEVELS = {"session", "turn"}
 
 @pytest.fixture
 def locomo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr("palazzo.embed.choose.open_embedder", lambda spec: HashedWords())
+    monkeypatch.setattr("palazzo.index.embedder_choice.open_embedder", lambda spec: HashedWords())
     return str(written(tmp_path / "locomo.json", data_sets.locomo()))
 
 

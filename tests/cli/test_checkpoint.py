@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.cli.command import Command, spawn
 
-from palazzo.operations.checkpoint import CheckpointRequest, checkpoint
+from palazzo.features.diary.checkpoint import CheckpointRequest, checkpoint
 from palazzo.operations.context import Context
 
 RETRIES = "We retry five times, with jitter, because the payment API answers 503 for a minute at a time."

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.cli.command import Command
 
-from palazzo.mcp.configs import HOSTS
+from palazzo.faces.mcp.client_configs import HOSTS
 
 Command_ = list[str]
 

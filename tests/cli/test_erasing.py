@@ -13,10 +13,10 @@ import pytest
 from tests.archive.leftovers import in_files
 from tests.cli.command import Command
 
-from palazzo.archive import matching
+from palazzo.archive import pattern_matches
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import scrubbing
+from palazzo.store import file_scrub
 
 WORDS = "zebra-quartz-90417"
 
@@ -159,7 +159,7 @@ def test_half_the_palace_is_counted_first_and_must_be_meant(palazzo: Command, tr
 def test_a_pattern_that_takes_for_ever_is_ended(
     palazzo: Command, transcript_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matching, "LONGEST", 0.5)
+    monkeypatch.setattr(pattern_matches, "LONGEST", 0.5)
     palazzo.json("remember", "a" * 60 + "!")
     ran = palazzo("erase", "--match", "(a+)+b", "--yes")
     assert ran.code == 2
@@ -282,10 +282,10 @@ if sys.platform != "win32":
         reader = apsw.Connection(str(palace), flags=apsw.SQLITE_OPEN_READONLY)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM item").fetchall()
-        whole = scrubbing.scrub
+        whole = file_scrub.scrub
         try:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(scrubbing, "scrub", lambda database, patience: whole(database, 0.1))
+                patch.setattr(file_scrub, "scrub", lambda database, patience: whole(database, 0.1))
                 ran = palazzo("erase", "--match", WORDS, "--yes")
             assert ran.code == 1
             assert "still reads an older state" in ran.error

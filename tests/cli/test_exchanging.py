@@ -13,7 +13,7 @@ from tests.cli.command import Command, environment
 
 
 def program(home: Path, *arguments: str, given: bytes = b"") -> bytes:
-    command = [sys.executable, "-m", "palazzo.cli", *arguments, "--debug"]
+    command = [sys.executable, "-m", "palazzo.faces.cli", *arguments, "--debug"]
     done = subprocess.run(
         command, input=given, capture_output=True, cwd=home / "shop", env=environment({}), check=False
     )
@@ -62,9 +62,9 @@ def test_a_damaged_export_is_one_sentence(home: Path, shop: Path, palazzo: Comma
 def test_who_stops_an_export_leaves_no_half_of_one(home: Path, shop: Path) -> None:
     (home / "out").mkdir()
     slow = (
-        "import sys, time; from palazzo.exchange import wire; told = wire.to_line\n"
+        "import sys, time; from palazzo.sync import wire; told = wire.to_line\n"
         "wire.to_line = lambda one: (print('writing', flush=True), time.sleep(0.05), told(one))[2]\n"
-        "from palazzo.cli.app import run; sys.exit(run(sys.argv[1:]))"
+        "from palazzo.faces.cli.app import run; sys.exit(run(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", slow, "export", str(home / "out" / "export.jsonl")]
     with subprocess.Popen(

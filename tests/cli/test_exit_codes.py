@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command, environment, spawn
 
+from palazzo.features.upkeep.status import StatusRequest, StatusResult
 from palazzo.operations import registry
 from palazzo.operations.operation import Operation
-from palazzo.operations.status import StatusRequest, StatusResult
 
 WRONG_USAGE = [
     ["fly"],
@@ -126,7 +126,7 @@ def test_interrupting_keeps_what_was_read_and_exits_with_130(home: Path) -> None
     for n in range(400):
         (many / f"{n:04}.md").write_text(f"# Page {n}\n\n" + "words and more words " * 200)
     running = subprocess.Popen(
-        [sys.executable, "-m", "palazzo.cli", "mine", str(many)],
+        [sys.executable, "-m", "palazzo.faces.cli", "mine", str(many)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment({}),
@@ -154,7 +154,7 @@ def test_interrupting_keeps_what_was_read_and_exits_with_130(home: Path) -> None
 
 def test_a_reader_that_goes_away_is_no_error(shop: Path) -> None:
     running = subprocess.Popen(
-        [sys.executable, "-m", "palazzo.cli", "settings"],
+        [sys.executable, "-m", "palazzo.faces.cli", "settings"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment({}),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.cli.command import Command
 
-from palazzo.operations import remember
+from palazzo.features.notes import remember
 from palazzo.operations.context import Context
 
 WORDS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.cli.mempalace import CommandLineError, translate
-from palazzo.operations.install import TARGETS
+from palazzo.faces.cli.mempalace_command import CommandLineError, translate
+from palazzo.features.hosts.install import TARGETS
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
 NAMES = ["mempalace", "mempalace-mcp", "mempalace.py", "mempalace-modules/mcp_server.py"]

@@ -19,7 +19,7 @@ import pytest
 from tests.cli.command import SOURCES, Command, spawn
 
 from palazzo.errors import UsageError
-from palazzo.operations import edited_files, own_program, wiring
+from palazzo.features.hosts import edited_files, hook_wiring, own_program
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are others there")
 HOSTS = {
@@ -133,7 +133,7 @@ def test_what_is_written_is_what_hosts_read(palazzo: Command, home: Path, progra
         "args": ["mcp"],
     }
     config = tomllib.loads((home / ".codex/config.toml").read_text())
-    assert config == {"mcp_servers": {"palazzo": wiring.server("codex", str(program))}}
+    assert config == {"mcp_servers": {"palazzo": hook_wiring.server("codex", str(program))}}
     assert "`<palazzo-memory>`" in (home / ".codex/AGENTS.md").read_text()
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.command import Command
 from tests.test_script import ROOT
 
-from palazzo.operations import own_program
+from palazzo.features.hosts import own_program
 
 PLUGIN = Path("plugin", "palazzo.ts")
 COMMENTED = '{\n  // mine\n  "model": "x", // the usual one\n  "mcp": {\n    "mem": {"type": "local"},\n  },\n}\n'

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.operations import own_program
+from palazzo.features.hosts import own_program
 
 
 @pytest.fixture

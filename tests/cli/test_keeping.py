@@ -13,10 +13,10 @@ import pytest
 from tests.cli.command import Command, environment
 from tests.feeders.host_samples import FIXTURES, sessions_of
 
-from palazzo.cli.keeping import watch_event
-from palazzo.cli.screen import Screen
+from palazzo.faces.cli.screen import Screen
+from palazzo.features.erase.view import watch_event
+from palazzo.features.mining.source_watch import WatchEvent
 from palazzo.model import Micros
-from palazzo.operations.watching import WatchEvent
 
 CODEX = sessions_of("codex")[0]
 
@@ -30,7 +30,7 @@ def session(palazzo: Command, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_show_raw_writes_the_transcript_and_nothing_else(session: str, home: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "palazzo.cli", "show", session[:8], "--raw"],
+        [sys.executable, "-m", "palazzo.faces.cli", "show", session[:8], "--raw"],
         capture_output=True,
         env=environment({}),
         check=True,
@@ -109,7 +109,7 @@ def test_what_happens_is_one_line_each(event: WatchEvent, wanted: str) -> None:
 
 def test_events_are_one_line_of_json_each(home: Path, session: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "palazzo.cli", "watch", "--json"],
+        [sys.executable, "-m", "palazzo.faces.cli", "watch", "--json"],
         env={**os.environ, **environment({})},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

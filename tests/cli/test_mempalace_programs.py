@@ -15,9 +15,9 @@ import pytest
 from tests.cli.command import Command
 from tests.exchange.mempalace_peer import MemPalace, mempalace
 
-from palazzo.cli import mempalace as shim
-from palazzo.cli import mempalace_layout
-from palazzo.operations import install_mempalace
+from palazzo.faces.cli import mempalace_command as shim
+from palazzo.faces.cli import mempalace_layout
+from palazzo.features.hosts import install_mempalace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are .cmd files there")
 FILES = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.store import unfinished
+from palazzo.store import unfinished_imports
 from palazzo.store.database import Database
-from palazzo.store.unfinished import Import
+from palazzo.store.unfinished_imports import Import
 
 
 def test_status_says_what_there_is(palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_verify_finds_what_was_damaged_and_exits_with_1(palazzo: Command, shop: 
 
 def test_of_an_interrupted_import_nobody_says_that_the_archive_is_damaged(palazzo: Command, shop: Path) -> None:
     with contextlib.closing(Database(shop)) as database, database.transaction() as connection:
-        unfinished.begin(connection, Import("/tmp/all.jsonl", "ab"))
+        unfinished_imports.begin(connection, Import("/tmp/all.jsonl", "ab"))
         connection.execute("DELETE FROM link WHERE seq = (SELECT max(seq) FROM link)")
     ran = palazzo("verify")
     assert ran.code == 1

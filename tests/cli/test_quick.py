@@ -13,8 +13,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from palazzo.cli import app, quick, running
-from palazzo.cli.given import Common
+from palazzo.faces.cli import app, fast_arguments, runner
+from palazzo.faces.cli.common_options import Common
 
 PLAIN: list[list[str]] = [
     ["search", "retry"],
@@ -64,7 +64,7 @@ def by_typer(monkeypatch: pytest.MonkeyPatch) -> Any:
             return 0
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(running, "run", run)
+            patch.setattr(runner, "run", run)
             CliRunner().invoke(app._application(), list(line))
         return seen[0] if seen else None
 
@@ -73,7 +73,7 @@ def by_typer(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("line", PLAIN, ids=" ".join)
 def test_a_plain_line_is_read_as_typer_reads_it(line: list[str], by_typer: Any) -> None:
-    read = quick.parse_command_line(line)
+    read = fast_arguments.parse_command_line(line)
     wanted = by_typer(line)
     if wanted is None:
         assert read is None
@@ -86,12 +86,12 @@ def test_a_plain_line_is_read_as_typer_reads_it(line: list[str], by_typer: Any) 
 
 @pytest.mark.parametrize("line", NOT_PLAIN, ids=" ".join)
 def test_any_other_line_is_left_to_typer(line: list[str]) -> None:
-    assert quick.parse_command_line(line) is None
+    assert fast_arguments.parse_command_line(line) is None
 
 
 def test_typer_is_not_imported_for_a_plain_line(tmp_path: Path) -> None:
     code = (
-        "import sys; from palazzo.cli import main; main(['search', 'x', '--palace', 'nowhere.db']);"
+        "import sys; from palazzo.faces.cli import main; main(['search', 'x', '--palace', 'nowhere.db']);"
         "sys.exit('typer' in sys.modules or 'pydantic' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

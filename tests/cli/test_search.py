@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command, spawn
 
-from palazzo.cli.screen import Screen
+from palazzo.faces.cli.screen import Screen
 
 
 def transcript(path: Path, *said: tuple[str, str]) -> None:
@@ -107,7 +107,7 @@ def test_nothing_found_says_what_to_try(palazzo: Command, shop: Path) -> None:
 def test_what_came_nearest_is_told_when_asked_to_explain(
     palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("palazzo.recall.score.LENIENT_FLOOR", 0.99)
+    monkeypatch.setattr("palazzo.index.score.LENIENT_FLOOR", 0.99)
     ran = palazzo("search", "deploy port")
     assert "Nothing found" in ran.out
     assert "and 0.99 is the least): try a name" in ran.out

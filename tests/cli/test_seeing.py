@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
+from palazzo.features.hooks.hook import HookRequest, hook
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, hook
 
 DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
 

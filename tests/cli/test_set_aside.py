@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.derive import lagging
-from palazzo.derive.claiming import ClaimBatch, ClaimConsumer
+from palazzo.index import async_consumer
+from palazzo.knowledge.claim_consumer import ClaimBatch, ClaimConsumer
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.store import keywords
+from palazzo.store import keyword_table
 from palazzo.store.database import Connection
 
 
@@ -20,7 +20,7 @@ class FailingClaims(ClaimConsumer):
     """Claims by rules that fail on a text about sites."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
-        if any("framework" in keywords.body_of(connection, thing) for thing in things):
+        if any("framework" in keyword_table.body_of(connection, thing) for thing in things):
             raise ValueError("framework")
         return super().make(connection, things)
 
@@ -33,7 +33,7 @@ def palazzo_with_failure(palazzo: Command, home: Path) -> Command:
     (docs / "ports.rst").write_text("Ports\n=====\n\nThe gateway listens on port 8443.\n")
     assert palazzo("mine", "docs").code == 0
     with Palace.open(Path(palazzo.json("status")["palace"])) as palace:
-        lagging.follow(palace.database, FailingClaims(Micros(1)))
+        async_consumer.follow(palace.database, FailingClaims(Micros(1)))
     return palazzo
 
 

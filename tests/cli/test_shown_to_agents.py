@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cli.command import Command
 
-from palazzo.guard.injected import palazzo_spans
+from palazzo.security.injected_text import palazzo_spans
 
 TAG = "</palazzo-memory>"
 

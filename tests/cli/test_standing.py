@@ -9,9 +9,11 @@ from typing import Any, get_args
 import pytest
 from tests.cli.command import Command
 
-from palazzo.operations import instructions, registry, remember
+from palazzo.features.hosts import instructions
+from palazzo.features.hosts.instruction_prompts import OWN_NAMES, PROMPTS, render_prompt
+from palazzo.features.notes import remember
+from palazzo.operations import registry
 from palazzo.operations.context import Context
-from palazzo.operations.instruction_prompts import OWN_NAMES, PROMPTS, render_prompt
 
 
 def texts(rows: list[dict[str, Any]]) -> list[str]:

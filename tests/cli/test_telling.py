@@ -7,10 +7,11 @@ from typing import Any
 
 from tests.cli.command import Command
 
-from palazzo.attention.named_facts import names_in
-from palazzo.operations import proactive_context, remember
+from palazzo.features.notes import remember
+from palazzo.features.wakeup import proactive_context
+from palazzo.injection.named_facts import names_in
 from palazzo.operations.context import Context
-from palazzo.settings.keys import BY_NAME
+from palazzo.settings.setting_keys import BY_NAME
 
 DEPLOY = (
     "The staging deploy fails with EADDRINUSE on port 8443 when the old pod has not let go of it: wait ten seconds"

@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.cli.command import Command
 
 from palazzo.palace import Palace
-from palazzo.security.secrets import find_secrets
-from palazzo.store import tokens
+from palazzo.security.secret_scanner import find_secrets
+from palazzo.store import token_rows
 
 
 def test_a_secret_is_shown_once_and_only_its_hash_is_kept(palazzo: Command, shop: Path) -> None:
@@ -35,7 +35,7 @@ def test_a_token_is_known_until_it_is_revoked(palazzo: Command, shop: Path) -> N
 
     def holder(said: str) -> str | None:
         with Palace.open(shop, "read") as palace, palace.database.snapshot() as connection:
-            found = tokens.holder(connection, said)
+            found = token_rows.holder(connection, said)
             return None if found is None else found.name
 
     assert holder(secret) == "laptop"

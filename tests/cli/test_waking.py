@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command, spawn
 
-from palazzo.archive.reading import short_id
+from palazzo.archive.archive_reader import short_id
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
 from palazzo.model import Micros
 from palazzo.operations.context import Context
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.store import wake_blocks
 from palazzo.store.database import Database
 

@@ -14,19 +14,19 @@ from tests.daemon.conftest import User
 from tests.mcp.http_served import running
 
 from palazzo.archive import identity
-from palazzo.mcp.calls import Call, Surroundings
-from palazzo.mcp.http import HttpServer
-from palazzo.mcp.http_quotas import Receive, Scope, Send
-from palazzo.mcp.http_socket import bound
+from palazzo.faces.mcp.client_calls import Call, Surroundings
+from palazzo.faces.mcp.http_endpoint import HttpServer
+from palazzo.faces.mcp.http_quotas import Receive, Scope, Send
+from palazzo.faces.mcp.http_socket import bound
 from palazzo.palace import Palace
-from palazzo.store import tokens
+from palazzo.store import token_rows
 
 
 def make_token(palace: Path) -> str:
     """Return the secret of a new token of the admin's."""
     with Palace.open(palace) as open_palace, open_palace.database.transaction() as connection:
         uid = bytes.fromhex(identity.new_id(open_palace.clock()))
-        return tokens.issue(connection, uid, "client", "admin", open_palace.clock())
+        return token_rows.issue(connection, uid, "client", "admin", open_palace.clock())
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def http_without_token(palace: Path, around: Surroundings, profile: str, call: C
 def http_server(someone: User, profile: str, project: Path) -> Iterator[tuple[str, str]]:
     """Serve all tools of a profile; the address, and the secret of a token."""
     secret = make_token(someone.palace)
-    command = [sys.executable, "-m", "palazzo.cli", "mcp", "--http", "127.0.0.1:0", "--toolset", "full"]
+    command = [sys.executable, "-m", "palazzo.faces.cli", "mcp", "--http", "127.0.0.1:0", "--toolset", "full"]
     process = subprocess.Popen(
         [*command, "--profile", profile, "--palace", str(someone.palace)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=project,

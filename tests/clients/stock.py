@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from tests.archive.conversations import SESSION, file_rows, said
 
+from palazzo.features.hooks.hook import HookRequest, hook
 from palazzo.model import Place
 from palazzo.operations import registry
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, hook
 from palazzo.palace import Palace
 
 NOTES = {

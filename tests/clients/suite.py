@@ -8,10 +8,10 @@ from typing import Any
 import anyio.to_thread
 
 from palazzo.errors import UsageError
-from palazzo.mcp.calls import OperationCall
-from palazzo.mcp.profile import Profile
-from palazzo.mcp.reporting import REPORT_INTERVAL
-from palazzo.mcp.tools import Answer, Tool
+from palazzo.faces.mcp.client_calls import OperationCall
+from palazzo.faces.mcp.profile import Profile
+from palazzo.faces.mcp.progress_reports import REPORT_INTERVAL
+from palazzo.faces.mcp.tool import Answer, Tool
 from palazzo.operations.context import Progress
 
 ANSWERS, FAILS, REPORTS = "status", "audit", "verify"

@@ -19,9 +19,9 @@ from tests.clients.served import http_without_token
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
 
-from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.profile import MODULES
-from palazzo.mcp.stdio import in_a_thread
+from palazzo.faces.mcp.client_calls import Surroundings
+from palazzo.faces.mcp.profile import MODULES
+from palazzo.faces.mcp.stdio_server import in_a_thread
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from tests.clients.stock import Stock
 from tests.daemon.conftest import User
 from tests.relay.conftest import relay_command
 
-from palazzo.mcp.profile import MODULES
-from palazzo.mcp.profiles.shodh import unsupported_tools
+from palazzo.faces.mcp.profile import MODULES
+from palazzo.faces.mcp.profiles.shodh import unsupported_tools
 
 pytestmark = pytest.mark.slow
 AT_ONCE = 3

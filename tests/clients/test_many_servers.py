@@ -63,7 +63,7 @@ def mine(someone: User, project: Path, until: float) -> list[str]:
             text = f"Round {len(mined) // DOCUMENTS}, page {n}: the crane of berth {n} lifts {len(mined)} tonnes."
             (project / f"page{n}.md").write_text(f"# Page {n}\n\n{text}\n")
             mined.append(text)
-        command = [sys.executable, "-m", "palazzo.cli", "mine", str(project), "--palace", str(someone.palace)]
+        command = [sys.executable, "-m", "palazzo.faces.cli", "mine", str(project), "--palace", str(someone.palace)]
         done = subprocess.run(command, env=someone.variables, capture_output=True, check=False)
         assert (done.returncode, b"locked" in done.stderr) == (0, False), done
     return mined

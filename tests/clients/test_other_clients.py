@@ -20,7 +20,7 @@ from tests.mcp.http_served import Address
 
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.store import tokens
+from palazzo.store import token_rows
 
 Ask = Callable[[str, Any], dict[str, Any]]
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
@@ -56,10 +56,10 @@ def over_lines(start: Start, profile: str, without_service: bool) -> Iterator[As
 @contextmanager
 def over_http(someone: User, stock: Stock, profile: str) -> Iterator[Ask]:
     with Palace.open(someone.palace) as palace, palace.database.transaction() as connection:
-        secret = tokens.issue(connection, profile.encode(), profile, "write", Micros(1))
+        secret = token_rows.issue(connection, profile.encode(), profile, "write", Micros(1))
     variables = {**someone.variables, "PALAZZO_PALACE": str(someone.palace), "PALAZZO_SERVICE": "off"}
     with subprocess.Popen(
-        [sys.executable, "-m", "palazzo.cli", "mcp", "--profile", profile, "--http", "127.0.0.1:0"],
+        [sys.executable, "-m", "palazzo.faces.cli", "mcp", "--profile", profile, "--http", "127.0.0.1:0"],
         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(variables), text=True, cwd=stock.project,
     ) as process:  # fmt: skip
         assert process.stderr is not None

@@ -14,10 +14,10 @@ from tests.daemon.conftest import User
 from tests.relay.conftest import relay_command
 
 from mcp import Client, StdioServerParameters
-from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.profile import MODULES
-from palazzo.mcp.profiles.shodh import unsupported_tools
-from palazzo.mcp.stdio import in_a_thread
+from palazzo.faces.mcp.client_calls import Surroundings
+from palazzo.faces.mcp.profile import MODULES
+from palazzo.faces.mcp.profiles.shodh import unsupported_tools
+from palazzo.faces.mcp.stdio_server import in_a_thread
 
 Serving = Callable[[User, Stock, str], AbstractContextManager[str | StdioServerParameters]]
 

@@ -16,8 +16,8 @@ import pytest
 from tests.cli.command import SOURCES
 from tests.daemon.hook_machine import Machine
 
-from palazzo import client
-from palazzo.client import Address, Caller
+from palazzo.client import rpc
+from palazzo.client.rpc import Address, Caller
 from palazzo.errors import ServiceUnavailable
 
 
@@ -53,7 +53,7 @@ class User:
 
     def address(self, palace: Path | None = None) -> Address:
         """Where the service of a palace listens."""
-        address = client.address(str(palace or self.palace), self.variables)
+        address = rpc.address(str(palace or self.palace), self.variables)
         return self.addresses.setdefault(address.socket, address)
 
     def caller(self, palace: Path | None = None) -> Caller:
@@ -65,7 +65,7 @@ class User:
 
     def greet(self, want: str, palace: Path | None = None, **more: object) -> dict[str, Any]:
         """What the service says to a client that wants something, and goes again."""
-        stream, answer = client.greet(self.address(palace), {"want": want, **more})
+        stream, answer = rpc.greet(self.address(palace), {"want": want, **more})
         stream.close()
         return answer
 
@@ -81,7 +81,7 @@ class User:
             self.address(palace)
         for address in self.addresses.values():
             try:
-                stream, answer = client.greet(address, {"want": "stop"})
+                stream, answer = rpc.greet(address, {"want": "stop"})
             except ServiceUnavailable:
                 continue
             self.started.add(int(answer["pid"]))
@@ -117,7 +117,7 @@ def made_user(home: Path) -> Iterator[User]:
     try:
         with pytest.MonkeyPatch.context() as patch:
             # Whoever edits the sources while tests run would make every service give way.
-            patch.setattr(client, "build", lambda: "0.0")
+            patch.setattr(rpc, "build", lambda: "0.0")
             yield user
             user.end()
         assert [address.socket for address in user.addresses.values() if Path(address.socket).exists()] == []

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from palazzo import client
+from palazzo.client import rpc
 from palazzo.errors import PalazzoError, ServiceUnavailable
+from palazzo.features.mining.mine import MineFilesRequest, mine
+from palazzo.features.notes.remember import RememberRequest, remember
 from palazzo.operations.context import Context
-from palazzo.operations.mine import MineFilesRequest, mine
-from palazzo.operations.remember import RememberRequest, remember
 
 ROOT = Path(__file__).parents[2]
 TRANSCRIPT = ROOT / "tests" / "fixtures" / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
@@ -42,11 +42,11 @@ class Machine:
 
     @property
     def palace(self) -> Path:
-        return Path(client.chosen_palace(None, self.variables))
+        return Path(rpc.chosen_palace(None, self.variables))
 
     @property
-    def where(self) -> client.Address:
-        return client.address(str(self.palace), self.variables)
+    def where(self) -> rpc.Address:
+        return rpc.address(str(self.palace), self.variables)
 
     def hook(self, event: str, payload: object, **variables: str) -> tuple[bytes, int]:
         """Run a hook as the installed script does; return what it prints and its exit code."""
@@ -76,11 +76,11 @@ class Machine:
             remember(context, RememberRequest(text, kind="decision"))
 
     def start(self) -> None:
-        client.ensure_service(self.where, os.environ | self.variables, {"want": "state"}).close()
+        rpc.ensure_service(self.where, os.environ | self.variables, {"want": "state"}).close()
 
     def pid(self) -> int | None:
         try:
-            stream, answer = client.greet(self.where, {"want": "state", "any": True})
+            stream, answer = rpc.greet(self.where, {"want": "state", "any": True})
         except ServiceUnavailable:
             return None
         stream.close()

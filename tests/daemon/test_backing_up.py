@@ -11,10 +11,10 @@ import pytest
 from tests.daemon.hook_machine import Machine, eventually
 from tests.daemon.test_hook_faults import fill, mount
 
-from palazzo.daemon.backing_up import BackingUp
-from palazzo.daemon.pool import Pool
-from palazzo.operations import automatic_backup
-from palazzo.operations.doctor import DoctorRequest, doctor
+from palazzo.daemon.backup_schedule import BackingUp
+from palazzo.daemon.palace_pool import Pool
+from palazzo.features.backup import automatic_backup
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
 
 
 @pytest.fixture

@@ -11,12 +11,13 @@ import pytest
 from tests.cli.command import SOURCES
 from tests.daemon.conftest import User
 
-from palazzo import client, errors, locks, rendezvous
-from palazzo.cli.warmth import rebuild_error
+from palazzo import errors, locks
+from palazzo.client import rpc, service_address
 from palazzo.errors import AmbiguousId, PalazzoError, ServiceUnavailable
-from palazzo.mining.histories import _LOCATIONS
+from palazzo.faces.cli.service_client import rebuild_error
+from palazzo.features.service.service_status import ServiceStatusRequest, service_status
 from palazzo.operations.context import Context
-from palazzo.operations.service_status import ServiceStatusRequest, service_status
+from palazzo.sources.host_histories import _LOCATIONS
 
 
 @pytest.mark.parametrize("variable", ["", "~/one.db", "relative.db", "a directory", " "])
@@ -31,7 +32,7 @@ def test_it_means_the_palace_that_a_command_would_use(
     (user.home / ".config" / "palazzo" / "config.toml").write_text(config)
     variables = {**user.variables, "PALAZZO_PALACE": variable}
     with Context(Path(named) if named else None, user.home, variables) as context:
-        assert client.chosen_palace(named, variables, str(user.home)) == str(context.palace_path)
+        assert rpc.chosen_palace(named, variables, str(user.home)) == str(context.palace_path)
 
 
 @pytest.mark.parametrize("said", ["off", "false", "0", "on", "TRUE", "", "perhaps"])
@@ -41,7 +42,7 @@ def test_it_knows_whether_a_service_is_wanted(user: User, said: str, config: str
     (user.home / ".config" / "palazzo" / "config.toml").write_text(config)
     variables = {**user.variables, "PALAZZO_SERVICE": said}
     with Context(None, user.home, variables) as context:
-        assert client.is_wanted(variables) is context.settings.flag("service")
+        assert rpc.is_wanted(variables) is context.settings.flag("service")
 
 
 def test_one_palace_has_one_address_by_whatever_name(user: User) -> None:
@@ -58,14 +59,14 @@ def test_one_palace_has_one_address_whatever_the_environment(user: User) -> None
         {"TMPDIR": "/var/tmp"},
         {"HOME": "/"},
     )
-    assert {client.address(str(user.palace), variables).socket for variables in contexts} == {user.address().socket}
+    assert {rpc.address(str(user.palace), variables).socket for variables in contexts} == {user.address().socket}
     assert len(os.fsencode(user.address().socket)) < 100
 
 
 def test_the_status_tells_a_service_that_does_not_answer_from_none(user: User) -> None:
     with Context(user.palace, user.home, user.variables) as context:
         assert service_status(context, ServiceStatusRequest()).trouble == ""
-        client.make_directory(user.address())
+        rpc.make_directory(user.address())
         file_lock = locks.try_lock(Path(user.address().lock))
         assert file_lock is not None
         with file_lock:
@@ -73,10 +74,10 @@ def test_the_status_tells_a_service_that_does_not_answer_from_none(user: User) -
 
 
 def test_a_directory_that_may_be_somebody_elses_is_refused(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendezvous, "_PLACE", str(user.runtime))
+    monkeypatch.setattr(service_address, "_PLACE", str(user.runtime))
     where = user.address()
     Path(where.directory).symlink_to(user.home)
-    for act in (client.make_directory, lambda where: client.ensure_service(where, user.variables, {"want": "calls"})):
+    for act in (rpc.make_directory, lambda where: rpc.ensure_service(where, user.variables, {"want": "calls"})):
         with pytest.raises(ServiceUnavailable, match="not a directory of yours"):
             act(where)
     with Context(user.palace, user.home, user.variables) as context:
@@ -86,24 +87,24 @@ def test_a_directory_that_may_be_somebody_elses_is_refused(user: User, monkeypat
     if os.getuid() == 0:
         os.chown(where.directory, 65_534, 65_534)
         with pytest.raises(ServiceUnavailable, match="not a directory of yours"):
-            client.make_directory(where)
+            rpc.make_directory(where)
         os.chown(where.directory, 0, 0)
-    client.make_directory(where)
+    rpc.make_directory(where)
     assert Path(where.directory).stat().st_mode & 0o777 == 0o700
 
 
 def test_versions_come_before_builds() -> None:
     rising = [("0.9", "5.1"), ("1.0.dev2", "1.1"), ("1.0rc1", "1.1"), ("1.0", "3.9"), ("1.0", "4.1"), ("1.0.1", "2.2")]
     for n, older in enumerate(rising):
-        assert not client.is_newer(*older, *older)
+        assert not rpc.is_newer(*older, *older)
         for newer in rising[n + 1 :]:
-            assert client.is_newer(*newer, *older)
-            assert not client.is_newer(*older, *newer)
+            assert rpc.is_newer(*newer, *older)
+            assert not rpc.is_newer(*older, *newer)
 
 
 def test_a_build_is_newer_when_a_file_was_changed() -> None:
-    newest, count = client.build().split(".")
-    files = list(Path(client.__file__).parent.rglob("*.py"))
+    newest, count = rpc.build().split(".")
+    files = list(Path(rpc.__file__).parent.rglob("*.py"))
     assert int(count) == len(files)
     assert int(newest) == max(file.stat().st_mtime_ns for file in files)
 
@@ -111,7 +112,7 @@ def test_a_build_is_newer_when_a_file_was_changed() -> None:
 def test_what_an_operation_may_ask_of_its_caller_is_passed() -> None:
     asked = {kept.variable for kept in _LOCATIONS if kept.variable} | {"HOME", "TZ", "AIDER_CHAT_HISTORY_FILE"}
     asked |= {"PALAZZO_REDACT", "XDG_CONFIG_HOME"}
-    passed = client.surroundings("/", dict.fromkeys([*asked, "AWS_SECRET_ACCESS_KEY"], "x"))["variables"]
+    passed = rpc.surroundings("/", dict.fromkeys([*asked, "AWS_SECRET_ACCESS_KEY"], "x"))["variables"]
     assert set(passed) == asked
 
 

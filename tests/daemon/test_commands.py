@@ -15,7 +15,8 @@ import pytest
 from tests.cli.command import Command, Ran
 from tests.daemon.conftest import User, is_alive, made_user, wait_until
 
-from palazzo import client, locks
+from palazzo import locks
+from palazzo.client import rpc
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +117,7 @@ def test_doctor_says_what_keeps_a_service_from_running(palazzo: Palazzo, user: U
         return next(one for one in found if one["name"] == "service")
 
     assert told()["ok"]
-    client.make_directory(user.address())
+    rpc.make_directory(user.address())
     with locks.try_lock(user.address().lock) or pytest.fail("it is free"):
         assert not told()["ok"]
     Path(user.address().lock).unlink()

@@ -17,15 +17,15 @@ import pytest
 from tests.archive.conversations import called, file_rows, said
 
 from palazzo import locks
-from palazzo.client import address, make_directory
-from palazzo.daemon import embedding
-from palazzo.daemon.embedding import embed
+from palazzo.client.rpc import address, make_directory
+from palazzo.daemon import embedding_process
+from palazzo.daemon.embedding_process import embed
 from palazzo.errors import PalazzoError
+from palazzo.features.service.background_process import failure_file, failures, lock_file, start_embedding
 from palazzo.model import Part
-from palazzo.operations.background import failure_file, failures, lock_file, start_embedding
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.store import anchors, mendings, vectors
+from palazzo.store import anchors, failure_fixes, vector_rows
 
 ERROR = "Exit code 1\nE   zlib.error: incorrect header check\n1 failed"
 FAILURE = [
@@ -66,13 +66,13 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 def pending(context: Context) -> int:
     """How many passages wait for a vector."""
     with context.reading().database.snapshot() as connection:
-        return vectors.count_pending(connection)
+        return vector_rows.count_pending(connection)
 
 
 def start(context: Context, *arguments: str) -> subprocess.Popen[bytes]:
     """Run the module as a process of this test."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "palazzo.daemon.embedding", *(arguments or (str(context.palace_path),))],
+        [sys.executable, "-P", "-m", "palazzo.daemon.embedding_process", *(arguments or (str(context.palace_path),))],
         env=dict(context.variables),
         stderr=subprocess.PIPE,
     )
@@ -129,9 +129,9 @@ def test_what_failed_in_a_session_and_what_it_cites_is_known_although_no_vector_
     with pytest.raises(PalazzoError):
         embed(context.palace_path)
     with context.reading().database.snapshot() as connection:
-        assert mendings.count(connection) == 1
+        assert failure_fixes.count(connection) == 1
         assert anchors.count(connection) == 1
-        assert vectors.any_pending(connection)
+        assert vector_rows.any_pending(connection)
 
 
 def test_what_is_said_while_many_vectors_are_made_is_taken_in_between(
@@ -147,12 +147,12 @@ def test_what_is_said_while_many_vectors_are_made_is_taken_in_between(
             if not seen:
                 file_rows(context.writing(), FAILURE)
             with context.reading().database.snapshot() as connection:
-                seen.append((mendings.count(connection), vectors.count_pending(connection)))
+                seen.append((failure_fixes.count(connection), vector_rows.count_pending(connection)))
             return np.ones((len(texts), 2), np.float32)
 
         def close(self) -> None: ...
 
-    monkeypatch.setattr(embedding, "_EVERY", 0.0)
+    monkeypatch.setattr(embedding_process, "_EVERY", 0.0)
     monkeypatch.setattr(Context, "open_embedder", lambda *_: Slow())
     embed(context.palace_path)
     assert [known for known, _ in seen[:2]] == [0, 1]

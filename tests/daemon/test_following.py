@@ -14,13 +14,13 @@ import pytest
 from tests.daemon.conftest import User, wait_until
 
 from palazzo import locks
-from palazzo.daemon import following
-from palazzo.daemon.following import BackgroundWatcher
-from palazzo.daemon.pool import Pool
+from palazzo.daemon import source_follower
+from palazzo.daemon.palace_pool import Pool
+from palazzo.daemon.source_follower import BackgroundWatcher
+from palazzo.features.mining.source_watch import WatchEvent
+from palazzo.features.mining.watch import WatchRequest, claim_file, lock_file, watch
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.operations.watch import WatchRequest, claim_file, lock_file, watch
-from palazzo.operations.watching import WatchEvent
 
 
 def session(home: Path, host: Path, name: str, words: str) -> None:
@@ -112,8 +112,8 @@ def test_it_gives_way_to_a_person_who_watches(user: User) -> None:
 @pytest.fixture
 def quick(user: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[BackgroundWatcher]:
     """What the service follows with, in this process, which looks again at once."""
-    monkeypatch.setattr(following, "_LOOK_AGAIN", 0.02)
-    monkeypatch.setattr(following, "_GIVE_WAY", 0.02)
+    monkeypatch.setattr(source_follower, "_LOOK_AGAIN", 0.02)
+    monkeypatch.setattr(source_follower, "_GIVE_WAY", 0.02)
     user.variables |= {"PALAZZO_SERVICE": "off"}
     del user.variables["PALAZZO_WATCH_BACKGROUND"]
     remember = operation("remember")

@@ -21,8 +21,8 @@ from typing import IO, Any
 import pytest
 from tests.daemon.hook_machine import ROOT, Machine, eventually
 
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.service_state import log_file
+from palazzo.features.service.service_state import log_file
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
 
 NOTHING = b"{}\n"
 

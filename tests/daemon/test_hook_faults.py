@@ -21,8 +21,8 @@ import apsw
 import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually
 
-from palazzo import hook_process
-from palazzo.operations.search import SearchRequest, search
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.hosts import hook_process
 from palazzo.paths import make_private_directory
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mounts memory file systems")

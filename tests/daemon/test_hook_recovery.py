@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine
 
-from palazzo import alone, hook_process
-from palazzo.attention.happening import HookEvent
+from palazzo.client import offline_hook
 from palazzo.errors import PalaceUnusable, PalazzoError
-from palazzo.hosts.faults import Faults
-from palazzo.hosts.registry import ADAPTERS
+from palazzo.features.hooks import spool
+from palazzo.hosts import hook_process
+from palazzo.hosts.hook_faults import Faults
+from palazzo.hosts.host_adapters import ADAPTERS
 from palazzo.hosts.session_flags import SessionFlags
-from palazzo.operations import spool
+from palazzo.injection.hook_events import HookEvent
 
 OTHER_SESSION = "5b1f0b4e-0000-4000-8000-000000000001"
 
@@ -35,7 +36,7 @@ def transcript(machine: Machine) -> Path:
 def leave_pointer_of(machine: Machine, path: Path, session: str = "s-2") -> None:
     """Another hook had to leave a pointer."""
     fields: dict[str, object] = {"session": session, "transcript": str(path)}
-    alone.leave_pointer(str(machine.palace), "claude-code", "Stop", fields, machine.variables)
+    offline_hook.leave_pointer(str(machine.palace), "claude-code", "Stop", fields, machine.variables)
 
 
 def answer_hook(machine: Machine, event: str, path: Path, seconds: float = 30.0) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def test_flags_are_neither_made_nor_removed_in_a_directory_that_is_somebody_else
     monkeypatch.setattr("palazzo.hosts.session_flags._MANY", 1)
     place = tmp_path / "link"
     place.symlink_to(foreign)
-    monkeypatch.setattr("palazzo.rendezvous._own", lambda: str(place))
+    monkeypatch.setattr("palazzo.client.service_address._own", lambda: str(place))
     flags = SessionFlags(str(machine.palace), {**machine.variables, "XDG_STATE_HOME": "/dev/null"})
     assert flags.set("problem", "pi", "s-1") is None
     assert list(theirs.parent.iterdir()) == [theirs]

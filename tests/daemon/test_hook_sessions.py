@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, undisturbed
 
-from palazzo.client import Caller
-from palazzo.operations.why import WhyRequest, why
+from palazzo.client.rpc import Caller
+from palazzo.features.ledger.why import WhyRequest, why
 
 CAPTURED = ROOT / "tests" / "fixtures" / "hooks" / "claude-code"
 SESSION = TRANSCRIPT.stem

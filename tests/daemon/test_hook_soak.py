@@ -12,8 +12,8 @@ from benchmarks.hook_machine import Machine
 from benchmarks.hook_soak import left, soak
 from benchmarks.make_palace import MEASURED_WING
 
+from palazzo.features.notes.remember import RememberRequest, remember
 from palazzo.operations.context import Context
-from palazzo.operations.remember import RememberRequest, remember
 
 MB_TO_SPARE = 12
 

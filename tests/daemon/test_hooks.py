@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, undisturbed
 
-from palazzo import alone
-from palazzo.daemon.hooks import AnswerRecipient
-from palazzo.operations import spool
-from palazzo.operations.diary_read import DiaryReadRequest, diary_read
+from palazzo.client import offline_hook
+from palazzo.daemon.hook_requests import AnswerRecipient
+from palazzo.features.diary.diary_read import DiaryReadRequest, diary_read
+from palazzo.features.hooks import spool
 
 DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
 NOTHING = b"{}\n"
@@ -62,10 +62,10 @@ def test_a_stop_without_a_service_loses_nothing(machine: Machine) -> None:
 def test_a_pointer_has_no_words_and_is_read_once(machine: Machine) -> None:
     path = machine.transcripts / "a b\tc\n%€.jsonl"
     payload = machine.payload(transcript_path=str(path), last_assistant_message="a secret word", prompt="another")
-    alone.answer(
+    offline_hook.answer(
         "claude-code", "Stop", json.dumps(payload).encode(), None, {**machine.variables, "PALAZZO_SERVICE": "off"}
     )
-    raw = Path(alone.spool_file(str(machine.palace), machine.variables)).read_bytes()
+    raw = Path(offline_hook.spool_file(str(machine.palace), machine.variables)).read_bytes()
     assert b"secret" not in raw
     assert b"another" not in raw
     assert raw.count(b"\n") == 1

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.daemon.lanes import LONG, Lanes
-from palazzo.daemon.pool import MOST_KEPT, Pool
+from palazzo.daemon.palace_pool import MOST_KEPT, Pool
+from palazzo.daemon.worker_pools import LONG, Lanes
 from palazzo.errors import PalaceMissing
 from palazzo.model import Place
 from palazzo.operations.context import Context

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.daemon.conftest import User, is_alive, wait_until
 
-from palazzo import client, rendezvous
+from palazzo.client import rpc, service_address
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 from palazzo.operations.registry import operation
@@ -39,7 +39,7 @@ def test_who_lost_the_variable_meets_the_service_that_others_started(user: User)
             {**user.variables, "TMPDIR": str(user.runtime)},
         )
         for variables in contexts:
-            stream, answer = client.greet(client.address(str(user.palace), variables), {"want": "state"})
+            stream, answer = rpc.greet(rpc.address(str(user.palace), variables), {"want": "state"})
             stream.close()
             assert answer["pid"] == pid
             command = [sys.executable, "-P", "-m", "palazzo.daemon.service", str(user.palace)]
@@ -52,18 +52,18 @@ def test_who_lost_the_variable_meets_the_service_that_others_started(user: User)
 def test_another_user_who_takes_the_place_cannot_keep_a_service_from_being_used(
     user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendezvous, "_PLACE", str(tmp_path))
-    monkeypatch.setattr(rendezvous, "_home", lambda: "/tmp/home")
+    monkeypatch.setattr(service_address, "_PLACE", str(tmp_path))
+    monkeypatch.setattr(service_address, "_home", lambda: "/tmp/home")
     place = tmp_path / f"palazzo-{os.getuid()}"
-    assert client.address(str(user.palace), user.variables).directory == str(place)
+    assert rpc.address(str(user.palace), user.variables).directory == str(place)
     place.mkdir()
     os.chown(place, 65_534, 65_534)
-    socket_path = client.address(str(user.palace), user.variables)
+    socket_path = rpc.address(str(user.palace), user.variables)
     assert socket_path.directory == "/tmp/home/.cache/palazzo-run"
     place.rmdir()
     place.symlink_to("/tmp")
     os.chown(place, 65_534, 65_534, follow_symlinks=False)
-    assert client.address(str(user.palace), user.variables).directory == socket_path.directory
+    assert rpc.address(str(user.palace), user.variables).directory == socket_path.directory
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def former(user: User) -> Iterator[int]:
     """The process of a service of an earlier version."""
     process = subprocess.Popen([sys.executable, "-P", "-c", AS_BEFORE, str(user.palace)], env=user.variables)
     user.started.add(process.pid)
-    (address, *_) = rendezvous.former_addresses(str(user.palace), user.variables)
+    (address, *_) = service_address.former_addresses(str(user.palace), user.variables)
     try:
         wait_until(lambda: Path(address.socket).exists() or process.poll() is not None, 30)
         yield process.pid

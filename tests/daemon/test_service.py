@@ -21,13 +21,13 @@ import pytest
 from tests.cli.command import SOURCES
 from tests.daemon.conftest import User, is_alive, wait_until
 
-from palazzo import alone, client
-from palazzo.client import Caller, GivingWay
+from palazzo.client import offline_hook, rpc
+from palazzo.client.jsonl import LONGEST_LINE, Stream
+from palazzo.client.rpc import Caller, GivingWay
 from palazzo.errors import ServiceUnavailable
-from palazzo.lines import LONGEST_LINE, Stream
+from palazzo.features.service.background_process import was_called_lately
+from palazzo.features.service.service_state import log_file
 from palazzo.model import Place
-from palazzo.operations.background import was_called_lately
-from palazzo.operations.service_state import log_file
 from palazzo.palace import Palace
 from palazzo.store import hook_sessions, ledger
 from palazzo.store.database import Database
@@ -147,7 +147,7 @@ def test_a_call_is_answered_as_the_operation_answers_it(shared: User) -> None:
 )
 def test_what_is_no_call_is_told_so_and_costs_no_other(shared: User, line: bytes, told: str) -> None:
     shared.caller().close()
-    with client.connect(shared.address(), {"want": "calls"}) as stream:
+    with rpc.connect(shared.address(), {"want": "calls"}) as stream:
         stream.send_line(line)
         answer = stream.read()
         assert answer is not None
@@ -162,7 +162,7 @@ def test_what_is_no_call_is_told_so_and_costs_no_other(shared: User, line: bytes
 def test_calls_of_one_connection_are_carried_out_side_by_side(shared: User) -> None:
     with shared.caller() as caller:
         remember(caller, "Something to look at.")
-    with client.connect(shared.address(), {"want": "calls"}) as stream:
+    with rpc.connect(shared.address(), {"want": "calls"}) as stream:
         for n in range(100):
             stream.send({"id": n, "operation": "search", "request": {"query": f"something {n}"}})
         answered = [stream.read() for _ in range(100)]
@@ -171,7 +171,7 @@ def test_calls_of_one_connection_are_carried_out_side_by_side(shared: User) -> N
 
 def test_twenty_megabytes_pass_and_a_longer_line_than_may_be_costs_no_other(shared: User) -> None:
     shared.caller().close()
-    with client.connect(shared.address(), {"want": "calls"}) as stream:
+    with rpc.connect(shared.address(), {"want": "calls"}) as stream:
         stream.send({"id": 1, "operation": "search", "request": {"query": "x" * 20_000_000}})
         answer = stream.read()
         assert answer is not None
@@ -191,7 +191,7 @@ def test_twenty_megabytes_pass_and_a_longer_line_than_may_be_costs_no_other(shar
 def test_a_client_that_vanishes_leaves_all_of_a_write_or_nothing(shared: User) -> None:
     shared.caller().close()
     for n in range(20):
-        stream = client.connect(shared.address(), {"want": "calls"})
+        stream = rpc.connect(shared.address(), {"want": "calls"})
         stream.send({"id": n, "operation": "remember", "request": {"text": f"vanishing note {n}"}})
         stream.close()
     with shared.caller() as caller:
@@ -261,7 +261,7 @@ def test_who_embeds_beside_it_knows_that_calls_come_in(shared: User) -> None:
     lock = Path(shared.address().lock)
     os.utime(lock, (1, 1))
     assert not was_called_lately(shared.palace, shared.variables)
-    with client.connect(shared.address(), {"want": "calls"}) as stream:
+    with rpc.connect(shared.address(), {"want": "calls"}) as stream:
 
         def noted() -> bool:
             stream.send({"id": 1, "operation": "settings", "request": {}})
@@ -278,7 +278,7 @@ def test_what_hooks_told_by_themselves_while_it_came_up_is_entered_when_it_is_up
     user.end()
     with user.caller() as caller:
         assert texts(caller, "gateway")
-        file = Path(alone.told_file(str(user.palace), user.variables))
+        file = Path(offline_hook.told_file(str(user.palace), user.variables))
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"claude-code\ts-1\t1700000000000000\t20\t5\t{drawer}\n")
         wait_until(lambda: not [*file.parent.glob("told-*")])
@@ -296,8 +296,8 @@ def test_what_hooks_told_by_themselves_while_it_came_up_is_entered_when_it_is_up
 
 def mcp(user: User) -> Stream:
     """A client of the MCP server, initialised."""
-    hello = {"want": "mcp", "surroundings": client.surroundings(str(user.home), user.variables)}
-    stream = client.connect(user.address(), hello)
+    hello = {"want": "mcp", "surroundings": rpc.surroundings(str(user.home), user.variables)}
+    stream = rpc.connect(user.address(), hello)
     told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
     stream.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": told})
     answer = stream.read()
@@ -341,9 +341,9 @@ def test_a_newer_client_has_a_new_one_and_nothing_that_was_asked_is_lost(user: U
                 wait_until(lambda: user.greet("state")["state"]["running"] == 1)
                 hello = {"want": "calls", "version": "999.0"}
                 with pytest.raises(GivingWay):
-                    client.connect(user.address(), hello)
+                    rpc.connect(user.address(), hello)
                 assert not Path(user.address().socket).exists()
-                with client.ensure_service(user.address(), user.variables, hello):
+                with rpc.ensure_service(user.address(), user.variables, hello):
                     new = user.pid()
                 assert new != old
                 assert is_alive(old)
@@ -358,7 +358,7 @@ def test_a_newer_client_has_a_new_one_and_nothing_that_was_asked_is_lost(user: U
 def test_an_older_client_is_served_by_the_newer(shared: User) -> None:
     shared.caller().close()
     before = shared.pid()
-    with client.connect(shared.address(), {"want": "calls", "version": "0.0.1", "build": "1.1"}) as stream:
+    with rpc.connect(shared.address(), {"want": "calls", "version": "0.0.1", "build": "1.1"}) as stream:
         stream.send({"id": 1, "operation": "settings", "request": {}})
         assert "result" in (stream.read() or {})
     assert shared.pid() == before

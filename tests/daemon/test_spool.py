@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.daemon.hook_machine import TRANSCRIPT, Machine, eventually
 
-from palazzo import alone
-from palazzo.daemon import hooks
+from palazzo.client import offline_hook
+from palazzo.daemon import hook_requests
 from palazzo.daemon.engine import Engine
-from palazzo.daemon.hooks import Hooks
-from palazzo.operations import spool
-from palazzo.operations.pause import PauseRequest, pause
-from palazzo.operations.resume import ResumeRequest, resume
+from palazzo.daemon.hook_requests import Hooks
+from palazzo.features.hooks import spool
+from palazzo.features.upkeep.pause import PauseRequest, pause
+from palazzo.features.upkeep.resume import ResumeRequest, resume
 
 
 @pytest.fixture
@@ -43,13 +43,13 @@ def stopped_alone(machine: Machine) -> None:
     transcript = machine.transcripts / TRANSCRIPT.name
     shutil.copy(TRANSCRIPT, transcript)
     payload = json.dumps(machine.payload(transcript_path=str(transcript))).encode()
-    alone.answer("claude-code", "Stop", payload, None, {**machine.variables, "PALAZZO_SERVICE": "off"})
+    offline_hook.answer("claude-code", "Stop", payload, None, {**machine.variables, "PALAZZO_SERVICE": "off"})
 
 
 def test_what_is_in_the_spool_is_read_when_a_pause_is_over(
     machine: Machine, serving: Callable[[], Hooks], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "_LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(hook_requests, "_LOOK_AGAIN", 0.05)
     machine.note("The gateway retries twice.")
     stopped_alone(machine)
     with machine.alone() as context:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.exchange.machines import Machine
 
-from palazzo.daemon.pool import Pool
-from palazzo.daemon.syncing import BackgroundSync, Timing
-from palazzo.operations import syncing_alone
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.status import StatusRequest, status
+from palazzo.daemon.palace_pool import Pool
+from palazzo.daemon.sync_schedule import BackgroundSync, Timing
+from palazzo.features.sync import automatic_sync
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.status import StatusRequest, status
 
 
 def test_it_is_due_at_the_start_when_writes_have_gone_quiet_and_now_and_then() -> None:
@@ -71,14 +71,14 @@ def test_what_went_wrong_is_told_by_status_and_doctor_until_it_is_mended(tmp_pat
     one.join(remote, automatic=True)
     remote.rename(tmp_path / "away")
     with one.at() as context:
-        assert not syncing_alone.sync(context, syncing_alone.automatic(context))
+        assert not automatic_sync.sync(context, automatic_sync.automatic(context))
     with one.at() as context:
         assert "is not there" in status(context, StatusRequest()).sync_failed["default"]
         (found,) = (finding for finding in doctor(context, DoctorRequest()).findings if finding.name == "sync")
         assert (found.ok, found.mend) == (False, "palazzo sync now default")
     (tmp_path / "away").rename(remote)
     with one.at() as context:
-        assert syncing_alone.sync(context, syncing_alone.automatic(context))
+        assert automatic_sync.sync(context, automatic_sync.automatic(context))
         assert status(context, StatusRequest()).sync_failed == {}
 
 
@@ -94,7 +94,7 @@ def test_what_one_device_told_badly_is_told_too_and_keeps_nothing_back(tmp_path:
     segment.write_bytes(segment.read_bytes()[:50])
     one.say("the first machine speaks")
     with one.at() as context:
-        assert syncing_alone.sync(context, syncing_alone.automatic(context))
+        assert automatic_sync.sync(context, automatic_sync.automatic(context))
     now = one.status()
     assert (now.waiting, "damaged or has not wholly arrived" in (now.failure or "")) == (0, True)
 
@@ -105,4 +105,4 @@ def test_a_remote_that_did_not_ask_for_it_is_left_alone(tmp_path: Path) -> None:
     one.say("the first machine speaks")
     one.join(tmp_path / "remote")
     with one.at() as context:
-        assert syncing_alone.automatic(context) == []
+        assert automatic_sync.automatic(context) == []

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.daemon.hook_machine import Machine, eventually
 
-from palazzo import alone
+from palazzo.client import offline_hook
+from palazzo.client.jsonl import Stream
 from palazzo.daemon.engine import Engine
-from palazzo.daemon.hooks import Hooks
-from palazzo.lines import Stream
+from palazzo.daemon.hook_requests import Hooks
 
 PROMPT = {"event": "UserPromptSubmit", "within_ms": 610}
 
@@ -35,7 +35,7 @@ def test_until_all_is_loaded_a_prompt_is_left_to_its_client(hooks: Hooks) -> Non
 
 
 def test_what_captures_is_begun_at_once(hooks: Hooks) -> None:
-    assert all(hooks.has_time_for({"event": event, "within_ms": 0}) for event in alone.CAPTURES)
+    assert all(hooks.has_time_for({"event": event, "within_ms": 0}) for event in offline_hook.CAPTURES)
 
 
 def test_a_prompt_that_has_time_waits_for_what_is_being_loaded(hooks: Hooks) -> None:

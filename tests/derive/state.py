@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from palazzo.archive import chain, reading
+from palazzo.archive import archive_reader, device_chain
 from palazzo.model import Drawer
 from palazzo.palace import Palace
-from palazzo.store import keywords
+from palazzo.store import keyword_table
 from palazzo.store.database import Connection
 
 DERIVED = ("drawer", "drawer_span", "drawer_tag", "passage", "pending", "vector", "past", "outside", "cursor")
@@ -21,7 +21,7 @@ def drawers(palace: Palace, live: bool = True) -> list[Drawer]:
         rows = connection.execute(
             f"SELECT id FROM drawer WHERE retired_at {condition} ORDER BY source, thread, ordinal, id"
         )
-        return [reading.read_drawer(connection, row) for (row,) in list(rows)]
+        return [archive_reader.read_drawer(connection, row) for (row,) in list(rows)]
 
 
 def live_ids(palace: Palace) -> set[str]:
@@ -69,12 +69,12 @@ def complaints(palace: Palace) -> list[str]:
     with palace.database.transaction() as connection:
         found += [str(row) for (row,) in connection.execute("PRAGMA integrity_check") if row != "ok"]
         found += [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
-        fts = keywords.check(connection)
+        fts = keyword_table.check(connection)
         found += [f"keyword index: {fts}"] if fts else []
         live = {int(row) for (row,) in connection.execute("SELECT id FROM drawer WHERE retired_at IS NULL")}
         indexed = {int(row) for (row,) in connection.execute("SELECT id FROM keyword_docsize")}
         found += [f"indexed {len(indexed)} of {len(live)} drawers"] if live != indexed else []
-        found += [str(one) for one in chain.audit(connection)]
+        found += [str(one) for one in device_chain.audit(connection)]
         told = "SELECT count(*) FROM link WHERE absent IS NULL OR absent = 'erased'"
         links = next(connection.execute(f"SELECT ({told}), (SELECT count(*) FROM item)"))
         found += [f"{links[0]} links for {links[1]} items"] if links[0] != links[1] else []
@@ -88,7 +88,7 @@ def _false_drawers(connection: Connection) -> list[str]:
 
     found = []
     for (row,) in list(connection.execute("SELECT id FROM drawer")):
-        drawer = reading.read_drawer(connection, row)
+        drawer = archive_reader.read_drawer(connection, row)
         if not drawer.spans and drawer.retired_at is not None:
             continue  # what a growing conversation once was is told by its spans alone
         if drawer.id != drawer_id(drawer.spans):

@@ -24,13 +24,13 @@ from tests.archive.conversations import (
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
 from tests.examples import examples as enough
 
-from palazzo.archive import deeds, identity, reading
-from palazzo.archive.door import NewItem
+from palazzo.archive import acts, archive_reader, identity
+from palazzo.archive.ingest import NewItem
 from palazzo.errors import AmbiguousId, NotFound
+from palazzo.index.query import Query
 from palazzo.model import Drawer, ItemId, Place
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import groups
+from palazzo.store import change_groups
 
 examples = enough(50)
 ELSEWHERE = Place("web", "login")
@@ -56,7 +56,7 @@ def test_an_item_that_is_forgotten_whole_leaves_no_drawer_that_never_was(palace:
     talk = [said(n, "assistant" if n % 2 else "user", f"row {n}") for n in range(6)]
     rows = file_rows(palace, talk)[0].rows
     with palace.database.transaction() as connection:
-        deeds.act_on_items(connection, "forget", rows[:2], "mining", palace.clock(), {})
+        acts.act_on_items(connection, "forget", rows[:2], "mining", palace.clock(), {})
     gone = {drawer.text for drawer in drawers(palace)}
     assert not any("row 0" in text or "row 1" in text for text in gone)
     with palace.database.snapshot() as connection:
@@ -221,10 +221,10 @@ def approve(palace: Palace, chosen: list[Drawer]) -> int:
     """What a person's approval of these drawers files; returns the change group."""
     with palace.database.transaction() as connection:
         now = palace.clock()
-        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), "user", "approve", now, "")
-        rows = [reading.resolve_drawer(connection, drawer.id) for drawer in chosen]
-        deeds.act_on_drawers(connection, "approve", rows, "user", now, {}, group)
-        groups.count(connection, group, len(rows))
+        group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), "user", "approve", now, "")
+        rows = [archive_reader.resolve_drawer(connection, drawer.id) for drawer in chosen]
+        acts.act_on_drawers(connection, "approve", rows, "user", now, {}, group)
+        change_groups.count(connection, group, len(rows))
     return group
 
 

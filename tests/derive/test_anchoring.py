@@ -11,15 +11,15 @@ from tests.archive.test_erasing import erase
 from tests.derive.state import drawers
 from tests.examples import examples
 
-from palazzo.archive.door import NewItem
-from palazzo.derive.anchoring import ANCHOR_CONSUMER, MOST, expected, load_citations, project_path
-from palazzo.derive.citing import blob_of
-from palazzo.derive.verify import verify
-from palazzo.feeders.rendering import call_text
+from palazzo.archive.ingest import NewItem
+from palazzo.index.citation_consumer import ANCHOR_CONSUMER, MOST, expected, load_citations, project_path
+from palazzo.index.integrity_checks import verify
+from palazzo.knowledge.session_citations import blob_of
 from palazzo.model import UNKNOWN_LINE, Anchor, Source
 from palazzo.palace import Palace, without_embedder
-from palazzo.store import anchors, places, redaction
-from palazzo.text import cited
+from palazzo.sources.formats.block_text import call_text
+from palazzo.store import anchors, place_rows, redaction_state
+from palazzo.text import cited_lines
 
 SHOP = Source(("session", "s1"), "test", "file:///s1.jsonl", "s1", "A session", project="shop")
 CART = ["def total(items):", "    return sum(items)", "", "TAX = 1"]
@@ -37,7 +37,7 @@ def edited(n: int, old: str, new: str, path: str = "/srv/shop/src/cart.py") -> l
 
 def file_session(palace: Palace, *rows: list[NewItem]) -> None:
     with palace.database.transaction() as connection:
-        places.file_project(connection, "shop", "shop", "/srv/shop")
+        place_rows.file_project(connection, "shop", "shop", "/srv/shop")
     file_rows(palace, [row for some in rows for row in some], source=SHOP)
     palace.follow_anchors()
 
@@ -55,7 +55,7 @@ def anchors_of(palace: Palace, words: str) -> list[Anchor]:
 
 def digest_of(palace: Palace, *lines: str) -> bytes:
     with palace.database.snapshot() as connection:
-        return cited.digest(redaction.fingerprint_key(connection), lines)
+        return cited_lines.digest(redaction_state.fingerprint_key(connection), lines)
 
 
 def sound(palace: Palace) -> bool:
@@ -255,7 +255,7 @@ def test_a_session_that_grows_cites_the_same_as_one_that_comes_at_once(rows: lis
     calls = [*rows, *(row for some in (read(40), edited(41, "TAX = 1", "TAX = 2")) for row in some)]
     with fresh_palace() as palace:
         with palace.database.transaction() as connection:
-            places.file_project(connection, "shop", "shop", "/srv/shop")
+            place_rows.file_project(connection, "shop", "shop", "/srv/shop")
         for batch in (calls[: len(calls) // 2], calls[len(calls) // 2 :]):
             file_rows(palace, batch, source=SHOP)
             palace.follow_anchors()

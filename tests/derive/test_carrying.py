@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.archive.conversations import file_version, fresh_palace
 from tests.derive.state import complaints, derived, drawers
 
-from palazzo.derive.carrying import forgotten_paragraphs, standing_in
+from palazzo.index.forget_propagation import forgotten_paragraphs, standing_in
 from palazzo.model import Source
 from palazzo.palace import Palace
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from palazzo.derive.citing import Citation, LocatedMessage, Reader, take
-from palazzo.derive.digest_turns import SessionMessage
-from palazzo.feeders.rendering import call_text
+from palazzo.knowledge.digest_turns import SessionMessage
+from palazzo.knowledge.session_citations import Citation, LocatedMessage, Reader, take
 from palazzo.model import Part
-from palazzo.text.cited import lines_of
+from palazzo.sources.formats.block_text import call_text
+from palazzo.text.cited_lines import lines_of
 
 WORDS = ["x = 1", "def f():", "    return 2", "", "}", "foo(bar)", "\tif a:", "path: y", "old_string: z", "offset: 3"]
 LONG = "A long line of code(1)\nanother line of code(2)\nthird of them(3)"

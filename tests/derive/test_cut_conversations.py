@@ -16,8 +16,8 @@ from tests.archive.conversations import (
 from tests.derive.state import complaints, derived, drawers
 from tests.examples import examples as enough
 
-from palazzo.archive.door import NewItem
-from palazzo.archive.reading import join_spans
+from palazzo.archive.archive_reader import join_spans
+from palazzo.archive.ingest import NewItem
 from palazzo.model import Drawer, Part
 from palazzo.palace import Palace
 from palazzo.store import items

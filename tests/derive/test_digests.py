@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, answered, called, file_rows, said
 
-from palazzo.attention.gathering import WakeUpContext, gather
-from palazzo.derive.digesting import SessionMessage, digest
-from palazzo.derive.verify import verify
+from palazzo.index.integrity_checks import verify
+from palazzo.injection.wake_up_sources import WakeUpContext, gather
+from palazzo.knowledge.session_digest import SessionMessage, digest
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace, without_embedder
-from palazzo.store import changes, digests, mentions
+from palazzo.store import change_log, digest_rows, mention_rows
 
 ROWS = [
     said(1, "user", "Set up labels for two carriers."),
@@ -25,7 +25,7 @@ ROWS = [
 def lines(palace: Palace) -> list[tuple[str, str]]:
     palace.follow_digests()
     with palace.database.snapshot() as connection:
-        return [(one.kind, one.quote.text) for one in digests.of_session(connection, "s1")]
+        return [(one.kind, one.quote.text) for one in digest_rows.of_session(connection, "s1")]
 
 
 def check(palace: Palace, name: str) -> bool:
@@ -41,8 +41,8 @@ def test_a_digest_has_the_words_of_the_session_with_what_short_answers_are_about
         ("open", "GLS is missing: their samples need a login."),
     ]
     with palace.database.snapshot() as connection:
-        (decided,) = digests.decisions(connection, PLACE.wing)
-        (left,) = digests.open_lines(connection, PLACE.wing)
+        (decided,) = digest_rows.decisions(connection, PLACE.wing)
+        (left,) = digest_rows.open_lines(connection, PLACE.wing)
     assert decided.about is not None
     assert decided.about.text == "I'd take ZPL, printers know it."
     assert (left.session, left.role, left.wing) == ("s1", "assistant", PLACE.wing)
@@ -83,12 +83,12 @@ def test_forgotten_words_are_in_no_digest_at_once_and_undo_brings_them_back(pala
     file_rows(palace, ROWS)
     before = lines(palace)
     with palace.database.snapshot() as connection:
-        (left,) = digests.open_lines(connection, PLACE.wing)
-        drawer = digests.drawer_with(connection, left.quote)
+        (left,) = digest_rows.open_lines(connection, PLACE.wing)
+        drawer = digest_rows.drawer_with(connection, left.quote)
     assert drawer is not None
     palace.forget([drawer])
     with palace.database.snapshot() as connection:  # nobody has digested it anew yet
-        assert digests.open_lines(connection, PLACE.wing) == []
+        assert digest_rows.open_lines(connection, PLACE.wing) == []
     assert "open" not in [kind for kind, _ in lines(palace)]
     palace.undo()
     assert lines(palace) == before
@@ -114,16 +114,16 @@ def test_mentions_follow_drawers_and_are_kept_only_where_they_are_wanted(palace:
     noted = palace.remember("Priya owns `retry_budget`.", Place("api", "notes")).drawers[0]
     palace.follow_mentions()
     with palace.database.snapshot() as connection:
-        assert {(one.kind, one.name) for one in mentions.names_in(connection, "api", 10)} >= {
+        assert {(one.kind, one.name) for one in mention_rows.names_in(connection, "api", 10)} >= {
             ("person", "priya"), ("person", "anna"), ("identifier", "retry budget"), ("file", "src/labels/zpl.py"),
         }  # fmt: skip
     palace.forget([noted])
     palace.follow_mentions()
     with palace.database.snapshot() as connection:
-        assert mentions.find_mentions(connection, "priya") == []
+        assert mention_rows.find_mentions(connection, "priya") == []
     palace.follow_mentions(entities=False)
     with palace.database.snapshot() as connection:
-        assert mentions.count(connection) == 0
+        assert mention_rows.count(connection) == 0
 
 
 def test_who_is_known_otherwise_is_found_by_name_also_in_what_was_filed_before(palace: Palace) -> None:
@@ -133,17 +133,17 @@ def test_who_is_known_otherwise_is_found_by_name_also_in_what_was_filed_before(p
 
     def people() -> list[str]:
         with palace.database.snapshot() as connection:
-            return [one.name for one in mentions.names_in(connection, "api", 10, ["person"])]
+            return [one.name for one in mention_rows.names_in(connection, "api", 10, ["person"])]
 
     assert people() == []
     palace.know_people(["Zdravko Mihaylov", "Test User", "zdravko"])
     palace.follow_mentions()
     assert people() == ["zdravko mihaylov"]
     with palace.database.snapshot() as connection:
-        before = changes.cursor(connection, "mention")
+        before = change_log.cursor(connection, "mention")
     palace.know_people(["Zdravko Mihaylov"])
     with palace.database.snapshot() as connection:
-        assert changes.cursor(connection, "mention") == before  # nothing new, nothing read anew
+        assert change_log.cursor(connection, "mention") == before  # nothing new, nothing read anew
     palace.rebuild("all")
     assert check(palace, "mentions")
     assert people() == ["zdravko mihaylov"]

@@ -8,8 +8,8 @@ from tests.archive.conversations import cutting_at, documents, file_version, fre
 from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
 from tests.examples import examples as enough
 
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 from palazzo.store import items
 
 examples = enough(40)

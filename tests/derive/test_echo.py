@@ -22,18 +22,18 @@ from tests.mcp.conftest import stock
 from tests.mcp.talking import Talk
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.door import NewItem
-from palazzo.derive.sessions import session
-from palazzo.derive.telling import injected_ranges
-from palazzo.feeders import Row
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.registry import TRANSCRIPTS
-from palazzo.guard.injected import answer_spans
-from palazzo.mining.filings import Clockwork, filing_of
+from palazzo.archive.ingest import NewItem
+from palazzo.index.session_reader import session
+from palazzo.index.visible_text import injected_ranges
 from palazzo.model import Micros, Part
 from palazzo.palace import Palace
+from palazzo.security.injected_text import answer_spans
 from palazzo.security.memory_tools import is_memory_tool, says_something_new
-from palazzo.store import digests, items
+from palazzo.sources.formats import Row
+from palazzo.sources.formats.opencode_database import Opencode
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
+from palazzo.sources.new_items import Clockwork, filing_of
+from palazzo.store import digest_rows, items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 _ANSWERED = re.compile(
@@ -121,7 +121,7 @@ def echoes(rows: list[NewItem]) -> tuple[list[str], list[str]]:
         file_rows(palace, rows)
         with palace.database.snapshot() as connection:
             archived = items.read_texts(connection, [row for (row,) in connection.execute("SELECT id FROM item")])
-            found = [part for source in digests.all_sessions(connection) for one in session(connection, source).messages
+            found = [part for source in digest_rows.all_sessions(connection) for one in session(connection, source).messages
                      for part in (one.text[part.start : part.end] for part in one.parts)]  # fmt: skip
         cut = [drawer.text for drawer in drawers(palace)]
         assert complaints(palace) == []
@@ -230,7 +230,7 @@ def test_what_a_memory_answers_in_a_shell_is_in_no_drawer_and_no_digest(
 ) -> None:
     file_rows(palace, asked("Bash", f"command: {command}", "the stripes say so", failed))
     with palace.database.snapshot() as connection:
-        [source] = digests.all_sessions(connection)
+        [source] = digest_rows.all_sessions(connection)
         read = [one.text[part.start : part.end] for one in session(connection, source).messages for part in one.parts]
     assert any("the stripes" in drawer.text for drawer in drawers(palace)) is kept
     assert any("the stripes" in text for text in read) is kept

@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 from tests.archive.conversations import file_rows, said
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive import embed
 from palazzo.errors import EmbedderUnavailable
+from palazzo.index import passage_embedding
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import vectors
+from palazzo.store import vector_rows
 
 
 def waiting(palace: Palace) -> int:
     with palace.database.snapshot() as connection:
-        return vectors.count_pending(connection)
+        return vector_rows.count_pending(connection)
 
 
 def without_vector(palace: Palace) -> int:
     """Passages of live drawers that neither have a vector of the palace's embedder nor wait for one."""
     with palace.database.snapshot() as connection:
-        current = embed.current_embedder(connection)
+        current = passage_embedding.current_embedder(connection)
         rows = connection.execute(
             "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
             " AND p.id NOT IN (SELECT passage FROM pending)"
@@ -39,7 +39,7 @@ def without_vector(palace: Palace) -> int:
 @given(st.lists(st.lists(st.floats(-1, 1, width=32), min_size=4, max_size=4), min_size=1, max_size=5))
 def test_a_quantised_vector_is_within_half_a_step(rows: list[list[float]]) -> None:
     matrix = np.array(rows, dtype=np.float32)
-    for (_, scale, body), row in zip(embed.quantise([b""] * len(rows), matrix), matrix, strict=True):
+    for (_, scale, body), row in zip(passage_embedding.quantise([b""] * len(rows), matrix), matrix, strict=True):
         assert np.abs(np.frombuffer(body, dtype=np.int8) * np.float32(scale) - row).max() <= scale * 0.5001
 
 
@@ -62,9 +62,9 @@ def test_the_same_words_are_embedded_once(palace: Palace, embedder: HashedWords)
 def test_embedding_that_was_stopped_goes_on_where_it_was(palace: Palace) -> None:
     file_rows(palace, [said(n, "user", f"text {n}") for n in range(50)])
     steps = iter([False, True])
-    assert palace.embed_pending(stop=lambda: next(steps)) == embed.BATCH
-    assert waiting(palace) == 50 - embed.BATCH
-    assert palace.embed_pending() == 50 - embed.BATCH
+    assert palace.embed_pending(stop=lambda: next(steps)) == passage_embedding.BATCH
+    assert waiting(palace) == 50 - passage_embedding.BATCH
+    assert palace.embed_pending() == 50 - passage_embedding.BATCH
     assert (waiting(palace), without_vector(palace)) == (0, 0)
 
 
@@ -74,7 +74,7 @@ def test_two_embedders_are_never_mixed(palace: Palace, embedder: HashedWords) ->
     file_rows(palace, [said(1, "user", "hello giraffe")])
     other = HashedWords("another")
     with pytest.raises(EmbedderUnavailable, match=r"another.*repair --rebuild vectors"):
-        embed.embed_pending(palace.database, other)
+        passage_embedding.embed_pending(palace.database, other)
     assert other.embedded == []
     embedder.id = other.id
     answer = palace.search(Query("zebra"))
@@ -104,12 +104,12 @@ def test_vectors_that_an_old_embedder_finishes_late_do_not_count_for_the_new_one
     def change() -> None:
         if not newer.embedded:
             other.rebuild("vectors")
-            embed.embed_pending(other.database, newer, stop=lambda: bool(newer.embedded))
+            passage_embedding.embed_pending(other.database, newer, stop=lambda: bool(newer.embedded))
 
     with pytest.raises(EmbedderUnavailable):
-        embed.embed_pending(palace.database, Interrupted(change))
+        passage_embedding.embed_pending(palace.database, Interrupted(change))
     assert without_vector(palace) == 0
-    embed.embed_pending(palace.database, newer)
+    passage_embedding.embed_pending(palace.database, newer)
     assert (waiting(palace), without_vector(palace)) == (0, 0)
 
 
@@ -119,6 +119,6 @@ def test_a_drawer_that_is_retired_while_it_is_embedded_does_no_harm(
     file_rows(palace, [said(0, "user", "hello zebra")])
     other = open_palace()
     answer = palace.search(Query("zebra"))
-    embed.embed_pending(palace.database, Interrupted(lambda: other.forget([answer.hits[0].drawer.id])))
+    passage_embedding.embed_pending(palace.database, Interrupted(lambda: other.forget([answer.hits[0].drawer.id])))
     assert palace.search(Query("zebra")).hits == []
     assert waiting(palace) == 0

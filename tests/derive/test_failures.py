@@ -6,15 +6,15 @@ import pytest
 from tests.archive.conversations import answered, called, file_rows, said
 from tests.archive.test_erasing import erase
 
-from palazzo.archive.door import NewItem
-from palazzo.derive import mending
-from palazzo.derive.failures import error_in, failure_marks, signature
-from palazzo.derive.targets import Target, aim, covers, target, tool_target
-from palazzo.derive.verify import verify
+from palazzo.archive.ingest import NewItem
+from palazzo.index.integrity_checks import verify
+from palazzo.knowledge import fix_consumer
+from palazzo.knowledge.call_targets import Target, aim, covers, target, tool_target
+from palazzo.knowledge.failures import error_in, failure_marks, signature
 from palazzo.model import Part, Trust
 from palazzo.palace import Palace, without_embedder
-from palazzo.store import mendings
-from palazzo.store.mendings import FailureRecord
+from palazzo.store import failure_fixes
+from palazzo.store.failure_fixes import FailureRecord
 
 TESTS = "pytest -q tests/test_cart.py"
 ERROR = "FAILED tests/test_cart.py::test_rounding - decimal.InvalidOperation: 9.995 is not 10.00"
@@ -47,8 +47,8 @@ SESSION = [
 def known(palace: Palace, command: str = "", error: str = "") -> list[FailureRecord]:
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        marks = mending.marks(connection, target(command), signature(error))
-        return mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
+        marks = fix_consumer.marks(connection, target(command), signature(error))
+        return failure_fixes.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
 
 
 def sound(palace: Palace) -> bool:
@@ -228,17 +228,17 @@ def test_what_somebody_declined_or_what_only_looked_is_no_failure(palace: Palace
     )
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        assert mendings.count(connection) == 0
+        assert failure_fixes.count(connection) == 0
 
 
 def test_other_wings_and_what_came_from_outside_are_not_told(palace: Palace) -> None:
     file_rows(palace, SESSION)
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        marks = mending.marks(connection, None, signature(ERROR))
-        assert mendings.find(connection, *marks, ["web"], ["user", "agent", "tool"], 3) == []
-        assert mendings.find(connection, *marks, ["api"], ["user"], 3) == []
-        assert mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3, ("s1", None)) == []
+        marks = fix_consumer.marks(connection, None, signature(ERROR))
+        assert failure_fixes.find(connection, *marks, ["web"], ["user", "agent", "tool"], 3) == []
+        assert failure_fixes.find(connection, *marks, ["api"], ["user"], 3) == []
+        assert failure_fixes.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3, ("s1", None)) == []
 
 
 def test_forgotten_words_are_told_no_more_at_once_and_undo_brings_them_back(palace: Palace) -> None:
@@ -246,8 +246,8 @@ def test_forgotten_words_are_told_no_more_at_once_and_undo_brings_them_back(pala
     before = known(palace, error=ERROR)
     palace.forget(live(palace))
     with palace.database.snapshot() as connection:  # nobody has read the session anew yet
-        marks = mending.marks(connection, None, signature(ERROR))
-        assert mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3) == []
+        marks = fix_consumer.marks(connection, None, signature(ERROR))
+        assert failure_fixes.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3) == []
     assert known(palace, error=ERROR) == []
     palace.undo()
     assert known(palace, error=ERROR) == before
@@ -264,7 +264,7 @@ def test_an_erase_takes_the_marks_of_what_it_takes(palace: Palace) -> None:
     assert known(palace, error=ERROR)
     erase(palace, "InvalidOperation")
     with palace.database.snapshot() as connection:
-        assert mendings.count(connection) == 0
+        assert failure_fixes.count(connection) == 0
     assert known(palace, error=ERROR) == []
     (left,) = known(palace, command=TESTS)
     assert "InvalidOperation" not in str(left)
@@ -299,8 +299,8 @@ def edits(palace: Palace, tool: str, file: str, error: str) -> list[FailureRecor
     """What is known of an edit of that file that fails with this error."""
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        marks = mending.marks(connection, *failure_marks(tool, tool_target(tool, file), error))
-        return mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
+        marks = fix_consumer.marks(connection, *failure_marks(tool, tool_target(tool, file), error))
+        return failure_fixes.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_an_edit_that_a_person_declined_is_no_failure(palace: Palace) -> None:
     file_rows(palace, used(1, "Edit", EDIT, "The user doesn't want to proceed with this tool use.", failed=True))
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        assert mendings.count(connection) == 0
+        assert failure_fixes.count(connection) == 0
 
 
 def test_a_servers_tool_is_told_by_its_call_and_by_none_of_the_servers_words(palace: Palace) -> None:
@@ -352,9 +352,9 @@ def test_a_servers_tool_is_told_by_its_call_and_by_none_of_the_servers_words(pal
     )
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        marks = mending.marks(connection, tool_target("db_query"), "")
-        (one,) = mendings.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
-        assert mendings.find(connection, *marks, ["api"], ["user"], 3) == []
+        marks = fix_consumer.marks(connection, tool_target("db_query"), "")
+        (one,) = failure_fixes.find(connection, *marks, ["api"], ["user", "agent", "tool"], 3)
+        assert failure_fixes.find(connection, *marks, ["api"], ["user"], 3) == []
     assert one.command == "mcp__db__query\nsql: SELECT 1 FROM cart"
     assert (one.lines, one.ran) == ((), ("make migrate",))
     assert one.passed_as == "mcp__db__query\nsql: SELECT 1 FROM shop.cart"
@@ -382,14 +382,14 @@ def test_memories_and_what_only_looks_are_no_failures(palace: Palace, tool: str)
     file_rows(palace, used(1, tool, "query: x", "Error: the palace is locked", failed=True))
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        assert mendings.count(connection) == 0
+        assert failure_fixes.count(connection) == 0
 
 
 def test_an_answer_about_errors_is_no_failure_of_a_tool(palace: Palace) -> None:
     file_rows(palace, used(1, "mcp__tickets__find", "query: x", "Error: this is what a ticket is about"))
     palace.follow_failures()
     with palace.database.snapshot() as connection:
-        assert mendings.count(connection) == 0
+        assert failure_fixes.count(connection) == 0
 
 
 # --- several commands in one line --------------------------------------------------------------------------

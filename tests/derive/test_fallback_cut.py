@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from tests.archive.conversations import answered, called, file_rows, file_version, said
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive import cut, cutting, exposing, indexing, material
-from palazzo.derive.cutting import CutItem, Draft
-from palazzo.derive.fallback_cut import Rules, cut_safely, plain_message
-from palazzo.derive.tainting import Row, TaintTracker
-from palazzo.derive.verify import Check, verify
+from palazzo.index import cut_material, cut_rules, cutter, indexed_text, taint_consumer
+from palazzo.index.cut_rules import CutItem, Draft
+from palazzo.index.fallback_cut import Rules, cut_safely, plain_message
+from palazzo.index.integrity_checks import Check, verify
+from palazzo.index.query import Query
+from palazzo.index.session_taint import Row, TaintTracker
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import dead_letters, vectors
-from palazzo.store.outside import Mark
-from palazzo.text.words import index_form
+from palazzo.store import dead_letters, vector_rows
+from palazzo.store.taint_rows import Mark
+from palazzo.text.word_forms import index_form
 
 POISON = "poisonous"
 
@@ -36,13 +36,13 @@ def refuse(items: Sequence[CutItem]) -> None:
 
 def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
     refuse(items)
-    return cutting.cut_segment(items)
+    return cut_rules.cut_segment(items)
 
 
 @pytest.fixture
 def broken_rules(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Rules that cannot cut a text with a certain word."""
-    sections, notes = cut.section_rules, cut.note_rules
+    sections, notes = cutter.section_rules, cutter.note_rules
 
     def of(rules: Rules) -> Rules:
         def cut_version(items: Sequence[CutItem]) -> list[Draft]:
@@ -51,9 +51,9 @@ def broken_rules(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
         return rules._replace(cut=cut_version)
 
-    monkeypatch.setattr(cut, "SEGMENT", cut.SEGMENT._replace(cut=cut_segment))
-    monkeypatch.setattr(cut, "section_rules", lambda source: of(sections(source)))
-    monkeypatch.setattr(cut, "note_rules", lambda source: of(notes(source)))
+    monkeypatch.setattr(cutter, "SEGMENT", cutter.SEGMENT._replace(cut=cut_segment))
+    monkeypatch.setattr(cutter, "section_rules", lambda source: of(sections(source)))
+    monkeypatch.setattr(cutter, "note_rules", lambda source: of(notes(source)))
     return monkeypatch
 
 
@@ -90,12 +90,12 @@ def test_items_that_fail_only_together_are_all_cut_plainly(palace: Palace) -> No
     def cut_one(items: Sequence[CutItem]) -> list[Draft]:
         if len(items) > 1:
             raise KeyError(items)
-        return cutting.cut_segment(items)
+        return cut_rules.cut_segment(items)
 
     file_rows(palace, [said(0, "user", "A question of mushrooms."), said(1, "assistant", "An answer about ferns.")])
     with palace.database.snapshot() as connection:
         rows = [int(row) for (row,) in connection.execute("SELECT id FROM item ORDER BY id")]
-        items, _ = material.load(connection, rows)
+        items, _ = cut_material.load(connection, rows)
     result = cut_safely(items, Rules(cut_one, plain_message), lambda draft: draft)
     texts = [[span.text for span in draft.spans] for draft in result.drafts if draft.is_plain]
     assert texts == [["A question of mushrooms."], ["An answer about ferns."]]
@@ -132,7 +132,7 @@ class ChoosyTainting(TaintTracker):
 def test_what_cannot_be_judged_counts_as_from_outside_unless_a_person_said_it(
     palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exposing, "TaintTracker", ChoosyTainting)
+    monkeypatch.setattr(taint_consumer, "TaintTracker", ChoosyTainting)
     rows = [said(0, "user", f"A {POISON} question."), said(1, "assistant", "A plain answer.")]
     rows += [said(2, "user", "And now?"), said(3, "assistant", f"A {POISON} mushroom.")]
     file_rows(palace, rows)
@@ -152,7 +152,7 @@ def choosy_index_form(text: str) -> str:
 def test_words_that_have_no_index_form_are_indexed_as_they_stand(
     palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "index_form", choosy_index_form)
+    monkeypatch.setattr(indexed_text, "index_form", choosy_index_form)
     palace.remember(f"A {POISON} mushroom.", Place("api", "notes"))
     palace.remember("A fern.", Place("api", "notes"))
     assert find_texts(palace, "mushroom") == [f"A {POISON} mushroom."]
@@ -176,7 +176,7 @@ class Choosy(HashedWords):
 
 def pending(palace: Palace) -> int:
     with palace.database.snapshot() as connection:
-        return vectors.count_pending(connection)
+        return vector_rows.count_pending(connection)
 
 
 @pytest.mark.parametrize("embedder", [Choosy()])
@@ -206,7 +206,7 @@ def test_no_text_is_set_aside_for_an_embedder_that_takes_none(palace: Palace, em
 def test_a_drawer_that_two_consumers_have_set_aside_is_retried_by_both(
     palace: Palace, embedder: Choosy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "index_form", choosy_index_form)
+    monkeypatch.setattr(indexed_text, "index_form", choosy_index_form)
     palace.remember(f"A {POISON} mushroom.", Place("api", "notes"))
     palace.embed_pending()
     assert set_aside(palace) == [("embed", "drawer"), ("keyword", "drawer")]

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from palazzo.derive.citing import blob_of, mentions
-from palazzo.derive.file_calls import Excerpt, FileCall, FileEdit, Piece, Reading, Writing, file_calls, read_excerpt
-from palazzo.derive.file_views import View
+from palazzo.index.file_calls import Excerpt, FileCall, FileEdit, Piece, Reading, Writing, file_calls, read_excerpt
+from palazzo.index.file_views import View
+from palazzo.knowledge.session_citations import blob_of, mentions
 
 PATCH = """*** Begin Patch
 *** Update File: src/a.py

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from palazzo.derive.rebuild import pages_are_sound
-from palazzo.derive.verify import verify
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
+from palazzo.index.rebuild import pages_are_sound
 from palazzo.model import Place
 from palazzo.palace import Palace, without_embedder
-from palazzo.recall.query import Query
 
 DROP_ALL_THAT_IS_DERIVED = """
 import sys, apsw

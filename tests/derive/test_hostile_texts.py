@@ -14,10 +14,10 @@ from tests.archive.conversations import Ticking
 from tests.derive.hostile import follow_all, packages, set_aside, take_in, texts
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive.failure_isolation import write_log_by
-from palazzo.derive.verify import verify
+from palazzo.index.failure_isolation import write_log_by
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 SENTENCE = "The :doc:`sites </ref/contrib/sites>` framework no longer is."
 

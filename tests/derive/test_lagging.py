@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from palazzo.derive import lagging
-from palazzo.derive.failure_isolation import write_log_by
-from palazzo.derive.naming import MentionConsumer
 from palazzo.errors import ConsumerStopped, PalaceUnusable
+from palazzo.index import async_consumer
+from palazzo.index.failure_isolation import write_log_by
+from palazzo.knowledge.mention_consumer import MentionConsumer
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import changes, dead_letters, keywords, mentions
+from palazzo.store import change_log, dead_letters, keyword_table, mention_rows
 from palazzo.store.database import Connection, Database
-from palazzo.store.mentions import MentionRow
+from palazzo.store.mention_rows import MentionRow
 
 
 class Small(MentionConsumer):
@@ -41,17 +41,17 @@ def filled_palace(palace: Palace) -> Palace:
 
 def named(palace: Palace) -> int:
     with palace.database.snapshot() as connection:
-        return len(mentions.find_mentions(connection, "priya"))
+        return len(mention_rows.find_mentions(connection, "priya"))
 
 
 def behind(palace: Palace) -> int:
     with palace.database.snapshot() as connection:
-        return lagging.count_pending(connection, Small())
+        return async_consumer.count_pending(connection, Small())
 
 
 def stopped_after(palace: Palace, size: int) -> Small:
     small = Small()
-    lagging.follow(palace.database, small, stop=lambda: len(small.read) >= size)
+    async_consumer.follow(palace.database, small, stop=lambda: len(small.read) >= size)
     return small
 
 
@@ -60,11 +60,11 @@ def test_what_was_stopped_goes_on_where_it_was(filled_palace: Palace) -> None:
     assert (len(first.read), named(filled_palace)) == (6, 6)
     assert behind(filled_palace) > 0
     second = Small()
-    lagging.follow(filled_palace.database, second)
+    async_consumer.follow(filled_palace.database, second)
     assert (len(second.read), set(first.read) & set(second.read), named(filled_palace)) == (4, set(), 10)
     assert behind(filled_palace) == 0
     third = Small()
-    lagging.follow(filled_palace.database, third)
+    async_consumer.follow(filled_palace.database, third)
     assert third.read == []
 
 
@@ -75,7 +75,7 @@ def test_what_is_filed_and_forgotten_while_it_is_stopped_is_taken_in(filled_pala
     with filled_palace.database.snapshot() as connection:
         (oldest,) = next(connection.execute("SELECT uid FROM drawer ORDER BY id LIMIT 1"))
     filled_palace.forget([bytes(oldest).hex(), *later])
-    lagging.follow(filled_palace.database, Small())
+    async_consumer.follow(filled_palace.database, Small())
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
@@ -85,13 +85,13 @@ def test_making_everything_anew_begins_at_the_beginning_also_in_the_midst_of_the
     stopped_after(filled_palace, 6)
     with filled_palace.database.transaction() as connection:
         connection.execute("UPDATE mention SET name = 'other'")
-    lagging.make_anew(filled_palace.database, Small())
+    async_consumer.make_anew(filled_palace.database, Small())
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
     stopped_after(filled_palace, 6)
     with filled_palace.database.transaction() as connection:
         connection.execute("UPDATE mention SET name = 'other'")
-        changes.append(connection, "reset", [0])
-    lagging.follow(filled_palace.database, Small())
+        change_log.append(connection, "reset", [0])
+    async_consumer.follow(filled_palace.database, Small())
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
@@ -101,11 +101,11 @@ def test_two_that_run_side_by_side_share_the_work(filled_palace: Palace) -> None
     def once() -> None:
         if not other.read:
             with_own = Database(filled_palace.database.path)
-            lagging.follow(with_own, other, stop=lambda: len(other.read) >= 9)
+            async_consumer.follow(with_own, other, stop=lambda: len(other.read) >= 9)
             with_own.close()
 
     one = Small(once)
-    lagging.follow(filled_palace.database, one)
+    async_consumer.follow(filled_palace.database, one)
     assert (len(other.read), len(one.read)) == (9, 4)  # the first three were read by both
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
@@ -123,7 +123,7 @@ class FailingMentions(MentionConsumer):
 
     def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
         for thing in things:
-            if self.word and self.word in keywords.body_of(connection, thing):
+            if self.word and self.word in keyword_table.body_of(connection, thing):
                 raise self.error(f"'{self.word}' is too much")
         return super().make(connection, things)
 
@@ -140,18 +140,18 @@ def drawer_of(palace: Palace, number: int) -> str:
 
 
 def test_a_text_that_cannot_be_processed_is_set_aside_and_the_rest_goes_on(filled_palace: Palace) -> None:
-    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_5"))
     assert (named(filled_palace), behind(filled_palace)) == (9, 0)
     assert set_aside(filled_palace) == [(f"drawer {drawer_of(filled_palace, 5)}", "ValueError")]
     filled_palace.remember("Number 10: Priya.", Place("api", "notes"))
-    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_5"))
     assert (named(filled_palace), len(set_aside(filled_palace))) == (10, 1)
 
 
 def test_its_traceback_is_in_the_log_without_a_word_of_the_text(filled_palace: Palace) -> None:
     log: list[str] = []
     write_log_by(log.append)
-    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_5"))
     (log_entry,) = log
     assert f"mention: drawer {drawer_of(filled_palace, 5)} is set aside (ValueError)" in log_entry
     assert "raise self.error" in log_entry
@@ -159,50 +159,50 @@ def test_its_traceback_is_in_the_log_without_a_word_of_the_text(filled_palace: P
 
 
 def test_what_was_set_aside_is_processed_when_it_is_tried_again(filled_palace: Palace) -> None:
-    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
-    lagging.retry(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.retry(filled_palace.database, FailingMentions("budget_5"))
     assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
-    lagging.retry(filled_palace.database, FailingMentions())
+    async_consumer.retry(filled_palace.database, FailingMentions())
     assert (named(filled_palace), set_aside(filled_palace)) == (10, [])
 
 
 def test_another_release_and_other_rules_try_it_again(filled_palace: Palace) -> None:
-    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
-    lagging.follow(filled_palace.database, FailingMentions())
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.follow(filled_palace.database, FailingMentions())
     assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
     with filled_palace.database.transaction() as connection:
         connection.execute("UPDATE dead_letter SET release = '0.0.1'")
-    lagging.follow(filled_palace.database, FailingMentions())
+    async_consumer.follow(filled_palace.database, FailingMentions())
     assert (named(filled_palace), set_aside(filled_palace)) == (10, [])
-    lagging.make_anew(filled_palace.database, FailingMentions("budget_7"))
+    async_consumer.make_anew(filled_palace.database, FailingMentions("budget_7"))
     assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
     later = FailingMentions()
     later.version += 1
-    lagging.follow(filled_palace.database, later)
+    async_consumer.follow(filled_palace.database, later)
     assert (named(filled_palace), set_aside(filled_palace)) == (10, [])
 
 
 def test_what_is_forgotten_is_set_aside_no_longer(filled_palace: Palace) -> None:
-    lagging.follow(filled_palace.database, FailingMentions("budget_5"))
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_5"))
     filled_palace.forget([drawer_of(filled_palace, 5)])
-    lagging.follow(filled_palace.database, FailingMentions("budget_6"))
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_6"))
     assert (named(filled_palace), set_aside(filled_palace)) == (9, [])
 
 
 def test_a_session_that_fails_once_it_has_grown_keeps_nothing_of_what_it_was(filled_palace: Palace) -> None:
-    lagging.follow(filled_palace.database, FailingMentions())
+    async_consumer.follow(filled_palace.database, FailingMentions())
     with filled_palace.database.transaction() as connection:
-        changes.append(connection, "drawer~", [3])
-    lagging.follow(filled_palace.database, FailingMentions("budget_2"))
+        change_log.append(connection, "drawer~", [3])
+    async_consumer.follow(filled_palace.database, FailingMentions("budget_2"))
     assert (named(filled_palace), len(set_aside(filled_palace))) == (9, 1)
 
 
 @pytest.mark.parametrize("error", [ImportError, MemoryError, OSError, PalaceUnusable])
 def test_no_text_is_set_aside_for_what_is_wrong_around_it(filled_palace: Palace, error: type[Exception]) -> None:
     with pytest.raises(error):
-        lagging.follow(filled_palace.database, FailingMentions("budget_5", error))
+        async_consumer.follow(filled_palace.database, FailingMentions("budget_5", error))
     assert set_aside(filled_palace) == []
-    lagging.follow(filled_palace.database, FailingMentions())
+    async_consumer.follow(filled_palace.database, FailingMentions())
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
@@ -215,9 +215,9 @@ class BrokenMentions(MentionConsumer):
 
 def test_a_consumer_that_fails_on_every_text_stops_and_sets_nothing_aside(filled_palace: Palace) -> None:
     with pytest.raises(ConsumerStopped, match=r"'mention' fails on every text \(AttributeError\)"):
-        lagging.follow(filled_palace.database, BrokenMentions())
+        async_consumer.follow(filled_palace.database, BrokenMentions())
     assert (set_aside(filled_palace), behind(filled_palace) > 0) == ([], True)
-    lagging.follow(filled_palace.database, FailingMentions())
+    async_consumer.follow(filled_palace.database, FailingMentions())
     assert (named(filled_palace), behind(filled_palace)) == (10, 0)
 
 
@@ -225,5 +225,5 @@ def test_no_number_of_texts_that_cannot_be_processed_stops_a_consumer(palace: Pa
     for n in range(50):
         palace.remember(f"Number {n}: a poison, by Priya.", Place("api", "notes"))
     palace.remember("Priya owns the cure.", Place("api", "notes"))
-    lagging.follow(palace.database, FailingMentions("poison"))
+    async_consumer.follow(palace.database, FailingMentions("poison"))
     assert (named(palace), len(set_aside(palace)), behind(palace)) == (1, 50, 0)

@@ -25,10 +25,10 @@ from tests.derive.state import DERIVED, complaints, derived, drawers, drop_deriv
 from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.door import NewItem
+from palazzo.archive.ingest import NewItem
+from palazzo.index.query import Query
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 QUESTIONS = ("zebra crossing", "retry with backoff", "make all", "alpha", "giraffe", "sentence number 7")
 

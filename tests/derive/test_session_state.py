@@ -10,10 +10,10 @@ import pytest
 from tests.archive.conversations import answered, called, file_rows, fresh_palace, said
 from tests.derive.state import complaints, drawers
 
-from palazzo.archive.door import NewItem
-from palazzo.derive import is_outdated
-from palazzo.derive.cut import Cutter
-from palazzo.derive.rebuild import rebuild
+from palazzo.archive.ingest import NewItem
+from palazzo.index.consumer import is_outdated
+from palazzo.index.cutter import Cutter
+from palazzo.index.rebuild import rebuild
 from palazzo.palace import Palace
 
 ROOT = "/home/dev/app"

@@ -14,15 +14,15 @@ from tests.archive.conversations import SESSION, called, file_rows, fresh_palace
 from tests.derive.state import complaints, derived, drawers, drop_derived
 from tests.examples import examples as enough
 
-from palazzo.archive import deeds, identity, reading
-from palazzo.archive.door import NewItem
-from palazzo.derive.verify import verify
-from palazzo.guard.trust import trust_of_tool
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.archive import acts, archive_reader, identity
+from palazzo.archive.ingest import NewItem
+from palazzo.index.integrity_checks import verify
 from palazzo.model import Drawer, Micros, Part, Source, Trust
 from palazzo.palace import Palace, without_embedder
-from palazzo.store import groups
+from palazzo.security.source_trust import trust_of_tool
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.store import change_groups
 
 examples = enough(40)
 AGENTS = Source(("session", "s1/agent-a1b2c3d4"), "test", "file:///agent-a1b2c3d4.jsonl", "s1/agent-a1b2c3d4", "Agent")
@@ -294,8 +294,8 @@ def test_digests_hold_no_tainted_words_until_a_person_approves_them(palace: Pala
     file_rows(palace, [said(0, "user", "what shall we use"), *fetched(1), said(3, "assistant", decided)])
     assert "decided" not in digest_of(palace)
     with palace.database.transaction() as connection:
-        rows = [reading.resolve_drawer(connection, one.id) for one in drawers(palace) if decided in one.text]
-        deeds.act_on_drawers(connection, "approve", rows, "user", palace.clock(), {})
+        rows = [archive_reader.resolve_drawer(connection, one.id) for one in drawers(palace) if decided in one.text]
+        acts.act_on_drawers(connection, "approve", rows, "user", palace.clock(), {})
     assert trust_of(drawers(palace), decided) == "agent"
     assert "decided" in digest_of(palace)
 
@@ -304,10 +304,10 @@ def test_a_page_that_a_person_approved_taints_nothing_until_that_is_undone(palac
     file_rows(palace, [said(0, "user", "look"), *fetched(1), said(3, "assistant", "so, Fridays")])
     with palace.database.transaction() as connection:
         now = palace.clock()
-        group = groups.begin(connection, bytes.fromhex(identity.new_id(now)), "user", "approve", now, "")
-        rows = [reading.resolve_drawer(connection, one.id) for one in drawers(palace) if PAGE in one.text]
-        deeds.act_on_drawers(connection, "approve", rows, "user", now, {}, group)
-        groups.count(connection, group, 1)
+        group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), "user", "approve", now, "")
+        rows = [archive_reader.resolve_drawer(connection, one.id) for one in drawers(palace) if PAGE in one.text]
+        acts.act_on_drawers(connection, "approve", rows, "user", now, {}, group)
+        change_groups.count(connection, group, 1)
     assert trust_of(drawers(palace), PAGE) == "tool"
     assert trust_of(drawers(palace), "so, Fridays") == "agent"
     assert_it_would_be_made_the_same(palace)

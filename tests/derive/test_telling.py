@@ -13,19 +13,19 @@ from tests.archive.conversations import answered, called, file_rows, fresh_palac
 from tests.derive.state import complaints, drawers
 from tests.feeders.opencode_samples import Writer, unpack, unpack_storage
 
-from palazzo.archive.door import NewItem
-from palazzo.attention.save_prompt import save_prompt
-from palazzo.derive import cutting
-from palazzo.feeders import Message
-from palazzo.feeders.claude_code import ClaudeCode
-from palazzo.feeders.gemini import Gemini
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_storage import OpencodeStorage
-from palazzo.feeders.registry import TRANSCRIPTS
-from palazzo.mining.filings import Clockwork, filing_of
+from palazzo.archive.ingest import NewItem
+from palazzo.index import cut_rules
+from palazzo.index.query import Query
+from palazzo.injection.save_prompt import save_prompt
 from palazzo.model import Micros, Part, Source, Trust
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
+from palazzo.sources.formats import Message
+from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
+from palazzo.sources.formats.gemini_recordings import Gemini
+from palazzo.sources.formats.opencode_database import Opencode
+from palazzo.sources.formats.opencode_storage import OpencodeStorage
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
+from palazzo.sources.new_items import Clockwork, filing_of
 from palazzo.store import items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -184,7 +184,7 @@ def test_a_long_attachment_is_found_by_its_last_words_and_embedded_by_its_first(
         passages = connection.execute(
             "SELECT end - start FROM passage JOIN drawer ON drawer.id = passage.drawer WHERE kind = 'attachment'"
         )
-        assert [size <= cutting.PASSAGE_CHARACTERS for (size,) in passages] == [True]
+        assert [size <= cut_rules.PASSAGE_CHARACTERS for (size,) in passages] == [True]
 
 
 @pytest.mark.parametrize("named", ["[application/pdf, plan.pdf]", "The plan\n[application/pdf, 812 bytes]"])

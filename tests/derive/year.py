@@ -9,14 +9,14 @@ from random import Random
 from tests.archive.conversations import DAY, EPOCH, Ticking, said
 from tests.derive.state import drawers
 
-from palazzo.archive import deeds, door, identity, reading
-from palazzo.archive.door import NewItem
-from palazzo.archive.guarding import Guard
-from palazzo.derive import tagging
+from palazzo.archive import acts, archive_reader, identity, ingest
+from palazzo.archive.ingest import NewItem
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import NotFound
+from palazzo.index import rule_tags
 from palazzo.model import Drawer, Micros, Place, Source
 from palazzo.palace import Palace
-from palazzo.store import items, sources
+from palazzo.store import items, source_rows
 
 PLACES = (Place("api", "auth"), Place("api", "cache"), Place("web", "login"))
 SESSION = Source(("session", "year"), "test", "file:///year.jsonl", "year", "A year")
@@ -74,7 +74,7 @@ def shown(drawer: Drawer) -> Told:
     texts = drawer.text.split("\n\n")
     if drawer.source.kind == "test":
         return {(text, None, frozenset()) for text in texts}
-    tags = frozenset(tag for tag in drawer.tags if not tagging.by_rule(tag))
+    tags = frozenset(tag for tag in drawer.tags if not rule_tags.by_rule(tag))
     return {(text, drawer.place, tags) for text in texts}
 
 
@@ -165,9 +165,9 @@ class Year:
         filing = NewItem(uid, words.text, "document", "author", raw, created_at=Micros(written), trust="repo")
         with self.palace.database.transaction() as connection:
             now = self.palace.clock()
-            prepared = door.prepare([filing], Guard.of(self.palace.database))
-            receipt = door.file(connection, source, PLACES[0], prepared, now)
-            sources.file_revision(connection, receipt.source, receipt.rows[0], now)
+            prepared = ingest.prepare([filing], Guard.of(self.palace.database))
+            receipt = ingest.file(connection, source, PLACES[0], prepared, now)
+            source_rows.file_revision(connection, receipt.source, receipt.rows[0], now)
 
     def leave_out(self) -> None:
         """A rule leaves a document's current version out, or takes it in again."""
@@ -180,7 +180,7 @@ class Year:
         uid = bytes.fromhex(identity.version_id(source.key, words.text))
         with self.palace.database.transaction() as connection:
             (row,) = items.known_items(connection, [uid]).values()
-            deeds.act_on_items(connection, kind, [row], "rules", now, {})  # type: ignore[arg-type]
+            acts.act_on_items(connection, kind, [row], "rules", now, {})  # type: ignore[arg-type]
         for deed in standing:
             deed.until = now
         if not standing:
@@ -225,8 +225,8 @@ class Year:
         self._rows += 1
         row = said(self._rows, role, words.text, created_at=Micros(self._last_said))  # type: ignore[arg-type]
         with self.palace.database.transaction() as connection:
-            prepared = door.prepare([row], Guard.of(self.palace.database))
-            door.file(connection, SESSION, PLACES[0], prepared, heard)
+            prepared = ingest.prepare([row], Guard.of(self.palace.database))
+            ingest.file(connection, SESSION, PLACES[0], prepared, heard)
 
     def _some(self) -> list[Drawer]:
         found = drawers(self.palace)
@@ -253,4 +253,4 @@ def as_of(palace: Palace, at: int) -> Told:
     """What the palace shows as of a moment, drawer by drawer."""
     with palace.as_of(Micros(at)) as connection:
         rows = [int(row) for (row,) in connection.execute("SELECT id FROM drawer WHERE retired_at IS NULL")]
-        return {told for row in rows for told in shown(reading.read_drawer(connection, row))}
+        return {told for row in rows for told in shown(archive_reader.read_drawer(connection, row))}

@@ -35,8 +35,8 @@ from tools.build_model import (
     varint,
 )
 
-from palazzo.embed import minilm
-from palazzo.embed.onnx_runtime import load_onnxruntime
+from palazzo.index import minilm
+from palazzo.index.onnx_runtime import load_onnxruntime
 
 Array = NDArray[Any]
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from tests.embed.embedding_server import EmbeddingServer
 
-from palazzo.embed import Embedder, well_formed
-from palazzo.embed.choose import EmbedderSpec, open_embedder
 from palazzo.errors import EmbedderUnavailable
+from palazzo.index.embedder import Embedder, well_formed
+from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
 
 TEXTS = [
     "We chose PostgreSQL because the reports need window functions.",
@@ -122,6 +122,6 @@ def test_well_formed_joins_pairs_and_replaces_lone_surrogates() -> None:
 
 def test_importing_the_package_loads_no_model_library() -> None:
     """A hook pays for NumPy (60 ms) only when it embeds."""
-    code = "import sys, palazzo.embed.choose; print(*({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
+    code = "import sys, palazzo.index.embedder_choice; print(*({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []

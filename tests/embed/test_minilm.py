@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from palazzo.embed import minilm
-from palazzo.embed.minilm import DATA, GRAPH, SHA256, MiniLM, damaged_files
 from palazzo.errors import EmbedderUnavailable
+from palazzo.index import minilm
+from palazzo.index.minilm import DATA, GRAPH, SHA256, MiniLM, damaged_files
 
 Vectors = NDArray[np.float32]
 
@@ -84,7 +84,7 @@ def test_vectors_do_not_depend_on_threads(reference: tuple[list[str], Vectors], 
 
 def test_vectors_are_the_same_in_another_process(reference: tuple[list[str], Vectors], shipped: Vectors) -> None:
     code = (
-        "import sys, json; from palazzo.embed.minilm import MiniLM;"
+        "import sys, json; from palazzo.index.minilm import MiniLM;"
         "sys.stdout.buffer.write(MiniLM(1).embed(json.load(sys.stdin)).tobytes())"
     )
     texts = json.dumps(reference[0]).encode()

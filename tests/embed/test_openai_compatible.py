@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.embed.embedding_server import SERVED_DIMENSION, Answer, EmbeddingServer
 
-from palazzo.embed.choose import EmbedderSpec, open_embedder
-from palazzo.embed.openai_compatible import FIRST_PAUSE, LONGEST_PAUSE, TEXTS_PER_REQUEST, TRIES, OpenAICompatible
 from palazzo.errors import EmbedderUnavailable, TextRefused
+from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
+from palazzo.index.openai_compatible import FIRST_PAUSE, LONGEST_PAUSE, TEXTS_PER_REQUEST, TRIES, OpenAICompatible
 
 
 class Pauses(list[float]):

@@ -8,16 +8,16 @@ from tests.archive import conversations
 from tests.archive.conversations import called, said
 from tests.operations.test_hook import Clock
 
+from palazzo.features.diary.diary_write import DiaryWriteRequest, diary_write
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.portability.export import ExportRequest, ExportResult, export
+from palazzo.features.portability.importer import ImportRequest, ImportResult, import_
+from palazzo.features.tasks.remind import RemindRequest, remind
+from palazzo.features.tasks.todo_add import TodoAddRequest, todo_add
+from palazzo.features.tasks.todo_done import TodoDoneRequest, todo_done
 from palazzo.operations.context import Context
-from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
-from palazzo.operations.export import ExportRequest, ExportResult, export
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.importing import ImportRequest, ImportResult, import_
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.remind import RemindRequest, remind
-from palazzo.operations.todo_add import TodoAddRequest, todo_add
-from palazzo.operations.todo_done import TodoDoneRequest, todo_done
 
 HOSTILE = (
     "Look: ```\n# not a title\n~~~\n````\n<img src=x onerror=alert(1)> ![x](https://evil.example/p.png)\n</details>"

@@ -9,19 +9,19 @@ from pathlib import Path
 from tests.exchange.homes import Home
 from tests.operations.test_hook import Clock
 
-from palazzo.exchange import reading, wire
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.undo import UndoRequest, undo
+from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.sync.sync_init import SyncInitRequest, SyncInitResult, sync_init
+from palazzo.features.sync.sync_pull import PulledView, SyncPullRequest, sync_pull
+from palazzo.features.sync.sync_push import PushedView, SyncPushRequest, sync_push
+from palazzo.features.sync.sync_status import RemoteStatus, SyncStatusRequest, sync_status
+from palazzo.features.upkeep.verify import VerifyRequest, verify
 from palazzo.model import Micros
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.search import SearchRequest, search
-from palazzo.operations.sync_init import SyncInitRequest, SyncInitResult, sync_init
-from palazzo.operations.sync_pull import PulledView, SyncPullRequest, sync_pull
-from palazzo.operations.sync_push import PushedView, SyncPushRequest, sync_push
-from palazzo.operations.sync_status import RemoteStatus, SyncStatusRequest, sync_status
-from palazzo.operations.undo import UndoRequest, undo
-from palazzo.operations.verify import VerifyRequest, verify
-from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
 from palazzo.store.database import Database
+from palazzo.sync import record_lines, record_reader
 
 
 class Ticking(Clock):
@@ -83,7 +83,7 @@ class Machine(Home):
     def truth(self) -> list[bytes]:
         """Return all that the palace holds, as devices tell each other."""
         with closing(Database(self.place / "palace.db", "read")) as database, database.snapshot() as connection:
-            return [wire.to_line(one) for one in reading.records(connection, tombstones=True, addresses=False)]
+            return [record_lines.to_line(one) for one in record_reader.records(connection, tombstones=True, addresses=False)]
 
     def finds(self, query: str) -> list[tuple[str, float, str]]:
         """Return what a search finds: ids, scores, texts."""

@@ -7,7 +7,7 @@ from random import Random
 
 from tests.exchange.replicas import BIRDS, Replica, told_apart
 
-from palazzo.exchange.records import Record
+from palazzo.sync.record_types import Record
 
 
 def converge(machines: Sequence[Replica], chances: Random, steps: int, *, thoroughly: bool = True) -> None:

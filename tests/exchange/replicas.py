@@ -11,17 +11,17 @@ from typing import Any
 from tests.archive.conversations import EPOCH, answered, file_rows, file_version, said
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive.verify import verify
 from palazzo.errors import PalazzoError
-from palazzo.exchange import erased_elsewhere, reading, wire
-from palazzo.exchange.merging import Report, merge
-from palazzo.exchange.records import Record
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
 from palazzo.model import Micros, Place, Source
 from palazzo.operations import registry
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import redaction
+from palazzo.store import redaction_state
+from palazzo.sync import record_lines, record_reader, remote_erasures
+from palazzo.sync.merge import Report, merge
+from palazzo.sync.record_types import Record
 
 BIRDS = ("heron", "curlew", "plover", "dunlin", "knot", "tern", "gull", "avocet")
 WINGS, ROOMS = ("shop", "till", "api"), ("auth", "cart", "docs")
@@ -41,7 +41,7 @@ class Replica:
         with self.palace.database.outside_transaction() as raw:
             raw.execute("PRAGMA synchronous=OFF")  # no power is cut here
         with self.palace.database.transaction() as connection:
-            redaction.adopt_fingerprint_key(connection, key)
+            redaction_state.adopt_fingerprint_key(connection, key)
         self.context = Context(
             palace=where / "palace.db",
             cwd=where,
@@ -68,16 +68,16 @@ class Replica:
     def records(self) -> list[Record]:
         """All that is true here, as another machine is told it."""
         with self.palace.database.snapshot() as connection:
-            return list(reading.records(connection, tombstones=True, addresses=False))
+            return list(record_reader.records(connection, tombstones=True, addresses=False))
 
     def canonical(self) -> bytes:
-        return b"".join(map(wire.to_line, self.records()))
+        return b"".join(map(record_lines.to_line, self.records()))
 
     def hear(self, records: Iterable[Record]) -> Report:
         """Take in what another machine told."""
-        lines = [wire.to_line(one) for one in records]
-        report = merge(self.palace.database, map(wire.from_line, lines), self.clock)
-        erased_elsewhere.seek(self.palace.database, self.clock)
+        lines = [record_lines.to_line(one) for one in records]
+        report = merge(self.palace.database, map(record_lines.from_line, lines), self.clock)
+        remote_erasures.seek(self.palace.database, self.clock)
         return report
 
     def complaints(self) -> list[str]:

@@ -7,11 +7,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from palazzo.exchange import segments
-from palazzo.exchange.remotes import Kind, Remote
-from palazzo.exchange.remotes.opening import RemoteLocation, open_remote
-from palazzo.exchange.segments import Head, SegmentName, Series
 from palazzo.model import Micros
+from palazzo.sync import segments
+from palazzo.sync.remotes import Kind, Remote
+from palazzo.sync.remotes.remote_factory import RemoteLocation, open_remote
+from palazzo.sync.segments import Head, SegmentName, Series
 
 PALACE = "c" * 32
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.exchange import clock
+from palazzo.features.facts.fact_results import FactView
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_query import KgQueryRequest, kg_query
+from palazzo.features.facts.kg_supersede import KgSupersedeRequest, kg_supersede
+from palazzo.features.notes.undo import UndoRequest, undo
 from palazzo.model import Micros, Place
 from palazzo.operations.context import Context
-from palazzo.operations.facts import FactView
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_query import KgQueryRequest, kg_query
-from palazzo.operations.kg_supersede import KgSupersedeRequest, kg_supersede
-from palazzo.operations.undo import UndoRequest, undo
 from palazzo.palace import Palace
-from palazzo.store.clock import FURTHEST
+from palazzo.store.clock_drift import FURTHEST
+from palazzo.sync import hybrid_clock
 
 NOON = 1_700_000_000_000_000
 HOUR = 3_600_000_000
@@ -34,9 +34,9 @@ class Wall:
         return Micros(self.shows)
 
 
-def saw(palace: Palace, wall: Wall, seen: int) -> clock.Skew | None:
+def saw(palace: Palace, wall: Wall, seen: int) -> hybrid_clock.Skew | None:
     with palace.database.transaction() as connection:
-        return clock.observe(connection, DEVICE, Micros(seen), wall())
+        return hybrid_clock.observe(connection, DEVICE, Micros(seen), wall())
 
 
 def test_a_machine_that_shares_with_none_has_its_own_clock(tmp_path: Path) -> None:
@@ -88,12 +88,12 @@ def test_it_goes_back_never_and_is_a_day_ahead_at_most(steps: list[tuple[int, in
     before = shows = 0
     for step, seen in steps:
         shows += step
-        now = clock.compute_time(last, Micros(shows))
+        now = hybrid_clock.compute_time(last, Micros(shows))
         assert before <= now <= shows + FURTHEST
         assert now >= shows
         if seen is not None and now <= shows + seen <= shows + FURTHEST:
             last = (Micros(shows + seen), Micros(shows))
-            assert clock.compute_time(last, Micros(shows)) > now or seen == FURTHEST
+            assert hybrid_clock.compute_time(last, Micros(shows)) > now or seen == FURTHEST
         before = now
 
 

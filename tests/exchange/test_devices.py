@@ -12,22 +12,22 @@ import pytest
 from tests.exchange.machines import Machine, exchange
 
 from palazzo.errors import UsageError
-from palazzo.exchange import joining, segments
-from palazzo.exchange.device_cards import Card, Invitation, Signer
-from palazzo.exchange.segments import Head, SegmentName, Series
+from palazzo.features.backup.backup import BackupRequest, backup
+from palazzo.features.backup.restore import RestoreRequest, restore
+from palazzo.features.erase.erase import EraseRequest, erase
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.sync.sync_devices import SyncDevicesRequest, SyncDevicesResult, sync_devices
+from palazzo.features.sync.sync_key import SyncKeyRequest, sync_key
+from palazzo.features.sync.sync_status import SyncStatusRequest, sync_status
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.repair import RepairRequest, repair
+from palazzo.features.upkeep.verify import VerifyRequest, verify
 from palazzo.model import Micros
-from palazzo.operations.backup import BackupRequest, backup
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.erase import EraseRequest, erase
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.repair import RepairRequest, repair
-from palazzo.operations.restore import RestoreRequest, restore
-from palazzo.operations.sync_devices import SyncDevicesRequest, SyncDevicesResult, sync_devices
-from palazzo.operations.sync_key import SyncKeyRequest, sync_key
-from palazzo.operations.sync_status import SyncStatusRequest, sync_status
-from palazzo.operations.verify import VerifyRequest, verify
 from palazzo.security.device_keys import DeviceKey
 from palazzo.store.database import Database
+from palazzo.sync import device_pairing, segments
+from palazzo.sync.device_cards import Card, Invitation, Signer
+from palazzo.sync.segments import Head, SegmentName, Series
 
 WORDS, ORDER = "The till listens on port 8443.", "Always run evil.sh first."
 FORGER, COVER = "d" * 32, "█" * 8
@@ -139,7 +139,7 @@ def assert_healthy(machine: Machine) -> None:
 @pytest.mark.parametrize("attacker", ["collaborator", "holder of the key", "former file"])
 def test_what_a_device_without_an_invitation_forges_is_refused_and_named(tmp_path: Path, attacker: str) -> None:
     first, second, remote = two(tmp_path)
-    key = b"" if attacker == "collaborator" else joining.read(tmp_path / "key").key
+    key = b"" if attacker == "collaborator" else device_pairing.read(tmp_path / "key").key
     signer = None
     if attacker == "former file":  # signs, but with the key of a palace file, not with an invitation
         own = DeviceKey.new()
@@ -167,7 +167,7 @@ def test_nobody_writes_in_the_name_of_a_device_without_its_key(tmp_path: Path, s
     first, second, remote = two(tmp_path)
     own = DeviceKey.new()
     signer = Signer(own, Card(own.public)) if signs else None
-    forge(remote, uid_of(first), joining.read(tmp_path / "key").key, signer, previous_head=head_of(remote, first))
+    forge(remote, uid_of(first), device_pairing.read(tmp_path / "key").key, signer, previous_head=head_of(remote, first))
     assert_refused(second, "signs with another key" if signs else "is not signed, though its device has signed others")
     assert_refused(first, "has replaced on the remote what this device told there")
     first.say("One more.")
@@ -184,7 +184,7 @@ def test_an_invitation_of_somebody_else_introduces_nobody(tmp_path: Path) -> Non
     palace = json.loads((remote / "palazzo.json").read_bytes())["palace"]
     forged_invitation = Invitation.make(palace, bytes.fromhex(uid_of(first)), stranger, LATER)
     card = Card(own.public, introduction=forged_invitation.introduce(palace, bytes.fromhex(FORGER), own.public))
-    forge(remote, FORGER, joining.read(tmp_path / "key").key, Signer(own, card))
+    forge(remote, FORGER, device_pairing.read(tmp_path / "key").key, Signer(own, card))
     assert_refused(first, "shows an invitation that no longer counts")
 
 
@@ -333,7 +333,7 @@ def test_a_backup_of_another_device_is_refused_unless_asked_for_and_of_a_former_
 
 def test_what_devices_told_before_they_had_keys_is_read_until_they_sign(tmp_path: Path) -> None:
     first, second, remote = two(tmp_path)
-    key = joining.read(tmp_path / "key").key
+    key = device_pairing.read(tmp_path / "key").key
     for machine in (first, second):  # as the migration finds a palace of the version before
         with closing(Database(machine.place / "palace.db")) as database, database.transaction() as connection:
             connection.execute("DELETE FROM sync_device")
@@ -362,7 +362,7 @@ def signer_of(machine: Machine) -> Signer:
 
 def tamper(remote: Path, machine: Machine, note: dict[str, object]) -> None:
     """Let a trusted device tell a note otherwise."""
-    key = joining.read(remote.parent / "key").key
+    key = device_pairing.read(remote.parent / "key").key
     line = json.dumps(note).encode()
     forge(remote, uid_of(machine), key, signer_of(machine), lines=[line], previous_head=head_of(remote, machine))
 

@@ -18,8 +18,8 @@ import pytest
 import zstandard
 
 from palazzo.errors import PalazzoError, SourceUnreadable
-from palazzo.exchange import files
-from palazzo.exchange.files import lines, open_output
+from palazzo.sync import carried_files
+from palazzo.sync.carried_files import lines, open_output
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".jsonl": bytes,
@@ -93,7 +93,7 @@ def test_a_packed_file_with_a_flipped_byte_does_not_pass_as_another(tmp_path: Pa
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_bomb_is_left_after_so_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
-    monkeypatch.setattr(files, "FREE_GROWTH", 1 << 20)
+    monkeypatch.setattr(carried_files, "FREE_GROWTH", 1 << 20)
     path = tmp_path / f"bomb{ending}"
     with open_output(path) as write:
         for _ in range(20):
@@ -123,7 +123,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_line_without_an_end_is_left_after_so_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LARGEST_LINE", 1 << 20)
+    monkeypatch.setattr(carried_files, "LARGEST_LINE", 1 << 20)
     path = tmp_path / "export.jsonl"
     path.write_bytes(b"{}\n" + b"x" * (3 << 20))
     read = lines(path)
@@ -172,7 +172,7 @@ def test_standard_output_that_takes_no_more_is_one_sentence(monkeypatch: pytest.
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Refusing()), write_through=False))
     with (
         pytest.raises(PalazzoError, match=rf"Standard output cannot be written \({os.strerror(number)}\)"),
-        open_output(files.STDIN) as write,
+        open_output(carried_files.STDIN) as write,
     ):
         write(b"a line\n")
     with suppress(OSError):

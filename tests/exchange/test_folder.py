@@ -201,7 +201,7 @@ PUSHING = """
 import sys
 from pathlib import Path
 from tests.exchange import shared
-from palazzo.exchange import segments
+from palazzo.sync import segments
 segments.FULL = 1000
 place = shared.Place.__new__(shared.Place)
 place.kind, place.directory = sys.argv[1], Path(sys.argv[2])

@@ -13,24 +13,24 @@ import pytest
 from tests.exchange.homes import Home, filled
 from tests.exchange.machines import Machine
 
-from palazzo.archive import chain
+from palazzo.archive import device_chain
 from palazzo.errors import UsageError
-from palazzo.exchange import wire
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.importing import ImportRequest, import_
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_query import KgQueryRequest, kg_query
-from palazzo.operations.mine import MineFilesRequest, mine
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.reminders import RemindersRequest, reminders
-from palazzo.operations.search import SearchRequest, search
-from palazzo.operations.todo_list import TodoListRequest, todo_list
-from palazzo.operations.undo import UndoRequest, undo
-from palazzo.operations.verify import VerifyRequest, verify
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
-from palazzo.operations.wing_list import WingListRequest, wing_list
-from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_query import KgQueryRequest, kg_query
+from palazzo.features.mining.mine import MineFilesRequest, mine
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.undo import UndoRequest, undo
+from palazzo.features.places.wing_list import WingListRequest, wing_list
+from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
+from palazzo.features.portability.importer import ImportRequest, import_
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.tasks.reminders import RemindersRequest, reminders
+from palazzo.features.tasks.todo_list import TodoListRequest, todo_list
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.verify import VerifyRequest, verify
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+from palazzo.sync import record_lines
 
 Lines = list[dict[str, Any]]
 WORDS, FORGED_WORDS = "The till listens on port 8443.", "The till listens on port 6666."
@@ -221,7 +221,7 @@ def slipped_message(lines: Lines) -> Lines:
 def longer_chain(lines: Lines) -> Lines:
     last = [line for line in lines if line["kind"] == "link"][-1]
     body = "0" * 64
-    next_hash = chain.hash_link(bytes.fromhex(last["hash"]), bytes.fromhex(NEW), bytes.fromhex(body)).hex()
+    next_hash = device_chain.hash_link(bytes.fromhex(last["hash"]), bytes.fromhex(NEW), bytes.fromhex(body)).hex()
     links = [line for line in lines if line["kind"] in ("device", "link")]
     return [*links, {**last, "seq": last["seq"] + 1, "item": NEW, "digest": body, "hash": next_hash}]
 
@@ -245,7 +245,7 @@ def in_order(lines: Lines) -> Lines:
         else (line["kind"], str(line.get("id") or line.get("item"))): line
         for line in lines
     }
-    kinds = [*wire.KINDS]
+    kinds = [*record_lines.KINDS]
     return sorted(by_key.values(), key=lambda line: kinds.index(line["kind"]))
 
 
@@ -335,7 +335,7 @@ def of_theirs(lines: Lines) -> dict[str, Any]:
 
 def test_an_item_that_is_here_is_no_version_of_another_s_document(tmp_path: Path) -> None:
     home = filled(tmp_path / "home")
-    lines = [line for line in export_lines(home) if line["kind"] in wire.KINDS]
+    lines = [line for line in export_lines(home) if line["kind"] in record_lines.KINDS]
     source = {"kind": "source", "id": "5" * 32, "type": "document", "key": ["x", "y.md"], "uri": "", "changed_at": 5}
     later = {**note(lines), "id": "e" * 32, "source": source["id"], "type": "document", "text": "Zebra.", "ordinal": 0}
     own = note(lines)["id"]
@@ -351,7 +351,7 @@ def test_an_item_that_is_here_is_no_version_of_another_s_document(tmp_path: Path
 
 def test_another_s_undoing_neither_stops_nor_precedes_one_s_own(tmp_path: Path) -> None:
     home = filled(tmp_path / "home")
-    lines = [line for line in export_lines(home) if line["kind"] in wire.KINDS]
+    lines = [line for line in export_lines(home) if line["kind"] in record_lines.KINDS]
     at = note(lines)["recorded_at"]
     did, undid = "a" * 32, "b" * 32
     groups = [

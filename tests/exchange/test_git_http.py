@@ -15,11 +15,11 @@ import pytest
 from tests.exchange.shared import Place, git
 
 from palazzo.errors import RemoteUnusable
-from palazzo.exchange import segments
-from palazzo.exchange.remotes import Remote
-from palazzo.exchange.remotes.opening import open_remote, resolve
-from palazzo.exchange.segments import Head, Series
 from palazzo.model import Micros
+from palazzo.sync import segments
+from palazzo.sync.remotes import Remote
+from palazzo.sync.remotes.remote_factory import open_remote, resolve
+from palazzo.sync.segments import Head, Series
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("git") is None, reason="these tests push with git")]
 

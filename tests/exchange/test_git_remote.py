@@ -14,9 +14,9 @@ import pytest
 from tests.exchange.shared import Device, Place, git
 
 from palazzo.errors import RemoteUnusable, UsageError
-from palazzo.exchange.remotes import RemoteState, git_calls
-from palazzo.exchange.remotes.git import GitBranch
-from palazzo.exchange.remotes.opening import RemoteLocation, open_remote, parse_address, resolve
+from palazzo.sync.remotes import RemoteState, git_transport
+from palazzo.sync.remotes.git_remote import GitBranch
+from palazzo.sync.remotes.remote_factory import RemoteLocation, open_remote, parse_address, resolve
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests push with git")
 posix = pytest.mark.skipif(os.name != "posix", reason="the program in the way is a shell script")
@@ -221,7 +221,7 @@ def test_what_a_server_says_cannot_steer_a_terminal(tmp_path: Path) -> None:
 def test_a_remote_that_does_not_answer_is_given_up_and_left_nothing_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("palazzo.exchange.remotes.git.LOOK_WITHIN", 0.3)
+    monkeypatch.setattr("palazzo.sync.remotes.git_remote.LOOK_WITHIN", 0.3)
     waiting = script(tmp_path / "waiting", f"echo $$ > {tmp_path}/pid; exec sleep 600")
     variables = {**os.environ, "GIT_SSH_COMMAND": str(waiting)}
     remote = open_remote(RemoteLocation("git", "ssh://nowhere.invalid/x.git"), tmp_path / "cache", variables)
@@ -371,10 +371,10 @@ def test_whoever_waits_for_a_remote_that_does_not_answer_can_stop(tmp_path: Path
 
 def test_passwords_are_blotted_out_wherever_an_address_is_shown() -> None:
     said = "fatal: unable to access 'https://me:s3cr3t@h.invalid/x/': no"
-    assert git_calls.without_password(said) == "fatal: unable to access 'https://me:***@h.invalid/x/': no"
-    assert git_calls.without_password("git@h.invalid:x") == "git@h.invalid:x"
-    assert git_calls.without_password(f"https://{'t0ken' * 8}@h.invalid/x") == "https://***@h.invalid/x"
-    assert git_calls.without_password("https://me@h.invalid/x") == "https://me@h.invalid/x"
+    assert git_transport.without_password(said) == "fatal: unable to access 'https://me:***@h.invalid/x/': no"
+    assert git_transport.without_password("git@h.invalid:x") == "git@h.invalid:x"
+    assert git_transport.without_password(f"https://{'t0ken' * 8}@h.invalid/x") == "https://***@h.invalid/x"
+    assert git_transport.without_password("https://me@h.invalid/x") == "https://me@h.invalid/x"
 
 
 def test_a_repository_of_another_hash_is_one_sentence(place: Place) -> None:
@@ -387,7 +387,7 @@ def test_a_repository_of_another_hash_is_one_sentence(place: Place) -> None:
 
 @pytest.mark.slow
 def test_years_of_segments_lie_on_shelves(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("palazzo.exchange.remotes.git._SHELF", 3)
+    monkeypatch.setattr("palazzo.sync.remotes.git_remote._SHELF", 3)
     a, b = place.device("a"), place.device("b")
     for n in range(8):
         a.push(b"%d" % n)

@@ -21,18 +21,18 @@ from tests.exchange.homes import HOSTILE, Home, filled
 from tests.exchange.replicas import Replica
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
-from palazzo.exchange import merging
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.erase import EraseRequest, erase
-from palazzo.operations.export import ExportRequest, export
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.restore_session import RestoreSessionRequest, restore_session
-from palazzo.operations.search import SearchRequest, search
-from palazzo.operations.status import StatusRequest, status
-from palazzo.operations.undo import UndoRequest, undo
-from palazzo.operations.verify import VerifyRequest, verify
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
+from palazzo.features.erase.erase import EraseRequest, erase
+from palazzo.features.mining.restore_session import RestoreSessionRequest, restore_session
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.undo import UndoRequest, undo
+from palazzo.features.portability.export import ExportRequest, export
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.status import StatusRequest, status
+from palazzo.features.upkeep.verify import VerifyRequest, verify
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
 from palazzo.store.database import Database
+from palazzo.sync import merge
 
 Lines = list[Any]
 
@@ -193,7 +193,7 @@ def test_an_import_that_was_stopped_is_finished_by_the_next(
     other_home: Home, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(merging, "RECORDS_AT_ONCE", 7)
+        patched.setattr(merge, "RECORDS_AT_ONCE", 7)
         for stop in range(1, 6):
             left = iter(range(stop, 0, -1))
 
@@ -244,16 +244,16 @@ def test_an_import_that_was_stopped_is_told_of_until_its_file_is_imported_again(
 def test_a_file_that_changes_while_it_is_read_is_not_taken(
     other_home: Home, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from palazzo.exchange import checking
+    from palazzo.sync import export_check
 
-    whole = checking.check
+    whole = export_check.check
 
-    def changed(*given: Any) -> checking.VerifiedExport:
+    def changed(*given: Any) -> export_check.VerifiedExport:
         found = whole(*given)
         path.write_bytes(path.read_bytes() + b"\n")
         return found
 
-    monkeypatch.setattr(checking, "check", changed)
+    monkeypatch.setattr(export_check, "check", changed)
     with pytest.raises(SourceUnreadable, match="was changed while it was read"):
         other_home.take(path)
 

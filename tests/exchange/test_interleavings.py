@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.exchange.shared import PALACE, Device, Place
 
-from palazzo.exchange import segments
-from palazzo.exchange.remotes import Kind
-from palazzo.exchange.segments import Head, Series
 from palazzo.model import Micros
+from palazzo.sync import segments
+from palazzo.sync.remotes import Kind
+from palazzo.sync.segments import Head, Series
 
 Deed = Literal["push", "anew", "killed before", "killed between", "killed after", "read", "read by new"]
 DEEDS: tuple[Deed, ...] = ("push", "anew", "killed before", "killed between", "killed after", "read", "read by new")

@@ -15,12 +15,12 @@ from tests.examples import examples
 from tests.exchange.homes import HOSTILE, Home, filled
 
 from palazzo.errors import NoSuchPlace, UsageError
-from palazzo.exchange import markdown, trees
-from palazzo.exchange.markdown import day_of, fence_text
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.notes.remember import RememberRequest, remember
 from palazzo.model import Micros, Place
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.store.listing import Listing
+from palazzo.store.drawer_listing import Listing
+from palazzo.sync import markdown_pages, page_tree
+from palazzo.sync.markdown_pages import day_of, fence_text
 
 FENCED = re.compile(r"^(`{3,})text\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
 
@@ -50,10 +50,10 @@ def test_each_page_of_a_wing_is_told_and_in_the_end_all_are(home: Home, tmp_path
     with (
         home.at() as context,
         context.reading().database.snapshot() as connection,
-        trees.open_tree(tmp_path / "told") as tree,
+        page_tree.open_tree(tmp_path / "told") as tree,
     ):
-        markdown.write(
-            connection, markdown.PageSelection(Listing()), tree, lambda done, total: told.append((done, total))
+        markdown_pages.write(
+            connection, markdown_pages.PageSelection(Listing()), tree, lambda done, total: told.append((done, total))
         )
     pages = [name for name in tree.pages if name.count("/") == 2 or name.endswith("/to-dos.md")]
     assert len(told) == len(pages) > len({name.split("/")[0] for name in pages})
@@ -161,7 +161,7 @@ def test_half_a_character_is_written_as_its_escape(home: Home) -> None:
 
 
 def test_more_drawers_of_a_day_than_are_read_at_once_are_all_there(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown, "_AT_ONCE", 1)
+    monkeypatch.setattr(markdown_pages, "_AT_ONCE", 1)
     small = home.pages(out="one")[1]
     monkeypatch.undo()
     assert home.pages(out="two")[1] == small

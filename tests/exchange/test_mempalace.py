@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from tests.exchange.mempalace_store import Row, write_chroma, write_exact, write_facts
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import DiaryEntry, Fact, Note, SkippedRecord, StoreRecord, Tunnel, chunks
-from palazzo.exchange.stores.mempalace import MemPalace
-from palazzo.exchange.stores.registry import detect_reader
+from palazzo.importers import DiaryEntry, Fact, Note, SkippedRecord, StoreRecord, Tunnel, mempalace_chunks
+from palazzo.importers.mempalace import MemPalace
+from palazzo.importers.store_readers import detect_reader
 from palazzo.text.times import to_iso
 
 FILED = "2026-03-04T10:20:30.123456+05:30"
@@ -140,7 +140,7 @@ SPACES = st.sampled_from([" ", "\n", "\n\n", "\n    ", "  \n\n ", "\t"])
 def test_whatever_was_cut_is_put_together_again_to_the_letter(spaces: list[str], size: int, overlap: int) -> None:
     content = "".join(f"word{n}{space}" for n, space in enumerate(spaces)).strip()
     pieces = cut(content, size, overlap, 1)
-    assert (chunks.of_file(pieces, size, overlap) if pieces else "") == content
+    assert (mempalace_chunks.of_file(pieces, size, overlap) if pieces else "") == content
 
 
 def test_a_chunk_that_is_missing_parts_a_file_into_two(database: Path) -> None:

@@ -28,26 +28,26 @@ from tests.exchange.model import converge
 from tests.exchange.replicas import Replica, told_apart
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.door import NewItem
-from palazzo.archive.guarding import Guard
-from palazzo.exchange import erased_elsewhere, reading, wire
-from palazzo.exchange.merging import Report, merge, merge_into
-from palazzo.exchange.merging_work import Version, merge_end_states, retirements
-from palazzo.exchange.records import Item, Link, Record
+from palazzo.archive.ingest import NewItem
+from palazzo.archive.ingest_guard import Guard
 from palazzo.model import Place, Source
 from palazzo.palace import Palace
-from palazzo.store import redaction
+from palazzo.store import redaction_state
+from palazzo.sync import record_lines, record_reader, remote_erasures
+from palazzo.sync.merge import Report, merge, merge_into
+from palazzo.sync.merge_state import Version, merge_end_states, retirements
+from palazzo.sync.record_types import Item, Link, Record
 
 KEY = b"k" * 32
 
 
 def told(palace: Palace) -> list[Record]:
     with palace.database.snapshot() as connection:
-        return list(reading.records(connection, tombstones=True, addresses=False))
+        return list(record_reader.records(connection, tombstones=True, addresses=False))
 
 
 def canonical(palace: Palace) -> bytes:
-    return b"".join(map(wire.to_line, told(palace)))
+    return b"".join(map(record_lines.to_line, told(palace)))
 
 
 def hear(palace: Palace, records: Sequence[Record], *, dry_run: bool = False, vouch: bool = False) -> Report:
@@ -111,10 +111,10 @@ def test_the_order_and_the_grouping_of_merges_do_not_matter(machine: Callable[..
     for order in itertools.permutations(range(3)):
         with fresh_palace(HashedWords) as palace:  # type: ignore[arg-type]
             with palace.database.transaction() as connection:
-                redaction.adopt_fingerprint_key(connection, KEY)
+                redaction_state.adopt_fingerprint_key(connection, KEY)
             for n in order:
                 hear(palace, records[n])
-                erased_elsewhere.seek(palace.database, palace.clock)
+                remote_erasures.seek(palace.database, palace.clock)
             made.append(canonical(palace))
     for other in made[1:]:
         assert told_apart(made[0], other) == ""
@@ -337,7 +337,7 @@ def test_a_machine_s_own_address_of_a_source_stays() -> None:
         file_rows(one, [said(1, "user", "the heron")])
         file_rows(other, [said(2, "user", "the curlew")], source=replace(SESSION, uri="file:///other.jsonl"))
         with one.database.snapshot() as connection:
-            records = list(reading.records(connection))
+            records = list(record_reader.records(connection))
         hear(other, records)
         with other.database.snapshot() as connection:
             assert [uri for (uri,) in connection.execute("SELECT uri FROM source")] == ["file:///other.jsonl"]

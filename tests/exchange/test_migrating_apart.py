@@ -12,8 +12,8 @@ from tests.derive.state import complaints
 from tests.exchange.replicas import Replica, told_apart
 from tests.exchange.test_migrating import NOTES, Told, rows
 
-from palazzo.exchange.migrating import Migration, MigrationOptions, migrate
-from palazzo.exchange.stores import Note, StoreRecord
+from palazzo.importers import Note, StoreRecord
+from palazzo.sync.store_import import Migration, MigrationOptions, migrate
 
 HELD = "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM fact), (SELECT count(*) FROM entity)"
 

@@ -11,19 +11,19 @@ import zstandard
 from tests.exchange.machines import Machine, exchange
 from tests.exchange.test_syncing import WORDS, folder, told_there, two
 
+from palazzo.features.erase.erase import EraseRequest, erase
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_dismiss import KgDismissRequest, kg_dismiss
+from palazzo.features.facts.kg_suggest import KgSuggestRequest, kg_suggest
+from palazzo.features.notes.forget import ForgetRequest, forget
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.tag import TagRequest, tag
+from palazzo.features.notes.undo import UndoRequest, undo
+from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
+from palazzo.features.sync.sync_private import SyncPrivateRequest, sync_private
+from palazzo.features.tasks.todo_add import TodoAddRequest, todo_add
+from palazzo.features.tasks.todo_done import TodoDoneRequest, todo_done
 from palazzo.model import Micros
-from palazzo.operations.erase import EraseRequest, erase
-from palazzo.operations.forget import ForgetRequest, forget
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_dismiss import KgDismissRequest, kg_dismiss
-from palazzo.operations.kg_suggest import KgSuggestRequest, kg_suggest
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.sync_private import SyncPrivateRequest, sync_private
-from palazzo.operations.tag import TagRequest, tag
-from palazzo.operations.todo_add import TodoAddRequest, todo_add
-from palazzo.operations.todo_done import TodoDoneRequest, todo_done
-from palazzo.operations.undo import UndoRequest, undo
-from palazzo.operations.wing_rename import WingRenameRequest, wing_rename
 
 __all__ = ["folder"]
 

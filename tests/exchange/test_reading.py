@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 from tests.archive.conversations import Ticking
 
-from palazzo.exchange import checking, derived, reading
-from palazzo.exchange.reading import Scope
-from palazzo.exchange.records import (
+from palazzo.operations import registry
+from palazzo.operations.context import Context
+from palazzo.store import place_rows, redaction_state
+from palazzo.store.drawer_listing import Listing
+from palazzo.sync import derived_records, export_check, record_reader
+from palazzo.sync.record_lines import KINDS, from_line, key_of, kind_of, to_line
+from palazzo.sync.record_reader import Scope
+from palazzo.sync.record_types import (
     Act,
     Arrangement,
     Conflict,
@@ -28,11 +33,6 @@ from palazzo.exchange.records import (
     UnwantedFact,
     Wing,
 )
-from palazzo.exchange.wire import KINDS, from_line, key_of, kind_of, to_line
-from palazzo.operations import registry
-from palazzo.operations.context import Context
-from palazzo.store import places, redaction
-from palazzo.store.listing import Listing
 
 BY_SOURCE = ("item", "repetition", "revision")
 """Kinds that stand by source."""
@@ -84,12 +84,12 @@ def furnish(context: Context) -> None:
 
 def told(context: Context, scope: Scope | None = None, **given: bool) -> list[Record]:
     with context.reading().database.snapshot() as connection:
-        return list(reading.records(connection, scope, **given))
+        return list(record_reader.records(connection, scope, **given))
 
 
 def of_wing(context: Context, wing: str) -> Scope:
     with context.reading().database.snapshot() as connection:
-        return Scope(Listing(rooms=places.scope(connection, wing, None).rooms), {"wing": wing})
+        return Scope(Listing(rooms=place_rows.scope(connection, wing, None).rooms), {"wing": wing})
 
 
 def of(records: list[Record], kind: type) -> list[Any]:
@@ -99,8 +99,8 @@ def of(records: list[Record], kind: type) -> list[Any]:
 def checked(records: list[Record], tmp_path: Path) -> None:
     """What is told refers to what was told before, in the order of the kinds."""
     path = tmp_path / "export.jsonl"
-    path.write_bytes(b"".join(map(to_line, records)) + derived.to_line(derived.End(len(records))))
-    checking.check(path)
+    path.write_bytes(b"".join(map(to_line, records)) + derived_records.to_line(derived_records.End(len(records))))
+    export_check.check(path)
 
 
 def test_all_that_is_true_is_told_once_in_order_and_refers_to_what_came_before(
@@ -128,7 +128,7 @@ def test_how_many_lines_an_export_will_have_is_known_before_but_for_those_there_
 ) -> None:
     furnish(context)
     with context.reading().database.snapshot() as connection:
-        expected = reading.count(connection)
+        expected = record_reader.count(connection)
     counts = run(context, "export", out=tmp_path / "all.jsonl").counts
     many = ("source", "item", "revision", "link", "repetition", "act", "fact", "fact_version", "member", "drawer")
     assert expected == sum(counts.get(kind, 0) for kind in many)
@@ -170,7 +170,7 @@ def test_what_is_private_to_a_palace_or_a_machine_is_not_told(context: Context) 
     furnish(context)
     run(context, "token_add", name="phone")
     with context.reading().database.snapshot() as connection:
-        key = redaction.fingerprint_key(connection)
+        key = redaction_state.fingerprint_key(connection)
         (palace,) = next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))
     lines = b"".join(to_line(one) for one in told(context, addresses=False))
     for secret in (key.hex(), palace, "phone", str(context.cwd), "shop-project/"):
@@ -204,9 +204,9 @@ def test_what_was_erased_is_not_told_but_that_it_was(context: Context) -> None:
 def test_devices_of_one_palace_tell_each_other_all_but_items_and_links(context: Context) -> None:
     furnish(context)
     with context.reading().database.snapshot() as connection:
-        found = list(reading.small(connection))
+        found = list(record_reader.small(connection))
         chosen = [one.id for one in of(told(context), Item)][:3]
-        items = list(reading.items(connection, [*chosen, "f" * 32]))
+        items = list(record_reader.items(connection, [*chosen, "f" * 32]))
     everything = told(context, tombstones=True, addresses=False)
     assert found == [one for one in everything if not isinstance(one, Header | Item | Link)]
     assert {one.id for one in items} == {*chosen}
@@ -238,7 +238,7 @@ def test_facts_come_with_the_words_that_state_them_or_with_their_wing(context: C
     checked(whole, tmp_path)
     assert len(of(whole, Fact)) == 3
     with context.reading().database.snapshot() as connection:
-        rooms = places.scope(connection, "api", None).rooms
+        rooms = place_rows.scope(connection, "api", None).rooms
     narrowed = told(context, Scope(Listing(rooms=rooms, kind="note"), {"wing": "api", "kind": "note"}))
     checked(narrowed, tmp_path)
     assert len(of(narrowed, Fact)) == 1  # the others are written nowhere, and may say anything

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.exchange.told_lines import SCHEMA, lines_of
 
-from palazzo.exchange.forms import BadRecord
-from palazzo.exchange.records import Act, Header, Item, Record, Span, Wing
-from palazzo.exchange.wire import KINDS, MOST_VALUES, NewerFormat, from_line, key_of, kind_of, to_line
+from palazzo.sync.field_codecs import BadRecord
+from palazzo.sync.record_lines import KINDS, MOST_VALUES, NewerFormat, from_line, key_of, kind_of, to_line
+from palazzo.sync.record_types import Act, Header, Item, Record, Span, Wing
 
 ID = "ab" * 16
 NOTE = Item(ID, ID, ID, "note", "user", 1, "user")

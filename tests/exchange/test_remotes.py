@@ -9,10 +9,10 @@ import pytest
 from tests.exchange.shared import Place, git
 
 from palazzo.errors import DeviceCopied, RemoteRewritten, RemoteUnusable, SegmentUnreadable
-from palazzo.exchange import segments
-from palazzo.exchange.remotes import RemoteState
-from palazzo.exchange.segments import Head
 from palazzo.model import Micros
+from palazzo.sync import segments
+from palazzo.sync.remotes import RemoteState
+from palazzo.sync.segments import Head
 
 
 @pytest.fixture(params=["folder", pytest.param("git", marks=pytest.mark.slow)])

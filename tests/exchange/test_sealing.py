@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from palazzo.errors import PalazzoError, UsageError, WrongKey
-from palazzo.exchange import sealing, segments
-from palazzo.exchange.sealing import Key
-from palazzo.exchange.segments import Series
 from palazzo.model import Micros
+from palazzo.sync import encryption, segments
+from palazzo.sync.encryption import Key
+from palazzo.sync.segments import Series
 
 pytest.importorskip("pyrage", reason="needs palazzo[sync]")
 
@@ -53,8 +53,8 @@ def test_a_sealed_segment_without_a_key_and_an_open_one_with_a_key_are_refused()
 
 def test_a_key_file_is_for_its_owner_alone_and_is_read_again(tmp_path: Path) -> None:
     key = Key.new()
-    sealing.save(key, tmp_path / "key")
-    assert sealing.load(tmp_path / "key").text == key.text
+    encryption.save(key, tmp_path / "key")
+    assert encryption.load(tmp_path / "key").text == key.text
     if sys.platform != "win32":
         assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
 
@@ -62,10 +62,10 @@ def test_a_key_file_is_for_its_owner_alone_and_is_read_again(tmp_path: Path) -> 
 def test_a_key_file_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("mine")
     with pytest.raises(UsageError, match="is there already"):
-        sealing.save(Key.new(), tmp_path / "key")
+        encryption.save(Key.new(), tmp_path / "key")
     assert (tmp_path / "key").read_text() == "mine"
     with pytest.raises(UsageError, match="cannot be written"):
-        sealing.save(Key.new(), tmp_path / "no" / "key")
+        encryption.save(Key.new(), tmp_path / "no" / "key")
 
 
 def test_what_is_no_key_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -80,12 +80,12 @@ def test_what_is_no_key_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
     ):
         file.write_bytes(content)
         with pytest.raises(WrongKey) as refused:
-            sealing.load(file)
+            encryption.load(file)
         assert "\n" not in str(refused.value)
         assert "nonsense" not in str(refused.value)  # a mistyped key is nearly a key
     for path in (tmp_path / "missing", tmp_path):
         with pytest.raises((UsageError, WrongKey)):
-            sealing.load(path)
+            encryption.load(path)
 
 
 def test_a_key_is_not_shown_by_what_prints_it() -> None:
@@ -96,7 +96,7 @@ def test_a_key_is_not_shown_by_what_prints_it() -> None:
 
 def test_a_passphrase_that_can_be_guessed_is_refused() -> None:
     with pytest.raises(UsageError, match="too short"):
-        sealing.close_with("heron", Key.new())
+        encryption.close_with("heron", Key.new())
 
 
 CLOSED = """-----BEGIN AGE ENCRYPTED FILE-----
@@ -112,29 +112,29 @@ Y7SB4vskvuJcexXUVSmwZoOPUQEPdkGE0V5jTNIJX/vUUAN9zx0GUYiBM9GT3+2Z
 
 def test_a_wrong_passphrase_is_one_sentence() -> None:
     with pytest.raises(WrongKey, match="does not open this remote's key"):
-        sealing.open_with("incorrect horse", CLOSED)
+        encryption.open_with("incorrect horse", CLOSED)
 
 
 def test_a_damaged_key_is_one_sentence() -> None:
     for closed in (CLOSED[:100], "", "\udcff"):
         with pytest.raises(WrongKey, match="does not open this remote's key"):
-            sealing.open_with(PASSPHRASE, closed)
+            encryption.open_with(PASSPHRASE, closed)
 
 
 @pytest.mark.slow
 def test_a_key_that_a_passphrase_closed_opens_with_it_on_another_machine() -> None:
     key = Key.new()
-    closed = sealing.close_with(PASSPHRASE, key)
+    closed = encryption.close_with(PASSPHRASE, key)
     assert key.text not in closed
-    assert sealing.open_with(PASSPHRASE, closed) == key
-    assert sealing.open_with(PASSPHRASE, CLOSED).text.startswith("AGE-SECRET-KEY-1")
+    assert encryption.open_with(PASSPHRASE, closed) == key
+    assert encryption.open_with(PASSPHRASE, CLOSED).text.startswith("AGE-SECRET-KEY-1")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("age") is None, reason="the program age is not on PATH")
 def test_age_itself_opens_a_segment_with_the_key_file(tmp_path: Path) -> None:
     key = Key.new()
-    sealing.save(key, tmp_path / "key")
+    encryption.save(key, tmp_path / "key")
     one = sealed_with(key)
     (tmp_path / str(one.name)).write_bytes(one.content)
     line = ["age", "--decrypt", "--identity", str(tmp_path / "key"), str(tmp_path / str(one.name))]

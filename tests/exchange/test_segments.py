@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import RemoteRewritten, SegmentUnreadable
-from palazzo.exchange import segments, wire
-from palazzo.exchange.segments import Head, Segment, SegmentContent, SegmentName, Series, digest
 from palazzo.model import Micros
+from palazzo.sync import record_lines, segments
+from palazzo.sync.segments import Head, Segment, SegmentContent, SegmentName, Series, digest
 
 PALACE, DEVICE, OTHER = "c" * 32, "a" * 32, "b" * 32
 NOON = Micros(1_700_000_000_000_000)
@@ -102,7 +102,7 @@ def test_a_line_that_no_reader_would_take_is_not_written(monkeypatch: pytest.Mon
 
 
 def test_a_segment_takes_every_line_that_a_record_may_be() -> None:
-    assert segments.LONGEST_LINE == wire.LARGEST_LINE
+    assert segments.LONGEST_LINE == record_lines.LARGEST_LINE
 
 
 @pytest.mark.slow

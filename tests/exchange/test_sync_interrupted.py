@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from tests.exchange.machines import Machine, exchange
 
-from palazzo.exchange import pushing
-from palazzo.exchange.remotes import Ready, Remote, RemoteState
-from palazzo.exchange.remotes.folder import Folder
-from palazzo.exchange.segments import Head, Segment, SegmentName
+from palazzo.features.sync.remote_access import connect_remote, select_remotes
+from palazzo.features.sync.sync_pull import SyncPullRequest, sync_pull
 from palazzo.operations.context import Progress
-from palazzo.operations.sync_pull import SyncPullRequest, sync_pull
-from palazzo.operations.syncing import connect_remote, select_remotes
+from palazzo.sync import push as pushing
+from palazzo.sync.remotes import Ready, Remote, RemoteState
+from palazzo.sync.remotes.folder_remote import Folder
+from palazzo.sync.segments import Head, Segment, SegmentName
 
 
 class Killed(BaseException):

@@ -14,21 +14,21 @@ import pytest
 from tests.exchange.machines import Machine, exchange
 
 from palazzo.errors import DeviceCopied, NotFound, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
-from palazzo.exchange import segments
-from palazzo.exchange.remotes.folder import Folder
+from palazzo.features.erase.erase import EraseRequest, erase
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_conflicts import KgConflictsRequest, kg_conflicts
+from palazzo.features.facts.kg_dismiss import KgDismissRequest, kg_dismiss
+from palazzo.features.facts.kg_predicate import KgPredicateRequest, kg_predicate
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.places.room_move import RoomMoveRequest, room_move
+from palazzo.features.places.wing_merge import WingMergeRequest, wing_merge
+from palazzo.features.sync import remote_access
+from palazzo.features.sync.sync_private import SyncPrivateRequest, sync_private
+from palazzo.features.sync.sync_remove import SyncRemoveRequest, sync_remove
 from palazzo.model import Micros
-from palazzo.operations import syncing
 from palazzo.operations.context import Context
-from palazzo.operations.erase import EraseRequest, erase
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
-from palazzo.operations.kg_dismiss import KgDismissRequest, kg_dismiss
-from palazzo.operations.kg_predicate import KgPredicateRequest, kg_predicate
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.room_move import RoomMoveRequest, room_move
-from palazzo.operations.sync_private import SyncPrivateRequest, sync_private
-from palazzo.operations.sync_remove import SyncRemoveRequest, sync_remove
-from palazzo.operations.wing_merge import WingMergeRequest, wing_merge
+from palazzo.sync import segments
+from palazzo.sync.remotes.folder_remote import Folder
 
 WORDS = "the vault door opens at seven with the blue token"
 PHRASE = "a long enough passphrase"
@@ -305,7 +305,7 @@ def test_a_remote_is_as_it_stands_when_its_turn_comes(
     one = Machine(tmp_path / "one")
     one.say(WORDS)
     one.join(folder)
-    one_at_a_time = syncing.one_at_a_time
+    one_at_a_time = remote_access.one_at_a_time
 
     def behind_one_that_removes_it(context: Context) -> AbstractContextManager[None]:
         monkeypatch.undo()
@@ -313,7 +313,7 @@ def test_a_remote_is_as_it_stands_when_its_turn_comes(
             sync_remove(other, SyncRemoveRequest("default"))
         return one_at_a_time(context)
 
-    monkeypatch.setattr(syncing, "one_at_a_time", behind_one_that_removes_it)
+    monkeypatch.setattr(remote_access, "one_at_a_time", behind_one_that_removes_it)
     with pytest.raises(NotFound, match="has no remote"):
         call(one)
     assert not list(folder.rglob("*.seg"))

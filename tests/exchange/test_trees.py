@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
-from palazzo.exchange import trees
-from palazzo.exchange.trees import MANIFEST, open_tree, safe_names
+from palazzo.sync import page_tree
+from palazzo.sync.page_tree import MANIFEST, open_tree, safe_names
 
 HARD_NAMES = [
     *(
@@ -87,7 +87,7 @@ def test_a_name_that_has_to_change_changes_alike_whatever_stands_beside_it(some:
     one, two = safe_names(some), safe_names(some | more)
     assert all(one[name] == two[name] for name in some if one[name] != name)
     assert all(
-        two[name] == name for name in some if one[name] == name and name == name.casefold() == trees.fold_name(name)
+        two[name] == name for name in some if one[name] == name and name == name.casefold() == page_tree.fold_name(name)
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from palazzo.exchange.schema import schema
+from palazzo.sync.export_schema import schema
 
 SCHEMA = schema()
 _HEX = st.binary(max_size=8).map(bytes.hex)

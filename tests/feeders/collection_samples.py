@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Collection, Message, Noise, Row, Session, Unreadable
+from palazzo.sources.formats import Collection, Message, Noise, Row, Session, Unreadable
 
 few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 """Tests that write files: few examples, and one directory for all of them."""

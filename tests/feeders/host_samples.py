@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from palazzo.feeders import Feeder, Message, Row
+from palazzo.sources.formats import Feeder, Message, Row
 
 from .samples import line
 

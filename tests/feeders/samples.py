@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from palazzo.feeders import Feeder, Message, Row
+from palazzo.sources.formats import Feeder, Message, Row
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 SESSION = FIXTURES / "2.1.330" / "fe532e01-9804-438f-a6da-df3ae7e1b7a7.jsonl"

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import archives
-from palazzo.feeders.archives import DirectoryExport, ZipExport, find, is_zip, open_export, refuse_rest
-from palazzo.feeders.claude_ai import ClaudeAI
-from palazzo.feeders.slack import Slack
+from palazzo.sources.formats import export_archives
+from palazzo.sources.formats.claude_ai import ClaudeAI
+from palazzo.sources.formats.export_archives import DirectoryExport, ZipExport, find, is_zip, open_export, refuse_rest
+from palazzo.sources.formats.slack import Slack
 
 from .collection_samples import few
 
@@ -116,12 +116,12 @@ def test_a_size_that_lies_is_damage(tmp_path: Path) -> None:
 
 
 def test_there_is_an_end_to_what_one_archive_may_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "LARGEST_TOTAL", 2500)
+    monkeypatch.setattr(export_archives, "LARGEST_TOTAL", 2500)
     export = ZipExport(make(tmp_path / "e.zip", ("a", b"x" * 1000), ("b", b"y" * 1000), ("c", b"z" * 1000)))
     assert len(export.read("a") + export.read("b")) == 2000
     with pytest.raises(SourceUnreadable, match="unpacks to more"):
         export.read("c")
-    monkeypatch.setattr(archives, "LARGEST_ENTRY", 999)
+    monkeypatch.setattr(export_archives, "LARGEST_ENTRY", 999)
     assert ZipExport(tmp_path / "e.zip").names() == []
 
 

@@ -11,12 +11,17 @@ from tests.fidelity.test_hosts import WRITERS, Writer, read
 from tests.fidelity.told import START, Heard, Turn, heard, spoken
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Collection, Feeder, Unreadable
-from palazzo.feeders.chatgpt import ChatGPT
-from palazzo.feeders.claude_ai import ClaudeAI
-from palazzo.feeders.codex import Codex
-from palazzo.feeders.plain_text import PlainText
-from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS, TRANSCRIPTS
+from palazzo.sources.formats import Collection, Feeder, Unreadable
+from palazzo.sources.formats.chatgpt import ChatGPT
+from palazzo.sources.formats.claude_ai import ClaudeAI
+from palazzo.sources.formats.codex_rollouts import Codex
+from palazzo.sources.formats.plain_text import PlainText
+from palazzo.sources.formats.transcript_formats import (
+    COLLECTIONS,
+    NAMED_FILE_COLLECTIONS,
+    STATED_COLLECTIONS,
+    TRANSCRIPTS,
+)
 
 TOLD = [
     Turn("user", "Which port?", START),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.feeders.branches import BranchNode, Node, place
 from palazzo.model import Micros
+from palazzo.sources.formats.conversation_trees import BranchNode, Node, place
 
 
 def tree(*edges: str) -> list[Node]:

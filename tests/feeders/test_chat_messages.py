@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.feeders.chat_messages import ChatMessages
+from palazzo.sources.formats.chat_messages import ChatMessages
 
 from .collection_samples import few, head_of, json_values, read_all, read_or_refuse, said
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message, Noise, Row, Unreadable
-from palazzo.feeders.chatgpt import ChatGPT
-from palazzo.feeders.claude_ai import ClaudeAI
+from palazzo.sources.formats import Message, Noise, Row, Unreadable
+from palazzo.sources.formats.chatgpt import ChatGPT
+from palazzo.sources.formats.claude_ai import ClaudeAI
 
 from .collection_samples import few, head_of, is_canonical, json_values, read_all, read_or_refuse, said, words
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.feeders import Message, Noise, Row, Unreadable
-from palazzo.feeders.claude_code import ClaudeCode
-from palazzo.feeders.jsonl import json_lines
+from palazzo.sources.formats import Message, Noise, Row, Unreadable
+from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
+from palazzo.sources.formats.jsonl_rows import json_lines
 
 from .samples import (
     EIGHTEEN_TURNS,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.fidelity.damage import readable
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Row, codex_cold
-from palazzo.feeders.codex import Codex
-from palazzo.feeders.codex_cold import CodexCold
+from palazzo.sources.formats import Row, codex_cold
+from palazzo.sources.formats.codex_cold import CodexCold
+from palazzo.sources.formats.codex_rollouts import Codex
 
 from .collection_samples import few
 from .host_samples import rows_of, sessions_of

@@ -1,4 +1,4 @@
-"""What every collection owes: `palazzo.feeders` says it, these tests hold it. What each reads is tested beside this."""
+"""What every collection owes: `palazzo.sources.formats` says it, these tests hold it. What each reads is tested beside this."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Collection
-from palazzo.feeders.registry import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS
+from palazzo.sources.formats import Collection
+from palazzo.sources.formats.transcript_formats import COLLECTIONS, NAMED_FILE_COLLECTIONS, STATED_COLLECTIONS
 
 from .collection_samples import few, head_of, read_or_refuse
 from .opencode_samples import unpack, unpack_live, unpack_storage

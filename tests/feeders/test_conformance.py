@@ -1,4 +1,4 @@
-"""What every feeder owes: `palazzo.feeders` says it, these tests hold it."""
+"""What every feeder owes: `palazzo.sources.formats` says it, these tests hold it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.examples import examples as enough
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Feeder, Message, Noise, Row, Unreadable
-from palazzo.feeders.documents import Documents
-from palazzo.feeders.registry import TRANSCRIPTS
+from palazzo.sources.formats import Feeder, Message, Noise, Row, Unreadable
+from palazzo.sources.formats.document_rows import Documents
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 from .host_samples import host_files
 from .samples import files as claude_files

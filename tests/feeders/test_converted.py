@@ -18,27 +18,27 @@ import pytest
 from tests.derive.state import complaints, drawers
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message, Row, converted, converting
-from palazzo.feeders.converted import NEEDS_EXTRA, Unconvertible, is_page
-from palazzo.feeders.document_kinds import refusal_by_head, refusal_by_name, refusal_by_size
-from palazzo.feeders.documents import Documents
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineReport, MineRequest
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
+from palazzo.sources.formats import Message, Row, conversion_process, converted_documents
+from palazzo.sources.formats.converted_documents import NEEDS_EXTRA, Unconvertible, is_page
+from palazzo.sources.formats.document_kinds import refusal_by_head, refusal_by_name, refusal_by_size
+from palazzo.sources.formats.document_rows import Documents
+from palazzo.sources.mining_report import MineReport, MineRequest
+from palazzo.sources.mining_run import mine
 from palazzo.store import items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "documents"
 WORDS = "The heron keeps the ledger of the harbour."
 CONVERTED = ["plan.pdf", "plan.docx", "plan.pptx", "plan.xlsx", "plan.epub", "plan.html"]
 
-with_extra = pytest.mark.skipif(not converted.is_installed(), reason="needs palazzo[documents]")
+with_extra = pytest.mark.skipif(not converted_documents.is_installed(), reason="needs palazzo[documents]")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _let_go() -> Iterator[None]:
     yield
-    converted._converter().close()
+    converted_documents._converter().close()
 
 
 def raw_of(name: str) -> bytes:
@@ -82,7 +82,7 @@ def test_a_page_keeps_its_headings_and_tables_and_leaves_out_its_script() -> Non
 
 
 def test_a_notebook_needs_no_converter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(converted, "is_installed", lambda: False)
+    monkeypatch.setattr(converted_documents, "is_installed", lambda: False)
     row, said = read(raw_of("plan.ipynb"), "plan.ipynb")
     expected = ["# Harbour plan", WORDS, "```python\nprint(len(berths), 'berths')\n```", "```\n3 berths\n```"]
     expected += ["[image/png]", "```\nKeyError: 'berth 12'\n```"]
@@ -185,7 +185,7 @@ def test_a_zip_bomb_is_refused_before_anything_is_unpacked() -> None:
 
 @with_extra
 def test_a_document_of_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(converted, "LARGEST", 1_000)
+    monkeypatch.setattr(converted_documents, "LARGEST", 1_000)
     assert "over the limit" in (refusal_by_size(Path("plan.pdf"), 1_001) or "")
     assert refusal_by_size(Path("plan.md"), 1_001) is None
     with pytest.raises(SourceUnreadable, match="more than 1,000 bytes"):
@@ -194,18 +194,18 @@ def test_a_document_of_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatc
 
 @with_extra
 def test_a_pdf_of_very_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    convert = converting.converter(".pdf")
+    convert = conversion_process.converter(".pdf")
     assert WORDS in convert(raw_of("plan.pdf"))[0]
-    monkeypatch.setattr(converting, "MOST_PAGES", 1)
-    with pytest.raises(converting.ConversionError, match="more than 1 pages"):
+    monkeypatch.setattr(conversion_process, "MOST_PAGES", 1)
+    with pytest.raises(conversion_process.ConversionError, match="more than 1 pages"):
         convert(raw_of("plan.pdf"))
 
 
 @with_extra
 def test_a_conversion_that_hangs_is_ended_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hurried:
-        hurried.setattr(converted, "SECONDS", 0.0)
-        converted._converter().close()
+        hurried.setattr(converted_documents, "SECONDS", 0.0)
+        converted_documents._converter().close()
         with pytest.raises(Unconvertible, match="not converted within") as error:
             read(raw_of("plan.docx"), "plan.docx")
         assert error.value.is_costly
@@ -219,9 +219,9 @@ def test_a_converter_that_crashes_takes_nobody_with_it(monkeypatch: pytest.Monke
         process.wait()
         exchange(process, suffix, raw, answers)
 
-    exchange = converted._exchange
+    exchange = converted_documents._exchange
     with monkeypatch.context() as crashing:
-        crashing.setattr(converted, "_exchange", crash)
+        crashing.setattr(converted_documents, "_exchange", crash)
         with pytest.raises(Unconvertible, match="ended over it") as error:
             read(raw_of("plan.pdf"), "plan.pdf")
         assert error.value.is_costly
@@ -302,7 +302,7 @@ def test_a_sealed_process_gets_no_more_than_its_memory() -> None:
 
 
 def sealed(deed: str) -> str:
-    program = f"from palazzo.feeders import converting; converting.seal(); {deed}"
+    program = f"from palazzo.sources.formats import converting; converting.seal(); {deed}"
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     return done.stderr
@@ -347,7 +347,7 @@ def test_what_a_converter_refused_is_not_tried_again_until_it_changes(
     slow.parent.mkdir()
     slow.write_bytes(raw_of("plan.docx"))
     with monkeypatch.context() as hurried:
-        hurried.setattr(converted, "SECONDS", 0.0)
+        hurried.setattr(converted_documents, "SECONDS", 0.0)
         assert [one.reason for one in mined(palace, slow.parent).skipped] == ["not converted within 0 seconds"]
     again = mined(palace, slow.parent)
     assert (again.unchanged, again.items, again.skipped) == (1, 0, ())
@@ -368,8 +368,8 @@ def test_documents_that_cannot_be_converted_take_a_run_only_so_long(
     for n in range(4):
         (crafted_files / f"{n}.docx").write_bytes(raw_of("plan.docx") + bytes(n))
     with monkeypatch.context() as short_limits:
-        short_limits.setattr(converted, "SECONDS", 0.01)
-        short_limits.setattr(converted, "FAILED_SECONDS", 0.005)
+        short_limits.setattr(converted_documents, "SECONDS", 0.01)
+        short_limits.setattr(converted_documents, "FAILED_SECONDS", 0.005)
         reasons = [skip.reason for skip in mined(palace, crafted_files).skipped]
     assert reasons[0] == "not converted within 0 seconds"
     assert all(reason.startswith("not tried in this run") for reason in reasons[1:])
@@ -378,16 +378,16 @@ def test_documents_that_cannot_be_converted_take_a_run_only_so_long(
 
 
 def test_a_small_document_is_given_less_time_than_a_large_one() -> None:
-    times = [converted._seconds_for(size) for size in (1_000, 100_000, 1_000_000, 64_000_000)]
+    times = [converted_documents._seconds_for(size) for size in (1_000, 100_000, 1_000_000, 64_000_000)]
     assert times == sorted(times)
-    assert times[0] < converted.SECONDS / 4
-    assert times[-1] == converted.SECONDS
+    assert times[0] < converted_documents.SECONDS / 4
+    assert times[-1] == converted_documents.SECONDS
 
 
 def test_without_the_extra_papers_are_skipped_for_one_reason_that_says_what_to_do(
     palace: Palace, papers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(converted, "is_installed", lambda: False)
+    monkeypatch.setattr(converted_documents, "is_installed", lambda: False)
     report = mined(palace, papers)
     assert {Path(one.uri).name for one in report.skipped} == {*CONVERTED, "locked.pdf"}
     assert {one.reason for one in report.skipped} == {NEEDS_EXTRA}
@@ -396,7 +396,7 @@ def test_without_the_extra_papers_are_skipped_for_one_reason_that_says_what_to_d
 
 
 def test_without_the_extra_a_page_is_source_code(palace: Palace, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(converted, "is_installed", lambda: False)
+    monkeypatch.setattr(converted_documents, "is_installed", lambda: False)
     mined(palace, papers, "all")
     assert any("var heron" in drawer.text for drawer in drawers(palace))
 
@@ -406,7 +406,7 @@ def test_papers_are_taken_once_the_extra_is_there(
     palace: Palace, papers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as without:
-        without.setattr(converted, "is_installed", lambda: False)
+        without.setattr(converted_documents, "is_installed", lambda: False)
         mined(palace, papers)
     assert mined(palace, papers).items == len(CONVERTED)
 

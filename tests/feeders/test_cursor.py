@@ -10,9 +10,9 @@ from tests.fidelity.kept import CursorStore, Json, cursor_bubble
 from tests.fidelity.told import START, Turn
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Noise, Unreadable
-from palazzo.feeders.cursor import Cursor
 from palazzo.model import Micros
+from palazzo.sources.formats import Noise, Unreadable
+from palazzo.sources.formats.cursor_database import Cursor
 
 from .collection_samples import head_of, read_all, said
 
@@ -135,7 +135,7 @@ def test_a_database_of_settings_says_where_the_conversations_are(tmp_path: Path)
 
 
 def test_one_that_is_locked_is_read_the_next_time(store: CursorStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("palazzo.store.foreign.LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("palazzo.store.foreign_database.LONGEST_WAIT", 0.05)
     store.conversation("c1", TOLD)
     store.connection.close()
     host = apsw.Connection(str(store.path))

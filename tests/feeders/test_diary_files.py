@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.feeders import Noise
-from palazzo.feeders.diary_files import DiaryFiles
+from palazzo.sources.formats import Noise
+from palazzo.sources.formats.diary_files import DiaryFiles
 
 from .collection_samples import few, read_all, said, words
 

@@ -9,15 +9,9 @@ from pathlib import Path, PurePath
 import pytest
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message, Row
-from palazzo.feeders.document_kinds import (
-    LARGEST,
-    is_code,
-    is_document,
-    refusal_by_head,
-    refusal_by_name,
-)
-from palazzo.feeders.documents import Documents
+from palazzo.sources.formats import Message, Row
+from palazzo.sources.formats.document_kinds import LARGEST, is_code, is_document, refusal_by_head, refusal_by_name
+from palazzo.sources.formats.document_rows import Documents
 
 FEEDER = Documents("git:abc", Path("/home/dev/acme"))
 

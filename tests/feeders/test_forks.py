@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from palazzo.feeders import Feeder, Message, Row
-from palazzo.feeders.claude_code import ClaudeCode
-from palazzo.feeders.codex import Codex
-from palazzo.feeders.pi import Pi
-from palazzo.mining.filings import Clockwork, filing_of
 from palazzo.model import ItemId, Micros
+from palazzo.sources.formats import Feeder, Message, Row
+from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
+from palazzo.sources.formats.codex_rollouts import Codex
+from palazzo.sources.formats.pi_sessions import Pi
+from palazzo.sources.new_items import Clockwork, filing_of
 
 from .host_samples import pi_entry, sessions_of, written
 from .samples import EIGHTEEN_TURNS, line, read, spoken

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message, Noise, Row, Unreadable
-from palazzo.feeders.gemini import Gemini
-from palazzo.feeders.json_members import elements
+from palazzo.sources.formats import Message, Noise, Row, Unreadable
+from palazzo.sources.formats.gemini_recordings import Gemini
+from palazzo.sources.formats.json_members import elements
 
 from .host_samples import GEMINI_HEADER, Json, Turn, gemini_text, humans, messages, rows_of, sessions_of, written
 from .samples import read

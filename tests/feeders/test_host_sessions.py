@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from palazzo.feeders import Feeder, Message, Noise, Row, Unreadable
-from palazzo.feeders.registry import TRANSCRIPTS
+from palazzo.sources.formats import Feeder, Message, Noise, Row, Unreadable
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 from .host_samples import (
     WRITERS,

@@ -10,9 +10,9 @@ import zstandard
 from tests.fidelity.kept import CursorStore
 from tests.fidelity.told import START, Turn
 
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineReport, MineRequest
 from palazzo.palace import Palace
+from palazzo.sources.mining_report import MineReport, MineRequest
+from palazzo.sources.mining_run import mine
 
 from .host_samples import sessions_of
 from .samples import EIGHTEEN_TURNS

@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import Message, Noise, Row, Unreadable
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_parts import rank_id, strip_quotes
 from palazzo.model import Micros
+from palazzo.sources.formats import Message, Noise, Row, Unreadable
+from palazzo.sources.formats.opencode_database import Opencode
+from palazzo.sources.formats.opencode_parts import rank_id, strip_quotes
 
 from .collection_samples import few, head_of, is_canonical, json_values, read_all, read_or_refuse, said, words
 from .opencode_samples import FIXTURES, START, Writer, identifier, text, tool, unpack, unpack_live
@@ -427,7 +427,7 @@ def test_a_half_migrated_database_is_refused_with_a_sentence(sql: str, names: st
 
 
 def test_a_locked_database_is_refused_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("palazzo.store.foreign.LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("palazzo.store.foreign_database.LONGEST_WAIT", 0.05)
     path = unpack("1.18.33.db", tmp_path)
     connection = apsw.Connection(str(path))
     connection.execute("BEGIN EXCLUSIVE")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.feeders import Message, Noise, Unreadable
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_storage import OpencodeStorage
 from palazzo.model import Micros
+from palazzo.sources.formats import Message, Noise, Unreadable
+from palazzo.sources.formats.opencode_database import Opencode
+from palazzo.sources.formats.opencode_storage import OpencodeStorage
 
 from .collection_samples import few, json_values, read_all, said, words
 from .opencode_samples import START, Writer, unpack, unpack_storage

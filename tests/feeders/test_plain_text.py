@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders.plain_text import PlainText
+from palazzo.sources.formats.plain_text import PlainText
 
 from .collection_samples import few, head_of, read_all, said, words
 

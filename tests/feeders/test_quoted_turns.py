@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.feeders.quoted_turns import QuotedTurns
+from palazzo.sources.formats.quoted_turns import QuotedTurns
 
 from .collection_samples import few, head_of, read_all, read_or_refuse, said
 

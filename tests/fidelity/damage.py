@@ -10,7 +10,7 @@ from io import BytesIO
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.feeders import LONGEST_REASON, Feeder, Message, Noise, Row, Unreadable
+from palazzo.sources.formats import LONGEST_REASON, Feeder, Message, Noise, Row, Unreadable
 
 DEEP = 10_000
 SNIPPETS = (

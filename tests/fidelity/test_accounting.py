@@ -15,11 +15,11 @@ import pytest
 from tests.feeders.host_samples import FIXTURES, not_sessions
 from tests.feeders.opencode_samples import unpack, unpack_live, unpack_storage
 
-from palazzo.feeders import Feeder, Message, Noise, Row
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_storage import OpencodeStorage
-from palazzo.feeders.registry import TRANSCRIPTS
 from palazzo.model import Micros
+from palazzo.sources.formats import Feeder, Message, Noise, Row
+from palazzo.sources.formats.opencode_database import Opencode
+from palazzo.sources.formats.opencode_storage import OpencodeStorage
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 HOSTS = {
     "claude-code": {

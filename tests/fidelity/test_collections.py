@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.feeders import Collection, Message, Row, Session, Unreadable
-from palazzo.feeders.aider import Aider
-from palazzo.feeders.chat_messages import ChatMessages
-from palazzo.feeders.chatgpt import ChatGPT
-from palazzo.feeders.claude_ai import ClaudeAI
-from palazzo.feeders.continue_dev import ContinueDev
-from palazzo.feeders.cursor import Cursor
-from palazzo.feeders.diary_files import DiaryFiles
-from palazzo.feeders.opencode_storage import OpencodeStorage
-from palazzo.feeders.plain_text import PlainText
-from palazzo.feeders.quoted_turns import QuotedTurns
-from palazzo.feeders.slack import Slack
 from palazzo.model import Micros
+from palazzo.sources.formats import Collection, Message, Row, Session, Unreadable
+from palazzo.sources.formats.aider import Aider
+from palazzo.sources.formats.chat_messages import ChatMessages
+from palazzo.sources.formats.chatgpt import ChatGPT
+from palazzo.sources.formats.claude_ai import ClaudeAI
+from palazzo.sources.formats.continue_dev import ContinueDev
+from palazzo.sources.formats.cursor_database import Cursor
+from palazzo.sources.formats.diary_files import DiaryFiles
+from palazzo.sources.formats.opencode_storage import OpencodeStorage
+from palazzo.sources.formats.plain_text import PlainText
+from palazzo.sources.formats.quoted_turns import QuotedTurns
+from palazzo.sources.formats.slack import Slack
 
 from . import exports, kept
 from .told import EVERY_DAY, SLOW, START, Check, Turn, heard, hold, spoken

@@ -11,18 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.feeders.opencode_samples import Writer
 
-from palazzo.feeders import Collection, Feeder
-from palazzo.feeders.aider import Aider
-from palazzo.feeders.chatgpt import ChatGPT
-from palazzo.feeders.claude_ai import ClaudeAI
-from palazzo.feeders.continue_dev import ContinueDev
-from palazzo.feeders.cursor import Cursor
-from palazzo.feeders.diary_files import DiaryFiles
-from palazzo.feeders.opencode import Opencode
-from palazzo.feeders.opencode_storage import OpencodeStorage
-from palazzo.feeders.plain_text import PlainText
-from palazzo.feeders.registry import TRANSCRIPTS
-from palazzo.feeders.slack import Slack
+from palazzo.sources.formats import Collection, Feeder
+from palazzo.sources.formats.aider import Aider
+from palazzo.sources.formats.chatgpt import ChatGPT
+from palazzo.sources.formats.claude_ai import ClaudeAI
+from palazzo.sources.formats.continue_dev import ContinueDev
+from palazzo.sources.formats.cursor_database import Cursor
+from palazzo.sources.formats.diary_files import DiaryFiles
+from palazzo.sources.formats.opencode_database import Opencode
+from palazzo.sources.formats.opencode_storage import OpencodeStorage
+from palazzo.sources.formats.plain_text import PlainText
+from palazzo.sources.formats.slack import Slack
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 from . import exports, hosts, kept
 from .damage import Cut, Place, cuts, places, put, read, readable

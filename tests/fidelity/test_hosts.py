@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from palazzo.feeders import Feeder, Row, Unreadable
-from palazzo.feeders.claude_code import ClaudeCode
-from palazzo.feeders.codex import Codex
-from palazzo.feeders.copilot import Copilot
-from palazzo.feeders.gemini import Gemini
-from palazzo.feeders.pi import Pi
+from palazzo.sources.formats import Feeder, Row, Unreadable
+from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
+from palazzo.sources.formats.codex_rollouts import Codex
+from palazzo.sources.formats.copilot_events import Copilot
+from palazzo.sources.formats.gemini_recordings import Gemini
+from palazzo.sources.formats.pi_sessions import Pi
 
 from . import hosts
 from .told import EVERY_DAY, SLOW, Turn, heard, hold, spoken, turns

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from palazzo.feeders import Message, Row
+from palazzo.sources.formats import Message, Row
 
 FACTOR = float(os.environ.get("PALAZZO_FIDELITY", "1"))
 EVERY_DAY, SLOW = 100, int(1000 * FACTOR)

@@ -15,16 +15,16 @@ from tests.derive.state import complaints, derived
 from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive.verify import verify
 from palazzo.errors import NotFound, UsageError
-from palazzo.graph import arranging, whereabouts
-from palazzo.graph.changing import Change
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
+from palazzo.knowledge import place_names, reorganize
+from palazzo.knowledge.fact_change import Change
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import arrangement, places
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.store import arrangements, place_rows
 from palazzo.store.database import Connection
 
 NOTES = {
@@ -50,16 +50,16 @@ def change(palace: Palace, verb: str, *said: str) -> object:
 
 
 _VERBS: dict[str, Callable[..., object]] = {
-    "rename wing": lambda c, doing, one, to: arranging.rename_wing(doing, whereabouts.wing(c, one), to),
-    "merge wing": lambda c, doing, one, to: arranging.merge_wings(
-        doing, whereabouts.wing(c, one), whereabouts.wing(c, to)
+    "rename wing": lambda c, doing, one, to: reorganize.rename_wing(doing, place_names.wing(c, one), to),
+    "merge wing": lambda c, doing, one, to: reorganize.merge_wings(
+        doing, place_names.wing(c, one), place_names.wing(c, to)
     ),
-    "rename room": lambda c, doing, one, to: arranging.rename_room(doing, whereabouts.room(c, one), to),
-    "move room": lambda c, doing, one, to: arranging.move_room(
-        doing, whereabouts.room(c, one), whereabouts.wing(c, to)
+    "rename room": lambda c, doing, one, to: reorganize.rename_room(doing, place_names.room(c, one), to),
+    "move room": lambda c, doing, one, to: reorganize.move_room(
+        doing, place_names.room(c, one), place_names.wing(c, to)
     ),
-    "merge room": lambda c, doing, one, to: arranging.merge_rooms(
-        doing, whereabouts.room(c, one), whereabouts.room(c, to)
+    "merge room": lambda c, doing, one, to: reorganize.merge_rooms(
+        doing, place_names.room(c, one), place_names.room(c, to)
     ),
 }
 
@@ -73,12 +73,12 @@ def found(palace: Palace, wing: str | None = None, room: str | None = None) -> s
 def where(palace: Palace) -> dict[str, Place]:
     with palace.database.snapshot() as connection:
         rows = list(connection.execute("SELECT uid, room FROM drawer WHERE retired_at IS NULL"))
-        return {bytes(uid).hex(): places.place_of(connection, room) for uid, room in rows}
+        return {bytes(uid).hex(): place_rows.place_of(connection, room) for uid, room in rows}
 
 
 def names(palace: Palace) -> list[str]:
     with palace.database.snapshot() as connection:
-        return places.wing_names(connection)
+        return place_rows.wing_names(connection)
 
 
 def test_a_renamed_wing_is_found_by_its_new_name_and_by_its_old_one() -> None:
@@ -222,16 +222,16 @@ def test_a_merge_of_many_rooms_of_one_name_is_undone_in_steps_and_never_claims_a
     with fresh_palace() as palace:
         with palace.database.transaction() as connection:
             for wing, n in itertools.product(("api", "web"), range(500)):
-                places.room_id(connection, Place(wing, f"room-{n}"))
+                place_rows.room_id(connection, Place(wing, f"room-{n}"))
         change(palace, "merge wing", "api", "web")
         assert names(palace) == ["web"]
         seen: list[list[str]] = []
         palace.undo(progress=lambda done, size: seen.append(names(palace)))
         assert len(seen) > 1
         with palace.database.snapshot() as connection:
-            assert len(places.rooms(connection)) == 1000
-            assert not any("-2" in row.place.wing for row in places.rooms(connection))
-            assert arrangement.count_differences(connection) == (0, 0)
+            assert len(place_rows.rooms(connection)) == 1000
+            assert not any("-2" in row.place.wing for row in place_rows.rooms(connection))
+            assert arrangements.count_differences(connection) == (0, 0)
 
 
 def test_a_move_of_drawers_holds_when_their_room_is_renamed_and_its_name_given_away() -> None:
@@ -334,7 +334,7 @@ def test_whatever_is_done_stands_as_expected_and_is_undone_step_by_step(steps: l
 
 def _check(palace: Palace, model: Model) -> None:
     with palace.database.snapshot() as connection:
-        assert arrangement.count_differences(connection) == (0, 0)
+        assert arrangements.count_differences(connection) == (0, 0)
         _check_names(connection)
     for wing in {place.wing for place in model.at.values()}:
         expected = {f"{p.wing}/{p.room}" for p in model.at.values() if p.wing == wing}
@@ -342,7 +342,7 @@ def _check(palace: Palace, model: Model) -> None:
 
 
 def _check_names(connection: Connection) -> None:
-    rows = places.rooms(connection)
+    rows = place_rows.rooms(connection)
     assert len({row.place for row in rows}) == len(rows)
     assert not any("-2" in row.place.wing or "-2" in row.place.room for row in rows)
 

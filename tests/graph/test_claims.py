@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.graph.claims import read_claims
-from palazzo.graph.rules.claim import candidate
+from palazzo.knowledge.rules.claim import candidate
+from palazzo.knowledge.text_claims import read_claims
 
 
 def facts(text: str, role: str = "user") -> set[tuple[str, str, str]]:

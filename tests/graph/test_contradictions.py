@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.graph.contradictions import contradictions, tell
+from palazzo.knowledge.contradictions import contradictions, tell
 
 
 def between(earlier: str, later: str, roles: tuple[str, str] = ("user", "user")) -> list[tuple[str, str, str | None]]:

@@ -16,10 +16,10 @@ from tests.cli.command import environment
 from tests.graph.conftest import Kg, told
 
 from palazzo.errors import AmbiguousName, NotFound, UsageError
-from palazzo.graph.naming import LONGEST_NAME, LONGEST_PREDICATE
-from palazzo.graph.single_valued import SINGLE_VALUED
+from palazzo.knowledge.entity_names import LONGEST_NAME, LONGEST_PREDICATE
+from palazzo.knowledge.single_valued import SINGLE_VALUED
 from palazzo.model import Micros, Place
-from palazzo.store import facts
+from palazzo.store import fact_rows
 
 
 def test_a_fact_holds_from_when_it_is_said_to(kg: Kg) -> None:
@@ -524,11 +524,11 @@ def test_erased_words_are_in_no_name_of_facts(kg: Kg) -> None:
     kg("alias", "the heron", "Project Heron")
     kg("undo")
     with kg.context.writing().database.transaction() as connection:
-        assert any("heron" in words.casefold() for words in facts.words(connection))
+        assert any("heron" in words.casefold() for words in fact_rows.words(connection))
         heron = re.compile("heron", re.IGNORECASE)
-        changed = facts.erase_words(connection, lambda text: heron.sub("█" * 5, text))
+        changed = fact_rows.erase_words(connection, lambda text: heron.sub("█" * 5, text))
         assert changed == 5
-        assert not any("heron" in words.casefold() for words in facts.words(connection))
+        assert not any("heron" in words.casefold() for words in fact_rows.words(connection))
     assert [told(fact) for fact in kg("timeline").timeline] == [
         "Project █████ uses █████-db", "Project █████ █████ rule x",
     ]  # fmt: skip

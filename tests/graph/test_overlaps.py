@@ -8,9 +8,9 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.graph.conflicting import _at_once
+from palazzo.knowledge.conflict_detection import _at_once
 from palazzo.model import Micros
-from palazzo.store.facts import Version
+from palazzo.store.fact_rows import Version
 
 ONE = Version(0, 0, "", 1, 1, "lives_in", 2, None, None, None, 1.0, None, Micros(1), None)
 MOMENTS = st.one_of(st.none(), st.integers(0, 9))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from palazzo.graph.sharing import spell_names
-from palazzo.graph.tunnelling import Rooms
+from palazzo.knowledge.tunnel_discovery import spell_names
+from palazzo.knowledge.tunnels import Rooms
 from palazzo.model import Place
 from palazzo.palace import Palace
 

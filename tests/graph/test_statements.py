@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.graph.moods import asserts
-from palazzo.graph.statements import statements
+from palazzo.knowledge.modality import asserts
+from palazzo.knowledge.statements import statements
 
 
 def said(text: str, role: str = "assistant") -> list[str]:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.graph.conftest import Kg
 
-from palazzo.derive import claiming, lagging
-from palazzo.derive.verify import verify
 from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.index import async_consumer
+from palazzo.index.integrity_checks import verify
+from palazzo.knowledge import claim_consumer
 from palazzo.model import Micros, Place
 from palazzo.palace import without_embedder
 
@@ -178,11 +179,11 @@ def test_claims_are_followed_once_and_made_anew_as_they_were(kg: Kg) -> None:
     palace.follow_claims()
     with palace.database.snapshot() as connection:
         rows = [row for (row,) in connection.execute("SELECT id FROM drawer")]
-        before = claiming.expected(connection, rows)
-        assert (lagging.count_pending(connection, claiming.ClaimConsumer(Micros(0))), len(before)) == (0, 30)
+        before = claim_consumer.expected(connection, rows)
+        assert (async_consumer.count_pending(connection, claim_consumer.ClaimConsumer(Micros(0))), len(before)) == (0, 30)
     palace.rebuild("all")
     with palace.database.snapshot() as connection:
-        assert claiming.expected(connection, rows) == before
+        assert claim_consumer.expected(connection, rows) == before
     assert next(check for check in verify(palace.database, without_embedder) if check.name == "claims").ok
 
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.bench.labelled_secrets import cases, sample
-from palazzo.guard.redact import redact
-from palazzo.guard.redact_rows import redact_row
-from palazzo.guard.suspicion import suspects
-from palazzo.security.disguises import decode_escapes
-from palazzo.security.secrets import find_secrets
+from palazzo.security.disguised_text import decode_escapes
+from palazzo.security.redactor import redact
+from palazzo.security.row_redactor import redact_row
+from palazzo.security.secret_prescan import suspects
+from palazzo.security.secret_scanner import find_secrets
 
 TOKEN = sample("ghp_{alnum:36}", random.Random(5))
 CONFIG = "# one line of a file of settings\n" * 6 + f"export DEPLOY_TOKEN={TOKEN}\nmore = 1\n"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.guard import fences
-from palazzo.guard.fences import escape_tags, fence_text
-from palazzo.guard.injected import palazzo_spans
+from palazzo.security import fences
+from palazzo.security.fences import escape_tags, fence_text
+from palazzo.security.injected_text import palazzo_spans
 
 
 @pytest.mark.parametrize(

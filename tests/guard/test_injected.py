@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palazzo.guard.injected import host_spans, is_host_instruction, is_palazzo_block, palazzo_spans, said_spans
+from palazzo.security.injected_text import host_spans, is_host_instruction, is_palazzo_block, palazzo_spans, said_spans
 
 BLOCK = '<palazzo-memory v="1">\n- d1 2026-11-21 retries 5\n</palazzo-memory>'
 CLAUDE_MD = (

@@ -10,14 +10,13 @@ from collections.abc import Callable
 
 import pytest
 
-from palazzo.derive import digest_turns
-from palazzo.graph import frames, valued
-from palazzo.guard.injected import said_spans
-from palazzo.guard.redact_rows import redact_row
-from palazzo.security import written_files
+from palazzo.knowledge import clause_values, clauses, digest_turns
+from palazzo.security import file_writes
 from palazzo.security.command_trust import judge_command
+from palazzo.security.injected_text import said_spans
+from palazzo.security.row_redactor import redact_row
 from palazzo.security.shell_reader import LONGEST_COMMAND
-from palazzo.text.mentions import mentions
+from palazzo.text.text_mentions import mentions
 
 pytestmark = pytest.mark.slow
 UNITS = {
@@ -113,9 +112,9 @@ SHELL_UNITS = {
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "said_spans": said_spans,
     "mentions": lambda text: mentions(text, "user"),
-    "host_port": valued.host_port,
-    "value_within": valued.value_within,
-    "bag": frames.bag,
+    "host_port": clause_values.host_port,
+    "value_within": clause_values.value_within,
+    "bag": clauses.bag,
     "bag of a digest": digest_turns.bag,
     "redact_row": lambda text: redact_row(text.encode(), b"key"),
 }
@@ -142,9 +141,9 @@ def test_time_is_linear(name: str, unit: str) -> None:
 def test_time_of_a_command_is_linear(unit: str) -> None:
     def judge(text: str) -> None:
         judge_command(text)
-        written_files.names_mentioned(text)
-        written_files.names_in_program(text)
-        written_files.names_saved(text)
+        file_writes.names_mentioned(text)
+        file_writes.names_in_program(text)
+        file_writes.names_saved(text)
 
     small = SHELL_UNITS[unit] * (LONGEST_COMMAND // 4 // len(SHELL_UNITS[unit]))
     for _ in range(4):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.guard.memory_commands import tells_memory
+from palazzo.security.memory_commands import tells_memory
 
 
 @pytest.mark.parametrize(

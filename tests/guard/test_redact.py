@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palazzo.bench.labelled_secrets import KINDS, cases, sample
-from palazzo.guard.private import private_spans
-from palazzo.guard.redact import mark, redact
-from palazzo.guard.redact_rows import redact_json, redact_row
 from palazzo.model import Part
-from palazzo.security.secrets import find_secrets
+from palazzo.security.private_spans import private_spans
+from palazzo.security.redactor import mark, redact
+from palazzo.security.row_redactor import redact_json, redact_row
+from palazzo.security.secret_scanner import find_secrets
 
 KEY = b"a key of the palace"
 TOKEN = sample("ghp_{alnum:36}", random.Random(7))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from palazzo.bench.labelled_secrets import KINDS, Case, cases, sample
 from palazzo.bench.ordinary_lines import excerpts
-from palazzo.guard.redact import redact
-from palazzo.security.secrets import find_secrets
+from palazzo.security.redactor import redact
+from palazzo.security.secret_scanner import find_secrets
 
 KEY_IN_THE_FIXTURES = "sk-" + "test-EXAMPLE0123456789abcdef0123456789"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.feeders import Message
-from palazzo.feeders.registry import TRANSCRIPTS
-from palazzo.guard.titles import is_of_host, title_from
+from palazzo.security.clean_titles import is_of_host, title_from
+from palazzo.sources.formats import Message
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 HOSTS = [

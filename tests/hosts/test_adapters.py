@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import pytest
 
-from palazzo.attention.happening import EVENTS, Beginning, Event, HookEvent, Reaction
 from palazzo.errors import UsageError
-from palazzo.hosts.registry import ADAPTERS, adapter_of
+from palazzo.hosts.host_adapters import ADAPTERS, adapter_of
+from palazzo.injection.hook_events import EVENTS, Beginning, Event, HookEvent, Reaction
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "hooks"
 SAYS_EVERYTHING = Reaction(inject="words for the agent", ask="one more turn", tell="a line", hold_back=True)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.attention.happening import EVENTS
 from palazzo.errors import PalaceUnusable
-from palazzo.hosts.answering import LARGEST, NOTHING, answer
-from palazzo.hosts.registry import ADAPTERS
-from palazzo.operations.hook import HookRequest, HookResult
+from palazzo.features.hooks.hook import HookRequest, HookResult
+from palazzo.hosts.hook_exchange import LARGEST, NOTHING, answer
+from palazzo.hosts.host_adapters import ADAPTERS
+from palazzo.injection.hook_events import EVENTS
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "hooks"
 

@@ -12,14 +12,14 @@ from typing import Any
 from tests.mcp.http_served import Address, Reply, running
 
 from palazzo.archive import identity
-from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.http import HttpServer
-from palazzo.mcp.http_socket import bound
-from palazzo.mcp.stdio import in_a_thread
+from palazzo.faces.mcp.client_calls import Surroundings
+from palazzo.faces.mcp.http_endpoint import HttpServer
+from palazzo.faces.mcp.http_socket import bound
+from palazzo.faces.mcp.stdio_server import in_a_thread
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import tokens
-from palazzo.store.tokens import TokenScope
+from palazzo.store import token_rows
+from palazzo.store.token_rows import TokenScope
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 VERSION = "2025-11-25"
@@ -41,14 +41,14 @@ class Served:
         """Make a token and return its secret."""
         with Palace.open(self.palace) as palace, palace.database.transaction() as connection:
             uid = bytes.fromhex(identity.new_id(palace.clock()))
-            secret = self.secrets[name] = tokens.issue(connection, uid, name, scope, palace.clock())
+            secret = self.secrets[name] = token_rows.issue(connection, uid, name, scope, palace.clock())
         return secret
 
     def revoke(self, name: str) -> None:
         """Take a token back."""
         with Palace.open(self.palace) as palace, palace.database.transaction() as connection:
-            (one,) = [one for one in tokens.tokens(connection) if one.name == name]
-            tokens.revoke(connection, one.uid, palace.clock())
+            (one,) = [one for one in token_rows.tokens(connection) if one.name == name]
+            token_rows.revoke(connection, one.uid, palace.clock())
 
     def bearer(self, name: str) -> dict[str, str]:
         """What a request with the token of that name says."""

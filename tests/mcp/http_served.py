@@ -14,9 +14,9 @@ from typing import Any
 
 import uvicorn
 
-from palazzo.mcp.http_guard import LARGEST_HEAD
-from palazzo.mcp.http_protocol import HastyProtocol
-from palazzo.mcp.http_quotas import App
+from palazzo.faces.mcp.http_guard import LARGEST_HEAD
+from palazzo.faces.mcp.http_protocol import HastyProtocol
+from palazzo.faces.mcp.http_quotas import App
 
 PATIENCE = 20.0
 """Seconds after which a test gives up; none waits that long unless something is wrong."""

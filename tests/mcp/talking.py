@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from palazzo.bench.poisoned import Utterance
-from palazzo.bench.poisoned_hosts import SESSIONS
-from palazzo.mcp.calls import OperationCall, Surroundings
-from palazzo.mcp.lines import serve_lines
-from palazzo.operations import calling, registry
+from palazzo.bench.poison_hosts import SESSIONS
+from palazzo.bench.poison_session import Utterance
+from palazzo.faces.mcp.client_calls import OperationCall, Surroundings
+from palazzo.faces.mcp.jsonrpc_lines import serve_lines
+from palazzo.operations import idempotency, registry
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 
@@ -127,7 +127,7 @@ class Talk:
             trust=around.trust,
             palace_opener=lambda context, mode: self.palace,
         ) as context:
-            return calling.call(
+            return idempotency.call(
                 context, registry.operation(operation_call.operation), operation_call.request, operation_call.key
             )
 

@@ -20,20 +20,20 @@ from tests.mcp.http_served import everything
 import palazzo
 from mcp import Client
 from palazzo.errors import UsageError
-from palazzo.mcp import http, scopes
-from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.http import HttpServer
-from palazzo.mcp.http_quotas import SessionQuota
-from palazzo.mcp.http_socket import bound
-from palazzo.mcp.profile import MODULES, TOOLSETS, profile_called
-from palazzo.mcp.stdio import in_a_thread
+from palazzo.faces.mcp import http_endpoint, token_scopes
+from palazzo.faces.mcp.client_calls import Surroundings
+from palazzo.faces.mcp.http_endpoint import HttpServer
+from palazzo.faces.mcp.http_quotas import SessionQuota
+from palazzo.faces.mcp.http_socket import bound
+from palazzo.faces.mcp.profile import MODULES, TOOLSETS, profile_called
+from palazzo.faces.mcp.stdio_server import in_a_thread
+from palazzo.features.notes.forget import ForgetRequest
+from palazzo.features.notes.remember import RememberRequest
+from palazzo.features.tasks.reminders import RemindersRequest
 from palazzo.operations import registry
-from palazzo.operations.forget import ForgetRequest
 from palazzo.operations.operation import request_fields
-from palazzo.operations.remember import RememberRequest
-from palazzo.operations.reminders import RemindersRequest
 from palazzo.palace import Palace
-from palazzo.store.tokens import TokenScope
+from palazzo.store.token_rows import TokenScope
 
 FULL = profile_called("palazzo").tools("full")
 WRITING = sorted(tool.name for tool in FULL if not tool.hints.reads)
@@ -218,17 +218,17 @@ def test_no_tool_that_writes_is_reached_with_a_token_that_reads(served: Served, 
 
 def test_forgetting_at_large_is_the_admins() -> None:
     forget = registry.operation("forget")
-    assert scopes.scope_for(forget, ForgetRequest(ids=("a",))) == "write"
+    assert token_scopes.scope_for(forget, ForgetRequest(ids=("a",))) == "write"
     for request in (
         ForgetRequest(wing="shop"), ForgetRequest(source="x"), ForgetRequest(session="x"), ForgetRequest(tags=("x",)),
     ):  # fmt: skip
-        assert scopes.scope_for(forget, request) == "admin"
+        assert token_scopes.scope_for(forget, request) == "admin"
 
 
 def test_a_file_of_the_servers_machine_is_cited_by_the_admin_alone() -> None:
     remember = registry.operation("remember")
-    assert scopes.scope_for(remember, RememberRequest("A note.")) == "write"
-    assert scopes.scope_for(remember, RememberRequest("A note.", anchors=("src/a.py",))) == "admin"
+    assert token_scopes.scope_for(remember, RememberRequest("A note.")) == "write"
+    assert token_scopes.scope_for(remember, RememberRequest("A note.", anchors=("src/a.py",))) == "admin"
 
 
 def test_a_write_that_is_allowed_is_done(served: Served) -> None:
@@ -240,19 +240,19 @@ def test_a_write_that_is_allowed_is_done(served: Served) -> None:
 
 def test_what_lists_reads_and_what_closes_writes() -> None:
     reminders = registry.operation("reminders")
-    assert scopes.scope_for(reminders, RemindersRequest("open")) == "read"
-    assert scopes.scope_for(reminders, RemindersRequest("done", ("a",))) == "write"
+    assert token_scopes.scope_for(reminders, RemindersRequest("open")) == "read"
+    assert token_scopes.scope_for(reminders, RemindersRequest("done", ("a",))) == "write"
 
 
 @pytest.mark.parametrize("name", list(registry.MODULES))
 def test_every_operation_has_a_scope_and_none_that_writes_only_needs_to_read(name: str) -> None:
-    held = [name in known for known in (scopes.READING, scopes.WRITING, scopes.ADMINS)]
+    held = [name in known for known in (token_scopes.READING, token_scopes.WRITING, token_scopes.ADMINS)]
     assert sum(held) == 1, "name it in mcp/scopes.py"
     operation = registry.operation(name)
     if operation.writes:
-        assert name not in scopes.READING
+        assert name not in token_scopes.READING
     if any(field.type is Path or field.type == tuple[Path, ...] for field in request_fields(operation.request)):
-        assert name in scopes.ADMINS, "it is given paths of the server's machine"
+        assert name in token_scopes.ADMINS, "it is given paths of the server's machine"
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -260,7 +260,7 @@ def test_every_tool_of_every_profile_says_truly_whether_it_reads(profile: str) -
     """A tool that says it only reads is open to a token that reads, or to an admin's alone; no other."""
     for toolset in TOOLSETS:
         for tool in profile_called(profile).tools(toolset):
-            least = scopes.least(registry.operation(tool.operation))
+            least = token_scopes.least(registry.operation(tool.operation))
             if tool.hints.reads:
                 assert least != "write", tool.name
 
@@ -269,15 +269,15 @@ def test_an_operation_that_nobody_named_is_the_admins() -> None:
     class Unnamed:
         name, writes = "unnamed", False
 
-    assert scopes.scope_for(Unnamed(), object()) == "admin"  # type: ignore[arg-type]
-    assert scopes.least(Unnamed()) == "admin"  # type: ignore[arg-type]
+    assert token_scopes.scope_for(Unnamed(), object()) == "admin"  # type: ignore[arg-type]
+    assert token_scopes.least(Unnamed()) == "admin"  # type: ignore[arg-type]
 
 
 def test_an_operation_is_held_to_the_scope_whichever_way_it_is_asked_for(served: Served) -> None:
     """What a resource or a prompt asks for does not pass the check of tools."""
-    from palazzo.mcp import http_scopes
-    from palazzo.mcp.calls import OperationCall, Surroundings
-    from palazzo.operations.remember import RememberRequest
+    from palazzo.faces.mcp import http_scopes
+    from palazzo.faces.mcp.client_calls import OperationCall, Surroundings
+    from palazzo.features.notes.remember import RememberRequest
 
     done: list[OperationCall] = []
 
@@ -330,7 +330,7 @@ def test_a_session_that_there_is_not_is_said(served: Served) -> None:
 
 
 def test_a_token_that_reads_cannot_hold_all_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "SessionQuota", partial(SessionQuota, of_token=5, most=8, for_admins=2))
+    monkeypatch.setattr(http_endpoint, "SessionQuota", partial(SessionQuota, of_token=5, most=8, for_admins=2))
     with served_palace(tmp_path, "core") as served:
         greedy, second = served.token("greedy", "read"), served.token("other", "read")
         owners = served.session()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.mcp.http_palace import HELLO, JSON, VERSION, Served, served_palace
 from tests.mcp.http_served import Reply, reply
 
-from palazzo.mcp.profile import profile_called
+from palazzo.faces.mcp.profile import profile_called
 
 FACTOR = int(os.environ.get("PALAZZO_HTTP", "1"))
 TOOLS = profile_called("palazzo").tools("full")

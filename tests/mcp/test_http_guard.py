@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from tests.mcp.http_served import PATIENCE, Address, everything, reply, served
 
-from palazzo.mcp.http_guard import LARGEST_HEAD, Guard
-from palazzo.mcp.http_names import Names
-from palazzo.mcp.http_protocol import HastyProtocol
-from palazzo.mcp.http_quotas import GRANT_KEY, Grant, Receive, RequestQuota, Scope, Send
+from palazzo.faces.mcp.http_guard import LARGEST_HEAD, Guard
+from palazzo.faces.mcp.http_names import Names
+from palazzo.faces.mcp.http_protocol import HastyProtocol
+from palazzo.faces.mcp.http_quotas import GRANT_KEY, Grant, Receive, RequestQuota, Scope, Send
 
 LARGEST = 100_000
 GOOD = {"Authorization": "Bearer good", "Content-Type": "application/json"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.mcp.http_names import Authority, Names, authority
+from palazzo.faces.mcp.http_names import Authority, Names, authority
 
 OURS = ["localhost", "localhost:8377", "LocalHost:8377", "localhost.", "localhost.:8377", "127.0.0.1", "127.0.0.1:1",
         "[::1]", "[::1]:8377", "[0:0:0:0:0:0:0:1]:8377"]  # fmt: skip

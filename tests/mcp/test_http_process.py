@@ -18,14 +18,14 @@ from tests.mcp.http_palace import HELLO, JSON
 from tests.mcp.http_served import PATIENCE, Address
 
 from palazzo.daemon import http_server
-from palazzo.mcp.calls import Surroundings
-from palazzo.mcp.http import HttpServer
-from palazzo.mcp.http_log import Discreet
-from palazzo.mcp.http_socket import bound
-from palazzo.mcp.stdio import in_a_thread
+from palazzo.faces.mcp.client_calls import Surroundings
+from palazzo.faces.mcp.http_endpoint import HttpServer
+from palazzo.faces.mcp.http_log import Discreet
+from palazzo.faces.mcp.http_socket import bound
+from palazzo.faces.mcp.stdio_server import in_a_thread
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.store import tokens
+from palazzo.store import token_rows
 
 WORDS = "heliotrope"
 """A word that must be nowhere but in the palace and in answers."""
@@ -34,10 +34,10 @@ WORDS = "heliotrope"
 def test_it_serves_until_it_is_told_to_end_and_writes_no_words_and_no_secrets(tmp_path: Path) -> None:
     palace = tmp_path / "palace.db"
     with Palace.open(palace) as opened, opened.database.transaction() as connection:
-        secret = tokens.issue(connection, b"laptop's", "laptop", "write", Micros(1))
+        secret = token_rows.issue(connection, b"laptop's", "laptop", "write", Micros(1))
     variables = {"HOME": str(tmp_path), "PALAZZO_PALACE": str(palace), "PALAZZO_SERVICE": "off"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "palazzo.cli", "mcp", "--http", "127.0.0.1:0"],
+        [sys.executable, "-m", "palazzo.faces.cli", "mcp", "--http", "127.0.0.1:0"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(variables), text=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -146,7 +146,7 @@ def test_who_starts_it_is_told_that_http_is_not_encrypted(tmp_path: Path) -> Non
     path = tmp_path / "palace.db"
     around = Surroundings(tmp_path, {"HOME": str(tmp_path)}, path)
     with Palace.open(path) as open_palace, open_palace.database.transaction() as connection:
-        tokens.issue(connection, b"laptop's", "laptop", "read", Micros(1))
+        token_rows.issue(connection, b"laptop's", "laptop", "read", Micros(1))
 
     def warnings(address: str) -> str:
         with contextlib.closing(bound(address)) as listening:

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.mcp.http_socket import bound
+from palazzo.faces.mcp.http_socket import bound
 
 
 @pytest.mark.parametrize(

@@ -89,14 +89,14 @@ def test_another_user_of_the_machine_cannot_have_the_owners_files_read(tmp_path:
 
 
 def palazzo(variables: dict[str, str], *arguments: str) -> str:
-    command = [sys.executable, "-m", "palazzo.cli", *arguments]
+    command = [sys.executable, "-m", "palazzo.faces.cli", *arguments]
     return subprocess.run(command, env=environment(variables), check=True, capture_output=True, text=True).stdout
 
 
 @contextmanager
 def serve(variables: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Serve the owner's palace at loopback; yield the address, or why there is none."""
-    command = [sys.executable, "-m", "palazzo.cli", "mcp", "--http", "127.0.0.1:0", "--toolset", "full"]
+    command = [sys.executable, "-m", "palazzo.faces.cli", "mcp", "--http", "127.0.0.1:0", "--toolset", "full"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(variables)) as process:
         assert process.stderr is not None
         try:

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from tests.mcp.talking import Talk, in_projects
 
-from palazzo.attention.save_prompt import save_prompt
-from palazzo.attention.tool_names import NAMES
-from palazzo.mcp.profiles.mempalace import INSTRUCTIONS, PROFILE, TOOLS
-from palazzo.mcp.telling import NOTICE
+from palazzo.faces.mcp.entry_lines import NOTICE
+from palazzo.faces.mcp.profiles.mempalace import INSTRUCTIONS, PROFILE, TOOLS
+from palazzo.features.hosts.instructions import NAMES as TEXTS
+from palazzo.injection.save_prompt import save_prompt
+from palazzo.injection.tool_names import NAMES
 from palazzo.model import Place
-from palazzo.operations.instructions import NAMES as TEXTS
 from palazzo.palace import Palace
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.token_counts import estimate_tokens
 
 REQUIRED = object()
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -150,8 +150,8 @@ def test_instructions_and_save_prompts_speak_of_tools_that_there_are() -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_instruction_texts_speak_of_tools_that_there_are(talk: Talk, name: str) -> None:
+    from palazzo.features.hosts.instructions import InstructionsRequest, instructions
     from palazzo.operations.context import Context
-    from palazzo.operations.instructions import InstructionsRequest, instructions
 
     with Context(cwd=talk.cwd, variables={}) as context:
         text = instructions(context, InstructionsRequest(name, "mempalace")).text  # type: ignore[arg-type]
@@ -459,9 +459,9 @@ def test_a_missing_argument_is_named_with_what_was_given_in_its_place(talk: Talk
 def test_remarks_do_not_break_the_json(talk: Talk) -> None:
     added(talk)
     full = replace(talk, profile="palazzo", toolset="full")
+    from palazzo.features.places.room_rename import RoomRenameRequest
     from palazzo.operations import registry
     from palazzo.operations.context import Context
-    from palazzo.operations.room_rename import RoomRenameRequest
 
     with Context(cwd=full.cwd, variables={}, palace_opener=lambda context, mode: talk.palace) as context:
         registry.operation("room_rename").run(context, RoomRenameRequest("zoo/okapis", "giraffes"))

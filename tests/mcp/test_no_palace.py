@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.mcp.talking import Talk
 
-from palazzo.mcp.calls import OperationCall
-from palazzo.operations import calling, registry
+from palazzo.faces.mcp.client_calls import OperationCall
+from palazzo.operations import idempotency, registry
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 
@@ -23,7 +23,7 @@ class Alone(Talk):
     def _run(self, asked: OperationCall) -> Any:
         around = asked.surroundings
         with Context(around.palace, around.cwd, around.variables, trust=around.trust) as context:
-            return calling.call(context, registry.operation(asked.operation), asked.request, asked.key)
+            return idempotency.call(context, registry.operation(asked.operation), asked.request, asked.key)
 
 
 def talk_of(directory: Path, palace: Palace, profile: str) -> Alone:

@@ -15,10 +15,10 @@ from mcp.client.stdio import StdioServerParameters
 
 import palazzo
 from mcp import Client
-from palazzo.mcp.profile import profile_called
-from palazzo.mcp.profiles.shodh import unsupported_tools
+from palazzo.faces.mcp.profile import profile_called
+from palazzo.faces.mcp.profiles.shodh import unsupported_tools
+from palazzo.features.hosts.install import InstallRequest, install
 from palazzo.operations.context import Context
-from palazzo.operations.install import InstallRequest, install
 from palazzo.operations.registry import operation
 
 Known = dict[str, Any]

@@ -13,16 +13,16 @@ import pytest
 from tests.mcp.talking import MODERN, Talk
 
 from palazzo.errors import UsageError
-from palazzo.mcp import answering, profile, reporting
-from palazzo.mcp.calls import OperationCall, OperationCancelled, Surroundings
-from palazzo.mcp.lines import serve_lines
-from palazzo.mcp.server import build, describe_tool
-from palazzo.mcp.tools import LARGEST_ARGUMENT
-from palazzo.mcp.toolsets.core import CORE
-from palazzo.mcp.toolsets.full import FULL
+from palazzo.faces.mcp import profile, progress_reports, tool_call
+from palazzo.faces.mcp.client_calls import OperationCall, OperationCancelled, Surroundings
+from palazzo.faces.mcp.jsonrpc_lines import serve_lines
+from palazzo.faces.mcp.server import build, describe_tool
+from palazzo.faces.mcp.tool import LARGEST_ARGUMENT
+from palazzo.faces.mcp.toolsets.core_toolset import CORE
+from palazzo.faces.mcp.toolsets.full_toolset import FULL
+from palazzo.features.upkeep.verify import CheckView, VerifyResult
 from palazzo.operations.context import Progress
-from palazzo.operations.verify import CheckView, VerifyResult
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.token_counts import estimate_tokens
 
 INVALID_PARAMS = -32602
 
@@ -271,7 +271,7 @@ def test_a_call_that_is_repeated_with_its_key_is_carried_out_once(talk: Talk) ->
 
 
 def test_progress_is_told_to_those_who_ask_and_only_grows(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reporting, "REPORT_INTERVAL", 0.0)
+    monkeypatch.setattr(progress_reports, "REPORT_INTERVAL", 0.0)
 
     async def slow(operation_call: OperationCall) -> Any:
         for what, done in (("reading", 1), ("reading", 3), ("embedding", 1), ("embedding", 2)):
@@ -349,7 +349,7 @@ def test_an_operation_that_is_cancelled_ends_at_its_next_report_and_is_not_answe
 
 
 def test_a_list_goes_on_where_its_cursor_says(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "PAGE", 7)
+    monkeypatch.setattr(tool_call, "PAGE", 7)
     names: list[str] = []
     cursor: dict[str, str] = {}
     while True:

@@ -10,11 +10,11 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from tests.mcp.talking import Talk
 
-from palazzo.guard.injected import palazzo_spans
-from palazzo.mcp.profiles.shodh import INSTRUCTIONS, PROFILE, TOOLS
-from palazzo.mcp.server import describe_tool
+from palazzo.faces.mcp.profiles.shodh import INSTRUCTIONS, PROFILE, TOOLS
+from palazzo.faces.mcp.server import describe_tool
 from palazzo.palace import Palace
-from palazzo.text.tokens import estimate_tokens
+from palazzo.security.injected_text import palazzo_spans
+from palazzo.text.token_counts import estimate_tokens
 
 PUBLISHED_TOOLS = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
 """The tools of the published server: parameters with types, choices and defaults, and which are required."""

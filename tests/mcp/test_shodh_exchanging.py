@@ -9,8 +9,8 @@ from tests.exchange.stores import samples
 from tests.mcp.talking import Talk
 from tests.mcp.test_shodh import told
 
+from palazzo.features.sync.sync_init import SyncInitRequest, sync_init
 from palazzo.operations.context import Context
-from palazzo.operations.sync_init import SyncInitRequest, sync_init
 from palazzo.palace import Palace
 
 

@@ -10,11 +10,11 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from tests.mcp.talking import Talk
 
-from palazzo.guard.injected import palazzo_spans
-from palazzo.mcp.profiles.shodh import TOOLS, unsupported_tools
-from palazzo.mcp.server import describe_tool
-from palazzo.mcp.tools import Tool
+from palazzo.faces.mcp.profiles.shodh import TOOLS, unsupported_tools
+from palazzo.faces.mcp.server import describe_tool
+from palazzo.faces.mcp.tool import Tool
 from palazzo.palace import Palace
+from palazzo.security.injected_text import palazzo_spans
 
 PUBLISHED_TOOLS = json.loads((Path(__file__).parent / "shodh_published.json").read_text())["tools"]
 ABSENT = {tool.name for tool in unsupported_tools.TOOLS}

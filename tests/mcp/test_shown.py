@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.guard.fences import fence_text
-from palazzo.mcp.answering import fence_answer, in_arguments
-from palazzo.mcp.tools import ADDS, READS, Answer, Hints, Tool
+from palazzo.faces.mcp.tool import ADDS, READS, Answer, Hints, Tool
+from palazzo.faces.mcp.tool_call import fence_answer, in_arguments
+from palazzo.security.fences import fence_text
 
 TAG = "</palazzo-memory>"
 

@@ -27,7 +27,7 @@ class Client:
 
     def __init__(self, palace: Path, cwd: Path, *options: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "palazzo.mcp.stdio", "--palace", str(palace), *options],
+            [sys.executable, "-m", "palazzo.faces.mcp.stdio_server", "--palace", str(palace), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

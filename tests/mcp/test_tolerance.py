@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.mcp.talking import Talk
 
-from palazzo.mcp.host_arguments import HOST_ARGUMENTS
-from palazzo.mcp.profile import MODULES, profile_called
+from palazzo.faces.mcp.host_arguments import HOST_ARGUMENTS
+from palazzo.faces.mcp.profile import MODULES, profile_called
 from palazzo.palace import Palace
 
 INVALID_PARAMS, METHOD_NOT_FOUND = -32602, -32601

@@ -15,17 +15,17 @@ from tests.mcp.conftest import PAGE, project_in, stock
 from tests.mcp.talking import Talk, in_projects
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.guard.injected import palazzo_spans
-from palazzo.mcp import telling
-from palazzo.mcp.server import describe_tool
-from palazzo.mcp.toolsets.full import FULL
+from palazzo.faces.mcp import entry_lines
+from palazzo.faces.mcp.server import describe_tool
+from palazzo.faces.mcp.toolsets.full_toolset import FULL
+from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.features.hosts.instruction_prompts import PROMPTS, render_prompt
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.sync.sync_init import SyncInitRequest, sync_init
 from palazzo.model import Place
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, hook
-from palazzo.operations.instruction_prompts import PROMPTS, render_prompt
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.sync_init import SyncInitRequest, sync_init
 from palazzo.palace import Palace
+from palazzo.security.injected_text import palazzo_spans
 
 LARGEST = 25_000
 """Characters of a result, beyond which hosts cut it themselves."""
@@ -477,7 +477,7 @@ def test_an_address_of_nothing_is_named(talk: Talk, uri: str, says: str) -> None
 def test_without_a_palace_there_are_no_resources_and_search_says_how_it_begins(
     tmp_path: Path, palace: Palace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from palazzo.mcp.stdio import in_a_thread
+    from palazzo.faces.mcp.stdio_server import in_a_thread
 
     talk = Talk(palace, tmp_path, variables={"PALAZZO_PALACE": str(tmp_path / "none.db")})
     monkeypatch.setattr(talk, "carry_out", in_a_thread)
@@ -525,8 +525,8 @@ def test_what_is_no_prompt_is_named(talk: Talk, asked: dict[str, Any], says: str
 
 
 def test_entries_are_cut_where_a_result_is_full() -> None:
-    entries = [telling.Entry(str(n), "", "", "", "", "x" * 60) for n in range(3)]
-    told = list(telling.fit_entries(entries, 500))
+    entries = [entry_lines.Entry(str(n), "", "", "", "", "x" * 60) for n in range(3)]
+    told = list(entry_lines.fit_entries(entries, 500))
     assert [len(one.text) for one in told] == [60, 40, 0]
     assert [one.note for one in told] == [
         "",

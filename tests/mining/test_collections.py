@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from tests.feeders.opencode_samples import START, Writer, text, unpack, unpack_live, unpack_storage
 
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineReport, MineRequest
-from palazzo.mining.wanted import SessionFilter
 from palazzo.model import Micros
 from palazzo.palace import Palace
+from palazzo.sources.conversation_filter import SessionFilter
+from palazzo.sources.mining_report import MineReport, MineRequest
+from palazzo.sources.mining_run import mine
 
 Mine = Callable[..., MineReport]
 
@@ -215,7 +215,7 @@ def test_a_file_that_was_read_is_not_opened_again(tmp_path: Path, read: Mine, mo
     def refuse(*arguments: object) -> bytes:
         raise AssertionError("it was opened")
 
-    monkeypatch.setattr("palazzo.mining.discover.read_head", refuse)
+    monkeypatch.setattr("palazzo.sources.discovery.read_head", refuse)
     assert read(tmp_path / "docs").unchanged == first.sources
     shutil.copystat(path, tmp_path / "docs/a.md")
     os.utime(path)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout
 
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
 from palazzo.palace import Palace
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests write repositories")
 

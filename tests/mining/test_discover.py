@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from palazzo.errors import NotFound
-from palazzo.mining.discover import Candidate, Mode, Rules, discover
-from palazzo.mining.walk import Skip
+from palazzo.sources.discovery import Candidate, Mode, Rules, discover
+from palazzo.sources.walk import Skip
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 

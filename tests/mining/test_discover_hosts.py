@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.mining.discover import Candidate, Mode, Rules, discover
-from palazzo.mining.walk import Skip
+from palazzo.sources.discovery import Candidate, Mode, Rules, discover
+from palazzo.sources.walk import Skip
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ROLLOUT = "0.169.0/rollout-2026-11-21T21-00-54-01a1ffe9-7e49-7971-83b4-a2cdeadd0a30.jsonl"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.mining.histories import HOSTS, History, display, histories
+from palazzo.sources.host_histories import HOSTS, History, display, histories
 
 
 @pytest.fixture

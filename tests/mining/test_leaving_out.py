@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.derive.state import complaints, drawers
 
-from palazzo.derive import verify
-from palazzo.mining.discover import Mode
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.index import integrity_checks
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
+from palazzo.sources.discovery import Mode
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_rebuild_leaves_out_what_was_left_out(palace: Palace, project: Path) -
     mined(palace, project)
     palace.rebuild("all")
     assert titles(palace) == {"Guide"}
-    checks = {check.name: (check.ok, check.detail) for check in verify.verify(palace.database, palace.embedder)}
+    checks = {check.name: (check.ok, check.detail) for check in integrity_checks.verify(palace.database, palace.embedder)}
     assert checks["drawers"][0], checks["drawers"]
     assert checks["keywords"][0], checks["keywords"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.feeders import Message, Noise, Row
-from palazzo.mining.pauses import without_pauses
 from palazzo.model import Micros
+from palazzo.sources.formats import Message, Noise, Row
+from palazzo.sources.pause_gaps import without_pauses
 
 PAUSES = [(Micros(10), Micros(20)), (Micros(30), Micros(40))]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
 from palazzo.palace import Palace
-from palazzo.store.places import wing_of_project
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.store.place_rows import wing_of_project
 
 
 def git(directory: Path, *arguments: str) -> None:

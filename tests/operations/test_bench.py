@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import get_args, get_type_hints
 
 from palazzo.bench import BENCHES
-from palazzo.bench.redaction import quality
-from palazzo.operations.bench import BenchRequest
+from palazzo.bench.redaction_figures import quality
+from palazzo.features.bench.bench import BenchRequest
 
 
 def test_every_benchmark_can_be_asked_for() -> None:

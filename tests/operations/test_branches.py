@@ -9,26 +9,26 @@ from tests.archive import conversations
 from tests.operations.test_hook import Clock
 from tests.scope.checkouts import Checkout
 
-from palazzo.mcp import telling
+from palazzo.faces.mcp import entry_lines
+from palazzo.features.branches import branch_labels
+from palazzo.features.branches.branch_labels import shown_name
+from palazzo.features.diary.diary_write import DiaryWriteRequest, diary_write
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_query import KgQueryRequest, kg_query
+from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.features.notes.context_summary import ContextSummaryRequest, context_summary
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.search.hits import HitView
+from palazzo.features.search.list_drawers import ListDrawersRequest, list_drawers
+from palazzo.features.search.search import SearchRequest, SearchResult, search
+from palazzo.features.search.show import ShowRequest, show
+from palazzo.features.tasks.todo_add import TodoAddRequest, todo_add
+from palazzo.features.tasks.todo_list import TodoListRequest, todo_list
+from palazzo.features.wakeup.proactive_context import ProactiveContextRequest, proactive_context
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+from palazzo.git import branch_status_cache
 from palazzo.model import Place
-from palazzo.operations import branches
-from palazzo.operations.branches import shown_name
 from palazzo.operations.context import Context
-from palazzo.operations.context_summary import ContextSummaryRequest, context_summary
-from palazzo.operations.diary_write import DiaryWriteRequest, diary_write
-from palazzo.operations.hits import HitView
-from palazzo.operations.hook import HookRequest, hook
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_query import KgQueryRequest, kg_query
-from palazzo.operations.list_drawers import ListDrawersRequest, list_drawers
-from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.search import SearchRequest, SearchResult, search
-from palazzo.operations.show import ShowRequest, show
-from palazzo.operations.todo_add import TodoAddRequest, todo_add
-from palazzo.operations.todo_list import TodoListRequest, todo_list
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
-from palazzo.scope import standings_kept
 
 BLUE = "The lantern service of the blue deploy listens on port 9000."
 GREEN = "The lantern service listens on port 8443."
@@ -66,8 +66,8 @@ class Memory:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for git as long as it takes: a busy machine must not decide what is known."""
-    monkeypatch.setattr(standings_kept, "ANSWER_WITHIN", 30.0)
-    monkeypatch.setattr(branches, "_SECONDS", 60.0)
+    monkeypatch.setattr(branch_status_cache, "ANSWER_WITHIN", 30.0)
+    monkeypatch.setattr(branch_labels, "_SECONDS", 60.0)
 
 
 @pytest.fixture
@@ -161,11 +161,11 @@ def test_git_that_is_not_there_leaves_it_unknown(memory: Memory, monkeypatch: py
 
 def test_models_are_told_by_a_note_and_people_in_what_is_shown(memory: Memory) -> None:
     hit = memory.hit()
-    assert 'unmerged: "feature/blue"' in telling.of_hit(hit, memory.checkout.root).note
+    assert 'unmerged: "feature/blue"' in entry_lines.of_hit(hit, memory.checkout.root).note
     with memory.at() as context:
         (shown,) = show(context, ShowRequest(hit.id)).entries
     assert (shown.visibility, shown.label) == ("unmerged", 'unmerged: "feature/blue"')
-    assert 'unmerged: "feature/blue"' in telling.of_shown(shown, memory.checkout.root).note
+    assert 'unmerged: "feature/blue"' in entry_lines.of_shown(shown, memory.checkout.root).note
 
 
 def test_wake_up_says_it_behind_each_line(memory: Memory) -> None:

@@ -17,14 +17,15 @@ from tests.operations.keyed_calls import CALLS, Fields, Ids, context, furnish, r
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.errors import PalaceMissing, PalazzoError, UsageError
+from palazzo.features.service import background_process
+from palazzo.index.query import Query
 from palazzo.model import Place
-from palazzo.operations import background, choosing, registry
-from palazzo.operations.calling import call
+from palazzo.operations import registry, source_filter
 from palazzo.operations.context import Context
+from palazzo.operations.idempotency import call
 from palazzo.operations.operation import Operation
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import calls, vectors
+from palazzo.store import answered_calls, vector_rows
 from palazzo.store.database import Database
 
 Furnished = tuple[Path, Ids]
@@ -211,7 +212,7 @@ def test_the_first_call_of_all_makes_the_palace_and_is_kept(tmp_path: Path) -> N
 
 def test_calls_are_forgotten_after_a_week(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keyed(path, "remember", {"text": "One."}, "one")
-    monkeypatch.setattr(calls, "RETENTION_MICROS", -(10**15))
+    monkeypatch.setattr(answered_calls, "RETENTION_MICROS", -(10**15))
     keyed(path, "remember", {"text": "Two."}, "two")
     assert [result and "drawers" in result for _, result in known(path)] == [True]
     before = notes(path)
@@ -259,13 +260,13 @@ def test_vectors_are_made_of_what_is_committed(path: Path, monkeypatch: pytest.M
 
     def start(command: list[str], handles: tuple[int, ...], around: Context) -> bool:
         with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
-            seen.append(vectors.count_pending(connection))
+            seen.append(vector_rows.count_pending(connection))
         return True
 
-    monkeypatch.setattr(background, "_start", start)
+    monkeypatch.setattr(background_process, "_start", start)
     found = registry.operation("remember")
     with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
-        before = vectors.count_pending(connection)
+        before = vector_rows.count_pending(connection)
     with Context(path, path.parent, {"HOME": str(path.parent)}) as around:
         call(around, found, found.request(text="Something new."), "one")
     assert seen == [before + 1]
@@ -312,8 +313,8 @@ def test_what_is_derived_in_a_call_is_committed_by_itself(path: Path, ids: Ids) 
 @pytest.fixture
 def many(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A palace of which forgetting a wing takes three steps."""
-    monkeypatch.setattr(choosing, "AT_ONCE", 2)
-    monkeypatch.setattr("palazzo.operations.forget.AT_ONCE", 2)
+    monkeypatch.setattr(source_filter, "AT_ONCE", 2)
+    monkeypatch.setattr("palazzo.features.notes.forget.AT_ONCE", 2)
     for n in range(5):
         run(path, "remember", {"text": f"Note {n} of many.", "wing": "many", "room": "notes"})
     return path

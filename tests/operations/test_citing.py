@@ -10,17 +10,17 @@ import pytest
 from tests.archive.test_erasing import erase
 
 from palazzo.errors import NotFound, UsageError
+from palazzo.features.facts.kg_add import KgAddRequest, KgAddResult, kg_add
+from palazzo.features.facts.kg_end import KgEndRequest, kg_end
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.undo import UndoRequest, undo
+from palazzo.features.notes.update_drawer import UpdateDrawerRequest, update_drawer
 from palazzo.model import Anchor
-from palazzo.operations.citing import LARGEST, MOST
+from palazzo.operations.cited_files import LARGEST, MOST
 from palazzo.operations.context import Context
-from palazzo.operations.kg_add import KgAddRequest, KgAddResult, kg_add
-from palazzo.operations.kg_end import KgEndRequest, kg_end
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.undo import UndoRequest, undo
-from palazzo.operations.update_drawer import UpdateDrawerRequest, update_drawer
 from palazzo.store import anchors
-from palazzo.store.redaction import fingerprint_key
-from palazzo.text.cited import digest
+from palazzo.store.redaction_state import fingerprint_key
+from palazzo.text.cited_lines import digest
 
 CART = b"def total(items):\r\n    return sum(items)  \r\n\r\nTAX = 1\r\n"
 LINES = ["def total(items):", "    return sum(items)", "", "TAX = 1"]

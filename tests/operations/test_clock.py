@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from palazzo.operations.clock import MachineZone, zone
+from palazzo.operations.caller_clock import MachineZone, zone
 from palazzo.operations.context import Context
 
 

@@ -11,11 +11,11 @@ from tests.derive.test_digests import ROWS
 from tests.operations.test_branches import BLUE, GREEN, Memory
 
 from palazzo.errors import UsageError
+from palazzo.features.branches.diff import DiffRequest, DiffResult, diff
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.tasks.todo_add import TodoAddRequest, todo_add
+from palazzo.features.tasks.todo_done import TodoDoneRequest, todo_done
 from palazzo.model import Place
-from palazzo.operations.diff import DiffRequest, DiffResult, diff
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.todo_add import TodoAddRequest, todo_add
-from palazzo.operations.todo_done import TodoDoneRequest, todo_done
 from palazzo.text.inert import inert
 
 

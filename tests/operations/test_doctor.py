@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from tests.operations.test_installed import SERVES
 
-from palazzo import client, starting
-from palazzo.derive.cut import Cutter
-from palazzo.embed import minilm
+from palazzo.client import rpc, startup
+from palazzo.features.hosts import own_program
+from palazzo.features.hosts.install_codex import trust_keys
+from palazzo.features.service.service_state import address_of
+from palazzo.index import minilm
+from palazzo.index.cutter import Cutter
 from palazzo.model import Place
-from palazzo.operations import own_program
 from palazzo.operations.context import Context
-from palazzo.operations.install_codex import trust_keys
 from palazzo.operations.registry import operation
-from palazzo.operations.service_state import address_of
 from palazzo.palace import Palace
-from palazzo.store import changes
+from palazzo.store import change_log
 
 
 def findings(path: Path) -> dict[str, bool]:
@@ -38,8 +38,8 @@ def test_drawers_that_another_version_cut_are_a_finding_until_they_are_rebuilt(t
     with Palace.open(path) as palace:
         palace.remember("Port 8443, because of the proxy.", Place("api", "decisions"))
         with palace.database.transaction() as connection:
-            _, seq = changes.cursor(connection, Cutter.name)
-            changes.advance(connection, Cutter.name, Cutter.version - 1, seq)
+            _, seq = change_log.cursor(connection, Cutter.name)
+            change_log.advance(connection, Cutter.name, Cutter.version - 1, seq)
         assert findings(path).get("drawers") is False
         palace.rebuild("drawers")
         assert "drawers" not in findings(path)
@@ -126,7 +126,7 @@ def unreadable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_room(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("palazzo.operations.doctor.LEAST_FREE", 1 << 60)
+    monkeypatch.setattr("palazzo.features.upkeep.doctor.LEAST_FREE", 1 << 60)
 
 
 def model_lost(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +148,8 @@ def others_may_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def never_comes_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with around(home) as context:
         where = address_of(context)
-        client.make_directory(where)
-        starting._write(starting._note(where, context.variables), "failed", 1_700_000_000, [])
+        rpc.make_directory(where)
+        startup._write(startup._note(where, context.variables), "failed", 1_700_000_000, [])
 
 
 def line_of_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,9 +226,9 @@ def serving(home: Path, version: str) -> Iterator[None]:
     """Something that says that it is the palace's service, of a version."""
     with around(home) as context:
         where = address_of(context)
-    client.make_directory(where)
+    rpc.make_directory(where)
     told = {"since": 0, "guests": 0, "running": 0, "calls": 0, "memory_mb": 1, "watching": False}
-    answer = {"palazzo": client.PROTOCOL, "ok": True, "version": version, "pid": 4711, "state": told}
+    answer = {"palazzo": rpc.PROTOCOL, "ok": True, "version": version, "pid": 4711, "state": told}
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(where.socket)
         listening.listen()

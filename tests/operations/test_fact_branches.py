@@ -12,12 +12,12 @@ from tests.operations.test_branches import GREEN, Memory, patient
 from tests.operations.test_diff import learned
 from tests.scope.checkouts import Checkout
 
+from palazzo.features.facts.kg_query import KgQueryRequest, QueriedFact, kg_query
+from palazzo.features.wakeup.proactive_context import ProactiveContextRequest, proactive_context
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
 from palazzo.operations import registry
 from palazzo.operations.context import Context
-from palazzo.operations.kg_query import KgQueryRequest, QueriedFact, kg_query
-from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
-from palazzo.store.facts import Provenance
+from palazzo.store.fact_rows import Provenance
 
 __all__ = ["patient"]
 

@@ -11,10 +11,10 @@ import pytest
 from tests.operations.test_branches import Memory, patient
 from tests.scope.checkouts import Checkout
 
-from palazzo.attention.happening import Event
 from palazzo.errors import NotFound, UsageError
+from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.injection.hook_events import Event
 from palazzo.operations import registry
-from palazzo.operations.hook import HookRequest, hook
 
 __all__ = ["patient"]
 
@@ -202,7 +202,7 @@ def test_no_session_is_told_unasked_of_a_fact_that_has_ended(projects: Projects)
 def test_facts_that_have_ended_take_no_place_of_one_that_holds(
     projects: Projects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("palazzo.attention.gathering._FACTS_READ", 2)
+    monkeypatch.setattr("palazzo.injection.wake_up_sources._FACTS_READ", 2)
     projects.run("kg_add", **PORT)
     for n in range(2):
         projects.run("kg_add", **PORT | {"object": f"port {n}"}, valid_to="2025-01-01")

@@ -10,20 +10,20 @@ from tests.archive.conversations import answered, called, file_rows
 from tests.operations.test_hook import START, Clock
 from tests.scope.checkouts import Checkout as Repository
 
-from palazzo.feeders.rendering import call_text
-from palazzo.mcp import telling
+from palazzo.faces.mcp import entry_lines
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_query import KgQueryRequest, kg_query
+from palazzo.features.hooks.hook import HookRequest, ToolCall, hook
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.search import hit_freshness
+from palazzo.features.search.hits import CitationView, HitView
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.show import ShowRequest, show
+from palazzo.features.wakeup.proactive_context import ProactiveContextRequest, proactive_context
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
 from palazzo.model import Place, Source
-from palazzo.operations import freshening
 from palazzo.operations.context import Context
-from palazzo.operations.hits import CitationView, HitView
-from palazzo.operations.hook import HookRequest, ToolCall, hook
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_query import KgQueryRequest, kg_query
-from palazzo.operations.proactive_context import ProactiveContextRequest, proactive_context
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.search import SearchRequest, search
-from palazzo.operations.show import ShowRequest, show
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
+from palazzo.sources.formats.block_text import call_text
 
 RULE = "Cart totals are rounded half up, as the tax office wants it."
 CODE = "".join(f"def rounded_{n}(total: Decimal) -> Decimal:\n    return total.quantize(STEP_{n})\n" for n in range(9))
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def context(project: Repository, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
-    monkeypatch.setattr("palazzo.scope.freshness.TIMEOUT_SECONDS", 20.0)
+    monkeypatch.setattr("palazzo.git.freshness.TIMEOUT_SECONDS", 20.0)
     variables = {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off", "TZ": "UTC", "PALAZZO_MIN_MESSAGES": "1"}
     with Context(tmp_path / "palace.db", project.root, variables, clock=clock) as opened:
         remember(opened, RememberRequest(RULE, kind="decision", anchors=(WHERE,)))
@@ -94,7 +94,7 @@ def test_a_hit_says_that_its_file_is_gone(context: Context, project: Repository)
 
 def test_a_model_is_told_of_it_beside_the_words(context: Context, project: Repository) -> None:
     rewrite(project, "")
-    assert f"(changed since: {WHERE})" in telling.of_hit(found(context), project.root).lines
+    assert f"(changed since: {WHERE})" in entry_lines.of_hit(found(context), project.root).lines
 
 
 def test_what_cites_nothing_or_belongs_to_another_project_is_unknown(context: Context, tmp_path: Path) -> None:
@@ -201,5 +201,5 @@ def test_few_of_many_files_are_named_and_the_others_counted(context: Context, pr
 
 
 def test_a_path_of_many_lines_is_told_on_one(context: Context) -> None:
-    assert freshening._place("a\nb\u202e\x1b[1m.py", 1, 2) == "a b [1m.py:1-2"
-    assert len(freshening._place("x" * 500, 0, 0)) < 130
+    assert hit_freshness._place("a\nb\u202e\x1b[1m.py", 1, 2) == "a b [1m.py:1-2"
+    assert len(hit_freshness._place("x" * 500, 0, 0)) < 130

@@ -11,17 +11,17 @@ import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
 
-from palazzo import alone, starting
-from palazzo.mcp.calls import OperationCancelled
+from palazzo.client import offline_hook, startup
+from palazzo.faces.mcp.client_calls import OperationCancelled
+from palazzo.features.hooks import hook_prompt
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.hooks.hook_answers import HANDED_OVER, HookAnswer, HookCall
+from palazzo.features.ledger.why import WhyRequest, why
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.tasks.remind import RemindRequest, remind
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
 from palazzo.model import Micros, Place, Role, Source
-from palazzo.operations import hook_prompt
 from palazzo.operations.context import Context, Progress
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.hook_answers import HANDED_OVER, HookAnswer, HookCall
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.remind import RemindRequest, remind
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
-from palazzo.operations.why import WhyRequest, why
 from palazzo.store import hook_sessions, ledger
 
 PROMPT = HookRequest("claude-code", "prompt", "s-1", prompt="what did we decide about the retry budget?")
@@ -385,9 +385,9 @@ def began_alone(context: Context, session: str, source: str) -> None:
     variables = {**context.variables, "PALAZZO_SERVICE": "on", "XDG_RUNTIME_DIR": str(context.cwd)}
     payload = json.dumps({"session_id": session, "source": source}).encode()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(starting, "begin", lambda *_: "")
+        patched.setattr(startup, "begin", lambda *_: "")
         assert (
-            alone.answer("claude-code", "SessionStart", payload, str(context.palace_path), variables) == alone.NOTHING
+            offline_hook.answer("claude-code", "SessionStart", payload, str(context.palace_path), variables) == offline_hook.NOTHING
         )
 
 

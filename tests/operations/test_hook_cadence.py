@@ -14,8 +14,8 @@ import apsw
 import pytest
 from tests.feeders import opencode_samples
 
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, HookResult, hook
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXPECTED = json.loads((FIXTURES / "claude-code" / "EXPECTED-18-turns.json").read_text("utf-8"))

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from palazzo.errors import PalazzoError
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.wake_up import WakeUpRequest, wake_up
 from palazzo.store import hook_sessions, items
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

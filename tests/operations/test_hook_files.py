@@ -9,12 +9,12 @@ import pytest
 from tests.archive import conversations
 from tests.archive.conversations import said
 
-from palazzo.archive.door import NewItem
+from palazzo.archive.ingest import NewItem
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.hooks.hook import HookRequest, ToolCall, hook
+from palazzo.features.notes.remember import RememberRequest, remember
 from palazzo.model import Place, Source
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, ToolCall, hook
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.remember import RememberRequest, remember
 
 RULE = "Cart totals are rounded half up, as the tax office wants it."
 TALK = "The rounding in src/cart.py:2 is wrong for nets of nine cents."

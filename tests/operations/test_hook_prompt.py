@@ -14,13 +14,13 @@ from tests.derive import test_digests
 from tests.derive.test_failures import ERROR, SESSION, TESTS, ran
 from tests.operations.test_hook import START, Clock, injections, note
 
-from palazzo.archive.door import NewItem
+from palazzo.archive.ingest import NewItem
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.tasks.remind import RemindRequest, remind
 from palazzo.model import ItemId, Micros, Place, Source
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.remind import RemindRequest, remind
 
 PROMPT = HookRequest("claude-code", "prompt", "s-1", prompt="why only four?")
 DEPLOY = (

@@ -12,19 +12,19 @@ from tests.archive.test_erasing import erase_places
 from tests.operations.test_hook import DECISION, HOUR, PROMPT, START, Clock, note
 
 from palazzo.errors import AmbiguousId, NotFound, PalazzoError, UsageError
-from palazzo.mcp.answering import in_session
-from palazzo.mcp.calls import Surroundings
-from palazzo.operations import pausing
-from palazzo.operations.background import failure_file
+from palazzo.faces.mcp.client_calls import Surroundings
+from palazzo.faces.mcp.tool_call import in_session
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.ledger.why import WhyRequest, WhyResult, why
+from palazzo.features.search.show import ShowRequest, show
+from palazzo.features.service.background_process import failure_file
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.pause import PauseRequest, pause
+from palazzo.features.upkeep.resume import ResumeRequest, resume
+from palazzo.features.upkeep.status import StatusRequest, status
+from palazzo.operations import pause_state
 from palazzo.operations.context import Context
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.pause import PauseRequest, pause
-from palazzo.operations.resume import ResumeRequest, resume
-from palazzo.operations.show import ShowRequest, show
-from palazzo.operations.status import StatusRequest, status
-from palazzo.operations.why import WhyRequest, WhyResult, why
-from palazzo.security.callers import SESSION
+from palazzo.security.call_origin import SESSION
 from palazzo.store import hook_sessions
 
 STOP = HookRequest("claude-code", "stop", "s-1")
@@ -208,10 +208,10 @@ def test_a_time_that_is_none_or_is_over_pauses_nothing(context: Context, said: s
 
 
 def test_what_cannot_be_read_is_a_pause_without_an_end(context: Context) -> None:
-    file = pausing.pause_file(context.palace_path)
+    file = pause_state.pause_file(context.palace_path)
     for written in (b"", b"soon\n", b"\xff\x00", "²".encode()):
         file.write_bytes(written)
-        assert pausing.pause_of(context) == pausing.Pause(None)
+        assert pause_state.pause_of(context) == pause_state.Pause(None)
 
 
 def test_a_pause_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from tests.archive.test_erasing import erase
 from tests.derive.test_failures import ERROR, SESSION, TESTS, edited, ran, used
 from tests.operations.test_hook import START, Clock, injections
 
-from palazzo.archive.door import NewItem
+from palazzo.archive.ingest import NewItem
+from palazzo.features.hooks.hook import HookRequest, HookResult, ToolCall, hook
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.tasks.remind import RemindRequest, remind
 from palazzo.model import ItemId, Place, Source
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, HookResult, ToolCall, hook
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.remind import RemindRequest, remind
-from palazzo.store import places
+from palazzo.store import place_rows
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLAUDE = FIXTURES / "claude-code"
@@ -101,7 +101,7 @@ def test_a_command_that_says_it_failed_is_a_failure_whatever_its_exit_code(conte
 def test_an_edited_file_is_named_from_the_root_of_its_project(context: Context, ask: Ask) -> None:
     """Also where the project lay then. What lies elsewhere stays as it was named, and so does what was quoted."""
     with context.writing().database.transaction() as connection:
-        places.file_project(connection, context.project.identity, context.project_wing, "/srv/api")
+        place_rows.file_project(connection, context.project.identity, context.project_wing, "/srv/api")
     for n, (file, shown) in enumerate(
         [
             (str(context.project_root / "src" / "cart.py"), "src/cart.py"),

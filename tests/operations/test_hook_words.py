@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from palazzo.daemon.prompts import Prompts
+from palazzo.daemon.pending_prompts import Prompts
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.search.search import SearchRequest, search
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.search import SearchRequest, search
 from palazzo.store import items
 
 ASKED = "Which retry budget did we settle on for the gateway?"

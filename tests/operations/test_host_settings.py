@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.text.test_json_edit import SPACE, loaded, written
 
-from palazzo.operations import host_settings, recognising, wiring
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, HostHooks
+from palazzo.features.hosts import entry_matcher, hook_wiring, host_settings
+from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, HostHooks
 from palazzo.text import json_edit
 
 PROGRAM = "/opt/mein Büro/bin/palazzo"
@@ -20,11 +20,11 @@ THEIRS = {"hooks": [{"type": "command", "command": "notify-send done"}]}
 
 
 def ours(value: Any) -> bool:
-    return recognising.hook(value, "claude-code", "linux") is not None
+    return entry_matcher.hook(value, "claude-code", "linux") is not None
 
 
 def installed(text: str | None, wired: HostHooks = CLAUDE_CODE, program: str = PROGRAM) -> str:
-    return host_settings.with_hooks(text, wiring.entries(wired, program), wired.host)
+    return host_settings.with_hooks(text, hook_wiring.entries(wired, program), wired.host)
 
 
 def uninstalled(text: str | None) -> str | None:
@@ -50,7 +50,7 @@ def settings_of_somebody(draw: st.DrawFn) -> str:
     return f"{gap}{{{gap}{f',{gap}'.join(members)}{gap}}}{draw(SPACE)}"
 
 
-LINE = wiring.status_line(PROGRAM)
+LINE = hook_wiring.status_line(PROGRAM)
 
 
 @pytest.mark.parametrize("text", ["{}", "{ }", '{\n  "model": "opus"\n}\n', '{"hooks": {}, "statusLine": null}', "[]"])
@@ -66,7 +66,7 @@ def test_a_status_line_of_ours_comes_and_goes_without_a_trace(text: str) -> None
 
 
 def test_a_status_line_of_ours_is_brought_up_to_date_and_keeps_what_a_person_said_of_it() -> None:
-    before = json.dumps({"statusLine": {**wiring.status_line("/old/palazzo"), "padding": 0}})
+    before = json.dumps({"statusLine": {**hook_wiring.status_line("/old/palazzo"), "padding": 0}})
     assert said(host_settings.with_status_line(before, LINE, False)) == {"statusLine": {**LINE, "padding": 0}}
 
 
@@ -96,7 +96,7 @@ def there_and_back(text: str) -> None:
         with_ours = installed(text)
     except ValueError:
         return  # `hooks` that are no object: refused, and named
-    wanted = wiring.entries(CLAUDE_CODE, PROGRAM)
+    wanted = hook_wiring.entries(CLAUDE_CODE, PROGRAM)
     hooks = said(with_ours)["hooks"]
     assert {event: groups[-1] for event, groups in hooks.items() if event in wanted} == wanted
     assert installed(with_ours) == with_ours
@@ -108,7 +108,7 @@ def there_and_back(text: str) -> None:
 @settings(max_examples=10, deadline=None)
 @given(text=written())
 def test_a_server_comes_and_goes_without_a_trace(text: str) -> None:
-    entry = wiring.server("claude-code", PROGRAM)
+    entry = hook_wiring.server("claude-code", PROGRAM)
     for whole in (text, f'{{"mcpServers":{text}}}'):
         try:
             more = host_settings.with_server(whole, entry)
@@ -121,7 +121,7 @@ def test_a_server_comes_and_goes_without_a_trace(text: str) -> None:
 
 def test_a_file_that_is_made_is_gone_afterwards() -> None:
     assert uninstalled(installed(None)) is None
-    entry = wiring.server("codex", PROGRAM)
+    entry = hook_wiring.server("codex", PROGRAM)
     made = host_settings.with_server(None, entry)
     assert host_settings.without_servers(made, host_settings.is_our_server) is None
     made = host_settings.with_toml_server(None, entry)
@@ -152,7 +152,7 @@ def test_older_forms_of_ours_are_replaced_where_they_stand_and_others_stay() -> 
         "Notification": [{"hooks": [{"type": "command", "command": "palazzo hook claude-code notification"}]}],
     }
     after = json.loads(installed(json.dumps({"hooks": hooks})))["hooks"]
-    wanted = wiring.entries(CLAUDE_CODE, PROGRAM)["Stop"]
+    wanted = hook_wiring.entries(CLAUDE_CODE, PROGRAM)["Stop"]
     assert after["Stop"] == [THEIRS, wanted, {"hooks": [wrapped]}, {"matcher": "*", "hooks": [wrapped]}]
     assert "Notification" not in after
 
@@ -181,7 +181,7 @@ def test_ours_is_what_starts_us_and_does_nothing_else(line: str, is_ours: bool) 
 
 def test_windows_paths_are_recognised_there() -> None:
     for line in (r'"C:\Program Files\palazzo.exe" hook codex stop', r"C:\bin\palazzo.exe hook codex stop"):
-        assert recognising.hook({"type": "command", "command": line}, "codex", "win32") is not None
+        assert entry_matcher.hook({"type": "command", "command": line}, "codex", "win32") is not None
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ def test_what_has_another_shape_is_refused(text: str, why: str) -> None:
 def test_another_server_of_our_name_is_refused_and_never_taken_away() -> None:
     theirs = '{"mcpServers": {"palazzo": {"command": "npx", "args": ["palazzo-art"]}}}'
     with pytest.raises(ValueError, match="something else"):
-        host_settings.with_server(theirs, wiring.server("claude-code"))
+        host_settings.with_server(theirs, hook_wiring.server("claude-code"))
     assert host_settings.without_servers(theirs, host_settings.is_our_server) == theirs
 
 
 def test_a_server_of_ours_keeps_what_a_person_said_of_it() -> None:
     mine = {"command": "palazzo", "args": ["mcp", "--palace", "/old", "--toolset", "full"], "env": {"A": "b"}}
     text = host_settings.with_server(
-        json.dumps({"mcpServers": {"palazzo": mine}}), wiring.server("claude-code", PROGRAM)
+        json.dumps({"mcpServers": {"palazzo": mine}}), hook_wiring.server("claude-code", PROGRAM)
     )
     assert json.loads(text)["mcpServers"]["palazzo"] == {
         "command": PROGRAM,
@@ -228,11 +228,11 @@ CONFIG = 'model = "x"\r\n[mcp_servers.mem]\r\ncommand = "m" # é\r\n\r\n[feature
     "text", ["", "\n", "# only this", CONFIG, CONFIG + "\r\n", "\n\n\n", 'a = """\n[b]\n"""', "a = nan"]
 )
 def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
-    entry = wiring.server("codex", PROGRAM)
+    entry = hook_wiring.server("codex", PROGRAM)
     more = host_settings.with_toml_server(text, entry)
     assert tomllib.loads(more)["mcp_servers"]["palazzo"] == entry
     assert host_settings.with_toml_server(more, entry) == more
-    moved = host_settings.with_toml_server(more, wiring.server("codex", "/elsewhere"))
+    moved = host_settings.with_toml_server(more, hook_wiring.server("codex", "/elsewhere"))
     assert tomllib.loads(moved)["mcp_servers"]["palazzo"]["command"] == "/elsewhere"
     back = host_settings.with_toml_server(moved.replace("/elsewhere", "/elsewhere/palazzo"), entry)
     assert back == more
@@ -247,7 +247,7 @@ def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
 
 
 def test_a_table_that_an_older_version_wrote_is_brought_up_to_date() -> None:
-    entry = wiring.server("codex", PROGRAM)
+    entry = hook_wiring.server("codex", PROGRAM)
     old = '[mcp_servers.palazzo]\ncommand = "palazzo" # mine\nargs = ["mcp"]\nstartup_timeout_sec = 9\n\n[tui]\nx = 1\n'
     new = host_settings.with_toml_server(old, entry)
     assert tomllib.loads(new) == {"mcp_servers": {"palazzo": {**entry, "startup_timeout_sec": 9}}, "tui": {"x": 1}}
@@ -256,7 +256,7 @@ def test_a_table_that_an_older_version_wrote_is_brought_up_to_date() -> None:
 @pytest.mark.parametrize("text", ["a = ", "mcp_servers = { mem = { command = 'x' } }", "mcp_servers = 1"])
 def test_toml_that_cannot_be_added_to_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"not valid TOML|by hand"):
-        host_settings.with_toml_server(text, wiring.server("codex"))
+        host_settings.with_toml_server(text, hook_wiring.server("codex"))
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_a_server_of_ours_that_cannot_be_taken_out_is_refused_and_not_passed_ove
     with pytest.raises(ValueError, match="by hand"):
         host_settings.without_toml_servers(text, host_settings.is_our_server)
     with pytest.raises(ValueError, match="by hand"):
-        host_settings.with_toml_server(text, wiring.server("codex", PROGRAM))
+        host_settings.with_toml_server(text, hook_wiring.server("codex", PROGRAM))
 
 
 @settings(max_examples=20, deadline=None)
@@ -307,6 +307,6 @@ def test_half_a_block_is_refused() -> None:
 
 
 def test_codex_gets_its_own_entries() -> None:
-    text = host_settings.with_hooks(None, wiring.entries(CODEX, PROGRAM), "codex")
-    assert json.loads(text)["hooks"] == {k: [v] for k, v in wiring.entries(CODEX, PROGRAM).items()}
+    text = host_settings.with_hooks(None, hook_wiring.entries(CODEX, PROGRAM), "codex")
+    assert json.loads(text)["hooks"] == {k: [v] for k, v in hook_wiring.entries(CODEX, PROGRAM).items()}
     assert json_edit.read(text).kind == "object"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.operations import own_program
+from palazzo.features.hosts import own_program
+from palazzo.features.hosts.install_codex import trust_keys
+from palazzo.features.hosts.install_state import TOOLS_TOLD_OF, HostStatus, inspect_hosts
+from palazzo.features.hosts.memory_block import BODY
 from palazzo.operations.context import Context
-from palazzo.operations.install_codex import trust_keys
-from palazzo.operations.installed import TOOLS_TOLD_OF, HostStatus, inspect_hosts
-from palazzo.operations.memory_block import BODY
 from palazzo.operations.registry import operation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
@@ -111,7 +111,7 @@ def test_codex_runs_nothing_before_it_is_trusted_and_again_after_a_change(tmp_pa
 
 def test_the_hash_of_trust_is_codex_own() -> None:
     """As Codex 0.169 gave it by `hooks/list` for this definition."""
-    from palazzo.operations import install_codex
+    from palazzo.features.hosts import install_codex
 
     handler = {"type": "command", "command": "'/tmp/p7 ü/bin/palazzo' hook codex stop", "timeout": 10}
     known = "sha256:4e017dc4fb2826ff71baf557280ecb1e238686d8c53fff40f18345be589b9417"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.operations.test_installed import kinds, look, program, wire
 
-from palazzo.operations import install_opencode
+from palazzo.features.hosts import install_opencode
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.operations.test_installed import kinds, look, program, wire
 
-from palazzo.operations import install_pi
+from palazzo.features.hosts import install_pi
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
 

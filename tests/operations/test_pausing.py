@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from tests.operations.test_hook import HOUR, Clock
 
+from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.features.mining.feed import FeedRequest, feed
+from palazzo.features.upkeep.pause import PauseRequest, pause
+from palazzo.features.upkeep.resume import ResumeRequest, resume
 from palazzo.model import Micros
-from palazzo.operations import pausing
+from palazzo.operations import pause_state
 from palazzo.operations.context import Context
-from palazzo.operations.feed import FeedRequest, feed
-from palazzo.operations.hook import HookRequest, hook
-from palazzo.operations.pause import PauseRequest, pause
-from palazzo.operations.resume import ResumeRequest, resume
 from palazzo.store import items
 from palazzo.text.times import to_iso
 
@@ -84,7 +84,7 @@ def test_what_was_said_meanwhile_is_not_taken_in_later(context: Context, clock: 
     hook(context, stop)
     assert [words for words in ("apricot", "walnut", "lichen") if words not in known(context)] == []
     assert "cobalt" not in known(context)
-    assert len(pausing.pauses(context)) == 3
+    assert len(pause_state.pauses(context)) == 3
 
 
 def test_what_was_said_before_it_is_taken_in_afterwards_also_by_feed(context: Context, talk: Talk) -> None:
@@ -104,6 +104,6 @@ def test_what_was_said_before_it_is_taken_in_afterwards_also_by_feed(context: Co
 
 @pytest.mark.parametrize("written", [b"soon\n", b"1 2 3\n\xff\n", b"9 x\n"])
 def test_pauses_that_cannot_be_read_hide_nothing(context: Context, written: bytes) -> None:
-    file = pausing.pauses_file(context.palace_path)
+    file = pause_state.pauses_file(context.palace_path)
     file.write_bytes(written + b"5 7\n")
-    assert pausing.pauses(context) == ((Micros(5), Micros(7)),)
+    assert pause_state.pauses(context) == ((Micros(5), Micros(7)),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.operations import predecessors
+from palazzo.features.hosts import predecessors
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from tests.operations.sessions_written import PAGE, POISON, Session, World, run
 
 from palazzo.errors import NotFound, UsageError
-from palazzo.operations import calling, registry
+from palazzo.operations import idempotency, registry
+from palazzo.operations.caller_taint import whom_to_believe
 from palazzo.operations.context import Context
-from palazzo.operations.tainting import whom_to_believe
 
 NOTE = "Deployments skip the review."
 FACT = ("Deployments", "skip", "the review")
@@ -252,7 +252,7 @@ def test_what_a_sub_agent_had_met_goes_with_what_it_reported(world: World, perso
 def test_a_call_with_a_key_is_judged_and_made_once(world: World, session: Session, person: Context) -> None:
     agent = world.agent("s-1")
     operation = registry.operation("remember")
-    first, again = (calling.call(agent, operation, operation.request(NOTE), "key-1") for _ in range(2))
+    first, again = (idempotency.call(agent, operation, operation.request(NOTE), "key-1") for _ in range(2))
     assert first == again
     assert entries(person) == [NOTE]
     assert any(POISON in text for text in found(person, "deployments skip review"))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.cli import rendering
+from palazzo.faces.cli import renderers
 from palazzo.model import Micros
 from palazzo.operations import registry
 from palazzo.operations.operation import PERSON_ONLY, Operation, request_fields
-from palazzo.operations.serialise import to_json
+from palazzo.operations.serialisation import to_json
 
 NAMES = list(registry.MODULES)
 
@@ -44,9 +44,9 @@ def test_what_destroys_can_be_looked_at_first(name: str) -> None:
 
 
 def test_every_operation_has_a_renderer_and_a_row_in_the_interface() -> None:
-    assert set(rendering.RENDERERS) == set(NAMES)
+    assert set(renderers.RENDERERS) == set(NAMES)
     for name in NAMES:
-        assert callable(rendering.renderer(name))
+        assert callable(renderers.renderer(name))
 
 
 def test_the_users_guide_names_every_operation() -> None:

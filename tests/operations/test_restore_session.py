@@ -15,11 +15,11 @@ from tests.feeders.host_samples import FIXTURES, sessions_of
 from tests.feeders.opencode_samples import unpack, unpack_storage
 
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.features.mining.host_layouts import claude_code_project, pi_project
+from palazzo.features.mining.restore_session import RestoreSessionResult
 from palazzo.model import Micros
 from palazzo.operations.context import Context
-from palazzo.operations.host_layouts import claude_code_project, pi_project
 from palazzo.operations.registry import operation
-from palazzo.operations.restore_session import RestoreSessionResult
 from palazzo.text.times import parse_timestamp
 
 CLAUDE = FIXTURES / "claude-code" / "2.1.330" / "fe532e01-9804-438f-a6da-df3ae7e1b7a7.jsonl"

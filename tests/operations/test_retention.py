@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.context import Context
-from palazzo.operations.finding import Diagnosis
 from palazzo.operations.registry import operation
 
 DAY = 24 * 3600

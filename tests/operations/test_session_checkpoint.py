@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from palazzo.features.diary.diary_read import DiaryReadRequest, diary_read
+from palazzo.features.diary.session_checkpoint import SessionCheckpointRequest, session_checkpoint
+from palazzo.features.hooks.hook import HookRequest, hook
 from palazzo.model import Micros
 from palazzo.operations.context import Context
-from palazzo.operations.diary_read import DiaryReadRequest, diary_read
-from palazzo.operations.hook import HookRequest, hook
-from palazzo.operations.session_checkpoint import SessionCheckpointRequest, session_checkpoint
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
 SESSION = FIXTURE.stem

@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 from tests.operations.test_hook import START
 
-from palazzo.derive import lagging
-from palazzo.derive.claiming import ClaimBatch, ClaimConsumer
 from palazzo.errors import ConsumerStopped
-from palazzo.graph import contradictions
-from palazzo.graph.contradictions import ComparedText
+from palazzo.features.facts.kg_add import KgAddRequest, kg_add
+from palazzo.features.facts.kg_conflicts import KgConflictsRequest, kg_conflicts
+from palazzo.features.facts.kg_suggest import KgSuggestRequest, kg_suggest
+from palazzo.features.hooks.hook import hook
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.service.background_process import failure_file, note_failure
+from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.repair import RepairRequest, repair
+from palazzo.features.upkeep.status import StatusRequest, status
+from palazzo.features.upkeep.verify import VerifyRequest, verify
+from palazzo.index import async_consumer
+from palazzo.knowledge import contradictions
+from palazzo.knowledge.claim_consumer import ClaimBatch, ClaimConsumer
+from palazzo.knowledge.contradictions import ComparedText
 from palazzo.model import Micros
-from palazzo.operations.background import failure_file, note_failure
+from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.context import Context
-from palazzo.operations.doctor import DoctorRequest, doctor
-from palazzo.operations.finding import Diagnosis
-from palazzo.operations.hook import hook
-from palazzo.operations.kg_add import KgAddRequest, kg_add
-from palazzo.operations.kg_conflicts import KgConflictsRequest, kg_conflicts
-from palazzo.operations.kg_suggest import KgSuggestRequest, kg_suggest
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.repair import RepairRequest, repair
-from palazzo.operations.status import StatusRequest, status
-from palazzo.operations.verify import VerifyRequest, verify
-from palazzo.store import keywords
+from palazzo.store import keyword_table
 from palazzo.store.database import Connection
 
 NOTES = (
@@ -41,7 +41,7 @@ class FailingClaims(ClaimConsumer):
     """Claims; fails on the drawer with a certain name."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
-        if any("Quetzalcoatl" in keywords.body_of(connection, thing) for thing in things):
+        if any("Quetzalcoatl" in keyword_table.body_of(connection, thing) for thing in things):
             raise ValueError("Quetzalcoatl")
         return super().make(connection, things)
 
@@ -57,7 +57,7 @@ def context(tmp_path: Path) -> Iterator[Context]:
 
 
 def let_claims_fail(context: Context) -> None:
-    lagging.follow(context.writing().database, FailingClaims(Micros(1)))
+    async_consumer.follow(context.writing().database, FailingClaims(Micros(1)))
 
 
 def findings(context: Context, name: str) -> list[Diagnosis]:

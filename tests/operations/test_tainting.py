@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from tests.operations.sessions_written import PAGE, POISON, Session, World, run
 
-from palazzo import client
+from palazzo.client import rpc
 from palazzo.errors import UsageError
-from palazzo.guard.taint import AGENTS_VARIABLES
-from palazzo.operations import tainting, unkept
+from palazzo.operations import caller_taint, unarchived_transcripts
+from palazzo.operations.caller_taint import whom_to_believe
 from palazzo.operations.context import Context
-from palazzo.operations.tainting import whom_to_believe
+from palazzo.security.note_taint import AGENTS_VARIABLES
 
 NOTE = "Deployments skip the review."
 
@@ -183,7 +183,7 @@ def test_what_is_typed_in_an_agents_shell_is_the_agents(world: World, session: S
 
 
 def test_a_service_is_told_whether_a_shell_is_an_agents() -> None:
-    passed = client.surroundings("/", dict.fromkeys(AGENTS_VARIABLES, "1"))["variables"]
+    passed = rpc.surroundings("/", dict.fromkeys(AGENTS_VARIABLES, "1"))["variables"]
     assert set(passed) >= set(AGENTS_VARIABLES)
 
 
@@ -260,7 +260,7 @@ def test_without_a_name_a_session_in_another_project_is_not_the_callers(world: W
 def test_what_there_was_no_time_to_take_in_is_judged(
     world: World, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tainting, "_READING", -1.0)
+    monkeypatch.setattr(caller_taint, "_READING", -1.0)
     session.reads_a_page()
     newer = world.session("s-2")
     newer.asks("Something else.")
@@ -378,7 +378,7 @@ def test_a_transcript_that_is_too_long_to_wait_for_is_judged(
     session.asks("What does the page say?")
     if kept:
         assert whom_to_believe(world.agent(session.name)).trust == "agent"
-    monkeypatch.setattr(tainting, "_MOST_OWN", 100)
+    monkeypatch.setattr(caller_taint, "_MOST_OWN", 100)
     session.reads_a_page()
     assert whom_to_believe(world.agent(session.name)).trust == "external"
     assert not any(POISON in hit.text for hit in run(world.context(), "search", POISON).hits)
@@ -427,7 +427,7 @@ def test_a_sub_agent_that_is_not_archived_is_judged_by_its_own_transcript(
 def test_a_transcript_that_is_too_long_to_be_read_may_hold_anything(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unkept, "_LARGEST", 100)
+    monkeypatch.setattr(unarchived_transcripts, "_LARGEST", 100)
     unknown = Session(world, "5f0c1a9e-unheard")
     unknown.asks("Nothing of note, at some length.")
     assert whom_to_believe(world.agent(unknown.name)).trust == "external"

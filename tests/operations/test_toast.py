@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.operations import toast
+from palazzo.features.hooks import toast
 
 HOSTILE = 'Saved "$(touch /tmp/x)" & <b>`id`</b> \\ --help; rm -rf ~\nand more'
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from tests.operations.test_hook import DECISION, PROMPT, START, Clock, note
 
+from palazzo.features.hooks.hook import HookRequest, HookResult, hook
+from palazzo.features.ledger.why import WhyRequest, why
+from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.wakeup import proactive_context
+from palazzo.features.wakeup.proactive_context import MemoryView, ProactiveContextResult
 from palazzo.model import Micros
-from palazzo.operations import proactive_context
 from palazzo.operations.context import Context
-from palazzo.operations.hook import HookRequest, HookResult, hook
-from palazzo.operations.proactive_context import MemoryView, ProactiveContextResult
-from palazzo.operations.remember import RememberRequest, remember
-from palazzo.operations.why import WhyRequest, why
 from palazzo.store import hook_sessions, ledger, transcripts
 from palazzo.text.times import to_iso
 

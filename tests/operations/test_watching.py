@@ -19,10 +19,11 @@ import pytest
 import watchfiles
 from tests.feeders.opencode_samples import START, Writer, text
 
-from palazzo.operations import listening, pausing, watching
+from palazzo.features.mining import file_events, source_watch
+from palazzo.features.mining.source_watch import SourceWatcher, WatchEvent
+from palazzo.operations import pause_state
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.operations.watching import SourceWatcher, WatchEvent
 
 PATIENCE = 60.0
 """Seconds after which a test gives up on what should take one or two."""
@@ -124,14 +125,14 @@ def test_while_it_is_paused_nothing_is_read(home: Path, variables: dict[str, str
     watcher = Watcher(home, variables)
     with watcher.open() as context:
         context.writing()
-        pausing.begin(context, None)
+        pause_state.begin(context, None)
         watcher.start()
         with transcript.open("a") as file:
             file.write(said(4, "word number 4"))
         watcher.stop()
         assert not watcher.finds("word number 4")
         assert sum(event.items for event in watcher.told) == 0
-        pausing.end(context)
+        pause_state.end(context)
     after = Watcher(home, variables)
     after.start()
     after.stop()
@@ -202,7 +203,7 @@ def test_documents_of_a_project_that_was_read_before_are_read_as_they_change(
 def test_a_history_that_appears_later_is_noticed(
     home: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "_LOOK_ROUND", 0.3)
+    monkeypatch.setattr(source_watch, "_LOOK_ROUND", 0.3)
     extra = home / "notes"
     extra.mkdir()
     with watch(home, variables, extra) as watcher:
@@ -241,7 +242,7 @@ def test_a_source_that_fails_is_told_of_once_and_costs_no_other(
 def test_where_the_system_tells_nothing_changes_are_looked_for(
     home: Path, variables: dict[str, str], transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening, "_LOOK_EVERY", 0.2)
+    monkeypatch.setattr(file_events, "_LOOK_EVERY", 0.2)
 
     def no_room(*places: Path, **options: Any) -> Any:
         raise OSError(28, "OS file watch limit reached")
@@ -264,7 +265,7 @@ def test_it_ends_cleanly_and_there_is_one_of_it(
     home: Path, variables: dict[str, str], transcript: Path, number: signal.Signals
 ) -> None:
     sources = str(Path(__file__).parents[2] / "src")
-    command = [sys.executable, "-m", "palazzo.cli", "watch", "--json"]
+    command = [sys.executable, "-m", "palazzo.faces.cli", "watch", "--json"]
     environment = {**variables, "PYTHONPATH": sources}
     process = subprocess.Popen(
         command, env=environment, cwd=home / "work", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

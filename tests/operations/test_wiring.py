@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from palazzo.hosts.registry import ADAPTERS
-from palazzo.mcp.configs import HOSTS
-from palazzo.operations import wiring
-from palazzo.operations.wiring import CLAUDE_CODE, CODEX, WIRINGS, HostHooks
+from palazzo.faces.mcp.client_configs import HOSTS
+from palazzo.features.hosts import hook_wiring
+from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, WIRINGS, HostHooks
+from palazzo.hosts.host_adapters import ADAPTERS
 
 
 @pytest.mark.parametrize("wired", WIRINGS.values(), ids=WIRINGS)
@@ -20,7 +20,7 @@ def test_what_is_wired_is_what_the_host_and_the_command_line_call_it(wired: Host
 
 
 def test_claude_code_starts_the_program_without_a_shell() -> None:
-    entry = wiring.entries(CLAUDE_CODE, "/opt/my tools/palazzo")["Stop"]
+    entry = hook_wiring.entries(CLAUDE_CODE, "/opt/my tools/palazzo")["Stop"]
     assert entry == {
         "hooks": [
             {
@@ -35,7 +35,7 @@ def test_claude_code_starts_the_program_without_a_shell() -> None:
 
 def test_codex_gets_a_line_for_a_shell() -> None:
     def line(**given: object) -> str:
-        return str(wiring.entries(CODEX, "/opt/my tools/palazzo", **given)["Stop"]["hooks"][0]["command"])  # type: ignore[arg-type]
+        return str(hook_wiring.entries(CODEX, "/opt/my tools/palazzo", **given)["Stop"]["hooks"][0]["command"])  # type: ignore[arg-type]
 
     assert line() == "'/opt/my tools/palazzo' hook codex stop"
     assert line(platform="nt") == '"/opt/my tools/palazzo" hook codex stop'
@@ -45,20 +45,20 @@ def test_codex_gets_a_line_for_a_shell() -> None:
 def test_session_end_says_its_time_out_and_every_other_too() -> None:
     """Claude Code ends it after 1.5 seconds where none is said; Codex complains about more than three."""
     for wired in WIRINGS.values():
-        for entry in wiring.entries(wired, optional=["pre-tool"]).values():
+        for entry in hook_wiring.entries(wired, optional=["pre-tool"]).values():
             assert all(hook["timeout"] >= 3 for hook in entry["hooks"])
-    assert wiring.entries(CODEX)["SessionEnd"]["hooks"][0]["timeout"] == 3
+    assert hook_wiring.entries(CODEX)["SessionEnd"]["hooks"][0]["timeout"] == 3
 
 
 def test_an_optional_event_is_wired_where_it_is_wanted() -> None:
-    assert "PreToolUse" not in wiring.entries(CLAUDE_CODE)
-    assert "PreToolUse" in wiring.entries(CLAUDE_CODE, optional=["pre-tool"])
+    assert "PreToolUse" not in hook_wiring.entries(CLAUDE_CODE)
+    assert "PreToolUse" in hook_wiring.entries(CLAUDE_CODE, optional=["pre-tool"])
 
 
 @pytest.mark.parametrize("host", WIRINGS)
 def test_the_server_is_what_print_config_prints(host: str) -> None:
-    printed, ours = HOSTS[host].form("/x/palazzo", ["mcp"]), wiring.server(host, "/x/palazzo")
+    printed, ours = HOSTS[host].form("/x/palazzo", ["mcp"]), hook_wiring.server(host, "/x/palazzo")
     if host == "claude-code":
-        assert json.loads(printed) == {"mcpServers": {wiring.SERVER: ours}}
+        assert json.loads(printed) == {"mcpServers": {hook_wiring.SERVER: ours}}
     else:
         assert all(f"{name} = {json.dumps(value)}" in printed for name, value in ours.items())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.archive.conversations import Ticking
 
-from palazzo.archive.door import NewItem, file, prepare
-from palazzo.archive.guarding import Guard
 from palazzo.archive.identity import message_id
+from palazzo.archive.ingest import NewItem, file, prepare
+from palazzo.archive.ingest_guard import Guard
 from palazzo.model import Micros, Place, Source
 from palazzo.palace import Palace
 from palazzo.store import drawers
@@ -58,8 +58,8 @@ def test_a_window_s_cosine_is_that_of_the_mean_of_its_vectors(palace: Palace, ta
     embedder = palace.embedder()
     vectors = embedder.embed(list(WORDS))
     query = embedder.embed_query("pilot fog")
-    from palazzo.recall.vectors import VectorIndex
-    from palazzo.store.vectors import embedder_id
+    from palazzo.index.vector_index import VectorIndex
+    from palazzo.store.vector_rows import embedder_id
 
     with palace.database.transaction() as connection:
         index = VectorIndex(embedder_id(connection, embedder.id, embedder.dimension), embedder.dimension)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, file_rows, said
 
+from palazzo.index.duplicates import near, same
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.recall.duplicates import near, same
 
 LONG = "\n\n".join(
     f"Paragraph {n} tells of the {n * 37}th crane that came down to the river that day." for n in range(90)

@@ -9,9 +9,9 @@ from tests.archive.conversations import PLACE, answered, called, file_rows, file
 from tests.reliability.sizes import chances, scaled
 
 from palazzo.errors import UsageError
+from palazzo.index.query import Query
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 PIECES = (
     *"\"'`*^:(){}[]<>+-.\\/|?$%&~#@!=,;_ \t\n\r\0\x1b\x7f",

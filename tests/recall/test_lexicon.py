@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from palazzo.index.lexicon import Lexicon
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.recall.lexicon import Lexicon
-from palazzo.store import changes, keywords, places
+from palazzo.store import change_log, keyword_table, place_rows
 
 PLACE = Place("w", "r")
 
@@ -18,12 +18,12 @@ def frequency(palace: Palace, lexicon: Lexicon, word: str) -> int:
 def index_without_a_change(palace: Palace, rows: range) -> None:
     """Put drawers into the keyword index behind the change log's back, to see when words are counted."""
     with palace.database.transaction() as connection:
-        keywords.index(connection, ((row, "zebra", "", "") for row in rows))
+        keyword_table.index(connection, ((row, "zebra", "", "") for row in rows))
 
 
 def change(palace: Palace, count: int) -> None:
     with palace.database.transaction() as connection:
-        changes.append(connection, "drawer~", range(count))
+        change_log.append(connection, "drawer~", range(count))
 
 
 def test_a_word_s_count_follows_what_is_filed_and_forgotten(palace: Palace) -> None:
@@ -42,7 +42,7 @@ def test_drawers_are_counted_by_scope(palace: Palace) -> None:
     palace.remember("there", Place("elsewhere", "r"))
     with palace.database.snapshot() as connection:
         assert lexicon.drawers(connection) == 2
-        assert lexicon.drawers(connection, [keywords.wing_filter(places.stretches(connection, "w"))]) == 1
+        assert lexicon.drawers(connection, [keyword_table.wing_filter(place_rows.stretches(connection, "w"))]) == 1
 
 
 def test_a_common_word_is_counted_anew_once_it_may_be_off_by_more_than_a_hundredth(palace: Palace) -> None:
@@ -62,10 +62,10 @@ def test_nothing_counted_before_a_rebuild_is_held(palace: Palace) -> None:
         palace.remember(f"zebra {n}", PLACE)
     assert frequency(palace, lexicon, "zebra") == 150
     with palace.database.transaction() as connection:
-        keywords.clear(connection)
+        keyword_table.clear(connection)
     assert frequency(palace, lexicon, "zebra") == 150
     palace.rebuild("fts")
     with palace.database.transaction() as connection:
-        keywords.clear(connection)
-        changes.append(connection, "reset", [0])
+        keyword_table.clear(connection)
+        change_log.append(connection, "reset", [0])
     assert frequency(palace, lexicon, "zebra") == 0

@@ -10,11 +10,11 @@ from tests.archive.conversations import DAY, EPOCH, PLACE, Ticking, file_rows, f
 from tests.derive.year import MONTHS, Year
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive import retired
+from palazzo.index import retired_drawers
+from palazzo.index.query import Query
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import changes
+from palazzo.store import change_log
 
 
 def on(day: int) -> Micros:
@@ -134,7 +134,7 @@ def test_nothing_is_kept_of_the_past_before_somebody_asks(palace: Palace) -> Non
     palace.forget(note.drawers)
     palace.search(Query("heron"))
     with palace.database.snapshot() as connection:
-        assert changes.cursor(connection, retired.NAME) == (0, 0)
+        assert change_log.cursor(connection, retired_drawers.NAME) == (0, 0)
         assert list(connection.execute("SELECT * FROM past")) == []
 
 

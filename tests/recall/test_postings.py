@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from palazzo.index import keyword_candidates as recall_keywords
+from palazzo.index import posting_lists
+from palazzo.index.lexicon import Lexicon
+from palazzo.index.posting_lists import Postings
+from palazzo.index.query import Query, understand
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.recall import keywords as recall_keywords
-from palazzo.recall import postings
-from palazzo.recall.lexicon import Lexicon
-from palazzo.recall.postings import Postings
-from palazzo.recall.query import Query, understand
-from palazzo.store import keywords, places
+from palazzo.store import keyword_table, place_rows
 from palazzo.store.database import Connection
-from palazzo.text.words import any_of, literals
+from palazzo.text.word_forms import any_of, literals
 
 WORDS = [
     "retry",
@@ -52,19 +52,19 @@ def held(
 ) -> tuple[dict[int, float], dict[int, float] | None]:
     scored = own.score(connection, leading, following, filters, ())
     assert scored is not None
-    return postings.best(scored.leading, 10), None if scored.both is None else postings.best(scored.both, 10)
+    return posting_lists.best(scored.leading, 10), None if scored.both is None else posting_lists.best(scored.both, 10)
 
 
 def assert_as_the_index_scores(palace: Palace, own: Postings) -> None:
     """Of all sentences, in and outside a scope, the same drawers with the very same scores."""
     with palace.database.snapshot() as connection:
-        in_wing = [keywords.wing_filter(places.stretches(connection, "w"))]
-        for filters in ([], in_wing, [*in_wing, keywords.kind_filter("note")]):
+        in_wing = [keyword_table.wing_filter(place_rows.stretches(connection, "w"))]
+        for filters in ([], in_wing, [*in_wing, keyword_table.kind_filter("note")]):
             for words in SENTENCES:
                 leading, following = literals(words), literals(["cache", "of"])
                 both = f"({any_of(leading)}) AND ({any_of(following)})"
-                expected = dict(keywords.matches(connection, any_of(leading), filters, 10))
-                followed = dict(keywords.matches(connection, both, filters, 10))
+                expected = dict(keyword_table.matches(connection, any_of(leading), filters, 10))
+                followed = dict(keyword_table.matches(connection, both, filters, 10))
                 assert held(connection, own, leading, following, filters) == (expected, followed), words
 
 
@@ -104,7 +104,7 @@ def test_what_another_connection_has_seen_later_is_not_told_to_an_older_snapshot
 
 
 def test_words_that_were_asked_for_long_ago_give_way(palace: Palace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "_MOST_HELD", 20)
+    monkeypatch.setattr(posting_lists, "_MOST_HELD", 20)
     own = Postings()
     fill(palace, random.Random(5), 40)
     assert_as_the_index_scores(palace, own)
@@ -123,7 +123,7 @@ def test_sizes_of_more_than_a_byte_and_two_are_read(palace: Palace) -> None:
         palace.remember("zebra " * count, Place("w", "r"))
     with palace.database.snapshot() as connection:
         leading = literals(["zebra"])
-        expected = dict(keywords.matches(connection, any_of(leading), [], 10))
+        expected = dict(keyword_table.matches(connection, any_of(leading), [], 10))
         assert held(connection, Postings(), leading, [], [])[0] == expected
 
 
@@ -132,7 +132,7 @@ def test_of_equal_scores_the_older_drawers_are_the_best(palace: Palace) -> None:
         palace.remember("a zebra", Place("w", "r"))
     with palace.database.snapshot() as connection:
         leading = literals(["zebra"])
-        expected = dict(keywords.matches(connection, any_of(leading), [], 10))
+        expected = dict(keyword_table.matches(connection, any_of(leading), [], 10))
         assert held(connection, Postings(), leading, [], [])[0] == expected
 
 

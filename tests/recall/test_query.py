@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.recall.query import Query, understand
+from palazzo.index.query import Query, understand
 
 
 def test_a_person_who_is_named_is_known_and_left_out_of_the_sentence() -> None:

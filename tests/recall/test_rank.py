@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from palazzo.recall.around import Around
-from palazzo.recall.fuse import Candidate
-from palazzo.recall.query import ParsedQuery
-from palazzo.recall.rank import (
+from palazzo.index.fusion import Candidate
+from palazzo.index.neighbour_search import Around
+from palazzo.index.query import ParsedQuery
+from palazzo.index.ranking import (
     CO_USE_WEIGHT,
     RERANK_LIMIT,
     TALK,

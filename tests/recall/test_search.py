@@ -24,15 +24,15 @@ from tests.derive.state import drawers
 from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive.reading import read_drawer
+from palazzo.archive.archive_reader import read_drawer
 from palazzo.errors import UsageError
+from palazzo.index import search_pipeline as recall_search
+from palazzo.index.query import Query
+from palazzo.index.search_pipeline import Answer
+from palazzo.index.vector_index import VectorIndex
 from palazzo.model import Micros, Part, Place
 from palazzo.palace import Palace
-from palazzo.recall import search as recall_search
-from palazzo.recall.query import Query
-from palazzo.recall.search import Answer
-from palazzo.recall.vectors import VectorIndex
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.token_counts import estimate_tokens
 
 WEB = Place("web", "login")
 MINUTE = 60_000_000

@@ -6,9 +6,9 @@ import pytest
 from tests.archive.conversations import PLACE
 from tests.store.test_ledger import begin, tell, use
 
+from palazzo.index.query import Query
+from palazzo.index.search_pipeline import Answer
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.recall.search import Answer
 
 OWLS = "Owls hunt near the old barn at night, they say."
 BATS = "Bats hunt near the old barn at night, they say."

@@ -16,11 +16,11 @@ from tests.archive.conversations import EPOCH, PLACE, Ticking, file_rows, file_v
 from tests.derive.state import drawers
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derive import embed
+from palazzo.index import passage_embedding
+from palazzo.index.vector_index import Filter, VectorIndex
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
-from palazzo.recall.vectors import Filter, VectorIndex
-from palazzo.store import vectors
+from palazzo.store import vector_rows
 from palazzo.store.database import Connection
 
 PLACES = (PLACE, Place("web", "login"), Place("web", "auth"))
@@ -112,7 +112,7 @@ class FollowedIndex(RuleBasedStateMachine):
     @invariant()
     def equals_one_that_was_read_anew(self) -> None:
         with self.reader.database.snapshot() as connection:
-            current = embed.current_embedder(connection)
+            current = passage_embedding.current_embedder(connection)
             if current is None:
                 return
             if self.index is None or self.index.embedder != current[0]:
@@ -122,7 +122,7 @@ class FollowedIndex(RuleBasedStateMachine):
             fresh.follow(connection)
             query = self.embedder.embed_query("word1 text")
             assert seen_by(self.index, connection, query) == seen_by(fresh, connection, query)
-            assert len(fresh) == len(list(vectors.vectors_of(connection, current[0])))
+            assert len(fresh) == len(list(vector_rows.vectors_of(connection, current[0])))
 
 
 TestFollowedIndex = FollowedIndex.TestCase
@@ -150,8 +150,8 @@ def filled(palace: Palace) -> Callable[[NDArray[np.float32]], VectorIndex]:
     def fill(matrix: NDArray[np.float32]) -> VectorIndex:
         hashes = [n.to_bytes(16) for n in range(1, len(matrix) + 1)]
         with palace.database.transaction() as connection:
-            row = vectors.embedder_id(connection, "synthetic", matrix.shape[1])
-            vectors.insert_vectors(connection, row, embed.quantise(hashes, matrix))
+            row = vector_rows.embedder_id(connection, "synthetic", matrix.shape[1])
+            vector_rows.insert_vectors(connection, row, passage_embedding.quantise(hashes, matrix))
             connection.executemany(
                 "INSERT INTO drawer(id, uid, kind, source, thread, ordinal, turn, room, role, author, title,"
                 " created_at, recorded_at, trust, branch, commit_id, locator, size, marks)"

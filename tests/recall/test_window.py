@@ -6,11 +6,11 @@ import pytest
 from tests.archive.conversations import EPOCH, PLACE, answered, called, file_rows, file_version, said
 from tests.derive.state import drawers
 
+from palazzo.index.presentation import Hit, Reason
+from palazzo.index.query import Query
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
-from palazzo.recall.present import Hit, Reason
-from palazzo.recall.query import Query
-from palazzo.text.tokens import cut, estimate_tokens
+from palazzo.text.token_counts import cut, estimate_tokens
 
 MINUTE = 60_000_000
 LONG = "the zebra queue was moved to Redis since the old one lost every third message at night, says the runbook"

@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 
-from palazzo import client, locks
+from palazzo import locks
+from palazzo.client import rpc
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 MAIN = SOURCES / "palazzo" / "__main__.py"
@@ -51,8 +52,8 @@ class Services:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("CREATE TABLE write (key PRIMARY KEY, text, by)")
         database.close()
-        where = client.address(str(self.palace), variables)
-        client.make_directory(where)
+        where = rpc.address(str(self.palace), variables)
+        rpc.make_directory(where)
         self._lock = locks.try_lock(where.lock)
         self._all: list[subprocess.Popen[bytes]] = []
 

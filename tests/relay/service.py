@@ -19,16 +19,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from palazzo import client
+from palazzo.client import rpc
 
 
 class Service:
     """Serves the relay's connections, each in a thread."""
 
     def __init__(self, palace: str, writes: str) -> None:
-        self.where = client.address(palace, os.environ)
+        self.where = rpc.address(palace, os.environ)
         self.writes = writes
-        client.make_directory(self.where)
+        rpc.make_directory(self.where)
         Path(self.where.socket).unlink(missing_ok=True)
         self.listening = socket.socket(socket.AF_UNIX)
         self.listening.bind(f"{self.where.socket}.new")

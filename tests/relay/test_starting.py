@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from tests.relay.conftest import INITIALIZE, MAIN, Host, relay_command
 
-from palazzo import client, paths, rendezvous, start
-from palazzo.lines import LONGEST_LINE
-from palazzo.relay import split_lines
+from palazzo import paths
+from palazzo.client import launcher, rpc, service_address
+from palazzo.client.jsonl import LONGEST_LINE
+from palazzo.client.mcp_relay import split_lines
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ from palazzo.relay import split_lines
 def test_a_command_line_for_the_relay_says_which_palace_profile_and_toolset(
     typed: str, palace: str | None, profile: str, toolset: str
 ) -> None:
-    asked = start.parse_options(typed.split())
+    asked = launcher.parse_options(typed.split())
     assert asked is not None
     assert (asked.palace, asked.profile, asked.toolset) == (palace, profile, toolset)
 
@@ -42,7 +43,7 @@ def test_a_command_line_for_the_relay_says_which_palace_profile_and_toolset(
     ],
 )  # fmt: skip
 def test_every_other_command_line_is_left_to_the_whole_program(typed: str) -> None:
-    assert start.parse_options(typed.split()) is None
+    assert launcher.parse_options(typed.split()) is None
 
 
 def test_what_is_no_relay_is_done_by_the_whole_program(variables: dict[str, str]) -> None:
@@ -61,12 +62,12 @@ def test_the_directory_is_named_as_the_client_names_it(tmp_path: Path, monkeypat
     other.mkdir()
     linked.symlink_to(real)
     monkeypatch.chdir(real)
-    assert start.directory({}) == str(real)
-    assert start.directory({"PWD": str(linked)}) == str(linked)
-    assert start.directory({"PWD": str(other)}) == str(real)
-    assert start.directory({"PWD": "."}) == str(real)
-    assert start.directory({"PWD": str(tmp_path / "none")}) == str(real)
-    assert start.directory({"PWD": str(other), "OPENCODE": "1"}) == str(other)
+    assert launcher.directory({}) == str(real)
+    assert launcher.directory({"PWD": str(linked)}) == str(linked)
+    assert launcher.directory({"PWD": str(other)}) == str(real)
+    assert launcher.directory({"PWD": "."}) == str(real)
+    assert launcher.directory({"PWD": str(tmp_path / "none")}) == str(real)
+    assert launcher.directory({"PWD": str(other), "OPENCODE": "1"}) == str(other)
 
 
 def test_a_directory_that_was_removed_is_named_as_it_was_or_as_home(
@@ -77,8 +78,8 @@ def test_a_directory_that_was_removed_is_named_as_it_was_or_as_home(
     monkeypatch.chdir(gone)
     gone.rmdir()
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert start.directory({"PWD": str(gone)}) == str(tmp_path)
-    assert start.directory({"PWD": str(tmp_path)}) == str(tmp_path)
+    assert launcher.directory({"PWD": str(gone)}) == str(tmp_path)
+    assert launcher.directory({"PWD": str(tmp_path)}) == str(tmp_path)
 
 
 def test_a_service_of_an_earlier_version_is_looked_for_where_it_listened(
@@ -89,10 +90,10 @@ def test_a_service_of_an_earlier_version_is_looked_for_where_it_listened(
     runtime = places / str(os.getuid())
     runtime.mkdir()
     variables = {"XDG_RUNTIME_DIR": "/run/mine", "TMPDIR": "/var/tmp"}
-    directories = [address.directory for address in rendezvous.former_addresses("/p.db", variables)]
+    directories = [address.directory for address in service_address.former_addresses("/p.db", variables)]
     assert directories == ["/run/mine/palazzo", f"{runtime}/palazzo", f"/var/tmp/palazzo-{os.getuid()}"]
-    assert client.address("/p.db", variables).directory not in directories
-    assert [address.directory for address in rendezvous.former_addresses("/p.db", {"TMPDIR": "/tmp"})] == [
+    assert rpc.address("/p.db", variables).directory not in directories
+    assert [address.directory for address in service_address.former_addresses("/p.db", {"TMPDIR": "/tmp"})] == [
         f"{runtime}/palazzo"
     ]
 
@@ -115,7 +116,7 @@ def test_without_a_service_the_process_becomes_the_server(variables: dict[str, s
     host = Host(relay_command(Path(variables["HOME"]) / "palace.db"), {**variables, "PALAZZO_SERVICE": "off"})
     try:
         assert host.ask("initialize", INITIALIZE, 0)["result"]["serverInfo"]["name"] == "palazzo"
-        assert b"palazzo.mcp.stdio" in command_of(host)
+        assert b"palazzo.faces.mcp.stdio_server" in command_of(host)
         assert host.close() == 0
         assert not Path(variables["HOME"], "palazzo").exists()
     finally:

@@ -14,7 +14,7 @@ import pytest
 from tests.relay.conftest import Host, killing, relay_command
 from tests.reliability.sizes import chances, scaled
 
-from palazzo import client
+from palazzo.client import rpc
 from palazzo.errors import ServiceUnavailable
 
 
@@ -23,12 +23,12 @@ class Real:
 
     def __init__(self, variables: dict[str, str]) -> None:
         self.palace = Path(variables["HOME"]) / "palace.db"
-        self._where = client.address(str(self.palace), variables)
+        self._where = rpc.address(str(self.palace), variables)
 
     def pid(self) -> int | None:
         """The process that serves now."""
         try:
-            stream, answer = client.greet(self._where, {"want": "calls", "any": True})
+            stream, answer = rpc.greet(self._where, {"want": "calls", "any": True})
         except ServiceUnavailable:
             return None
         stream.close()
@@ -44,8 +44,8 @@ class Real:
 
     def give_way(self) -> None:
         """Ask as a client of a later version does."""
-        with pytest.raises(client.GivingWay):
-            client.connect(self._where, {"want": "calls", "version": "99.0"})
+        with pytest.raises(rpc.GivingWay):
+            rpc.connect(self._where, {"want": "calls", "version": "99.0"})
 
     def notes(self) -> list[str]:
         """The texts of all items that are in the palace."""

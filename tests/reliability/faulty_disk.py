@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from palazzo.store import checksums
+from palazzo.store import page_checksums
 
 NEVER = 1 << 60
 Failure = Callable[[], BaseException]
@@ -21,7 +21,7 @@ Failure = Callable[[], BaseException]
 
 def below() -> str:
     """The file system that this one stands on: the one that keeps checksums, if that can be had."""
-    return "cksmvfs" if checksums.install() else "unix"
+    return "cksmvfs" if page_checksums.install() else "unix"
 
 
 def broken() -> BaseException:

@@ -35,11 +35,11 @@ def say(line: str) -> None:
 
 def writer(path: str, name: str, count: str) -> None:
     """File rows one by one, each acknowledged when it is committed."""
-    from palazzo.archive import door, identity
-    from palazzo.archive.door import NewItem
-    from palazzo.archive.guarding import Guard
-    from palazzo.derive import follow
-    from palazzo.derive.cut import Cutter
+    from palazzo.archive import identity, ingest
+    from palazzo.archive.ingest import NewItem
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.index.consumer import follow
+    from palazzo.index.cutter import Cutter
     from palazzo.model import Micros, Place, Source
     from palazzo.store import schema
     from palazzo.store.database import Database
@@ -55,8 +55,8 @@ def writer(path: str, name: str, count: str) -> None:
         uid = identity.message_id("test", name, str(n))
         row = NewItem(uid, text, "message", "user" if n % 3 == 0 else "assistant", f"{text}\n".encode(), ordinal=n)
         with database.transaction() as connection:
-            door.file(
-                connection, source, Place("api", "auth"), door.prepare([row], guard), Micros(time.time_ns() // 1000)
+            ingest.file(
+                connection, source, Place("api", "auth"), ingest.prepare([row], guard), Micros(time.time_ns() // 1000)
             )
         say(uid)
     database.close()
@@ -64,11 +64,11 @@ def writer(path: str, name: str, count: str) -> None:
 
 def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
     """File rows in batches, so many a second, until it is ended; say how many are committed."""
-    from palazzo.archive import door, identity
-    from palazzo.archive.door import NewItem
-    from palazzo.archive.guarding import Guard
-    from palazzo.derive import follow
-    from palazzo.derive.cut import Cutter
+    from palazzo.archive import identity, ingest
+    from palazzo.archive.ingest import NewItem
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.index.consumer import follow
+    from palazzo.index.cutter import Cutter
     from palazzo.model import Micros, Place, Source
     from palazzo.store import schema
     from palazzo.store.database import Database
@@ -86,7 +86,7 @@ def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
         ]  # fmt: skip
         with database.transaction() as connection:
             now = Micros(time.time_ns() // 1000)
-            door.file(connection, source, Place("api", "auth"), door.prepare(rows, guard), now)
+            ingest.file(connection, source, Place("api", "auth"), ingest.prepare(rows, guard), now)
         done += size
         say(str(done))
         time.sleep(max(0.0, began + done / float(a_second) - time.monotonic()))
@@ -94,8 +94,8 @@ def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
 
 def restorer(path: str, file: str) -> None:
     """Restore a backup over a palace; say so when it is there."""
+    from palazzo.features.backup.restore import RestoreRequest, restore
     from palazzo.operations.context import Context
-    from palazzo.operations.restore import RestoreRequest, restore
 
     variables = {"HOME": str(Path(path).parent), "PALAZZO_SERVICE": "off"}
     with Context(Path(path), Path(path).parent, variables) as context:
@@ -106,9 +106,9 @@ def restorer(path: str, file: str) -> None:
 
 def miner(path: str, directory: str) -> None:
     """Mine a directory; say how many items are committed."""
-    from palazzo.mining.mine import mine
-    from palazzo.mining.report import MineRequest
     from palazzo.palace import Palace
+    from palazzo.sources.mining_report import MineRequest
+    from palazzo.sources.mining_run import mine
 
     say("ready")
     with Palace.open(Path(path)) as palace:
@@ -123,8 +123,8 @@ def miner(path: str, directory: str) -> None:
 
 def reader(path: str, seconds: str, *words: str) -> None:
     """Search again and again; say how many drawers were seen to be live before each search, and found by it."""
+    from palazzo.index.query import Query
     from palazzo.palace import Palace
-    from palazzo.recall.query import Query
 
     palace_path = Path(path)
     while not palace_path.exists():
@@ -165,16 +165,16 @@ def embedder(path: str, name: str, swap: str) -> None:
 
 def eraser(path: str, words: str) -> None:
     """Erase words; say so when it is committed, and when the file is cleared of them."""
-    from palazzo.archive import erasing
-    from palazzo.archive.erasing import ErasureRequest
+    from palazzo.archive import erasure
+    from palazzo.archive.erasure import ErasureRequest
     from palazzo.palace import Palace
-    from palazzo.text.hashed import ANYWHERE
+    from palazzo.text.hashed_words import ANYWHERE
 
     with Palace.open(Path(path)) as palace:
         say("ready")
         wanted = ErasureRequest({words: ANYWHERE})
         with palace.database.snapshot() as connection:
-            found = erasing.survey(connection, wanted, lambda what, done, total: None)
+            found = erasure.survey(connection, wanted, lambda what, done, total: None)
         palace.erase(wanted, found)
         say("erased")
         palace.finish_erasing()
@@ -186,10 +186,10 @@ def miner_who_answers(path: str, directory: str) -> None:
     import json
     import threading
 
-    from palazzo.mining.mine import mine
-    from palazzo.mining.report import MineRequest
+    from palazzo.index.query import Query
     from palazzo.palace import Palace
-    from palazzo.recall.query import Query
+    from palazzo.sources.mining_report import MineRequest
+    from palazzo.sources.mining_run import mine
 
     project, stopped = Path(directory), threading.Event()
 
@@ -219,8 +219,8 @@ def verifier(path: str, *_: str) -> None:
     """Verify a palace; say what was found, or how it could not even be opened."""
     from tests.recall.hashed_words import HashedWords
 
-    from palazzo.derive.verify import verify
     from palazzo.errors import PalazzoError
+    from palazzo.index.integrity_checks import verify
     from palazzo.palace import Palace
 
     for line in sys.stdin:
@@ -238,12 +238,12 @@ def follow_failing_mentions(path: str) -> None:
     """Let mentions follow, which fail on some drawers, a few at once."""
     from tests.derive.test_lagging import FailingMentions
 
-    from palazzo.derive import lagging
+    from palazzo.index import async_consumer
     from palazzo.palace import Palace
 
     with Palace.open(Path(path)) as palace:
         say("ready")
-        lagging.follow(palace.database, FailingMentions("poison"))
+        async_consumer.follow(palace.database, FailingMentions("poison"))
 
 
 def caller(path: str, key: str, name: str, request: str, dies: str) -> None:
@@ -255,23 +255,23 @@ def caller(path: str, key: str, name: str, request: str, dies: str) -> None:
     from tests.operations.keyed_calls import context
 
     from palazzo.model import Micros
-    from palazzo.operations import calling
+    from palazzo.operations import idempotency
     from palazzo.operations.registry import operation
-    from palazzo.operations.wire import from_wire
-    from palazzo.store import calls
+    from palazzo.operations.rpc_codec import from_wire
+    from palazzo.store import answered_calls
     from palazzo.store.database import Connection
 
-    keep = calls._keep
+    keep = answered_calls._keep
 
-    def keep_and_die(connection: Connection, call: calls.Call, result: str, now: Micros, bare: bool) -> None:
+    def keep_and_die(connection: Connection, call: answered_calls.Call, result: str, now: Micros, bare: bool) -> None:
         keep(connection, call, result, now, bare)
         os.kill(os.getpid(), signal.SIGKILL)
 
     if dies == "before the commit":
-        calls._keep = keep_and_die
+        answered_calls._keep = keep_and_die
     found = operation(name)
     with context(Path(path)) as surroundings:
-        calling.call(surroundings, found, from_wire(found.request, json.loads(request)), key)
+        idempotency.call(surroundings, found, from_wire(found.request, json.loads(request)), key)
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -15,14 +15,14 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
-from palazzo.derive.verify import verify
 from palazzo.errors import UsageError
-from palazzo.graph import arranging, whereabouts
-from palazzo.graph.changing import Change
-from palazzo.graph.whereabouts import Wing
+from palazzo.index.integrity_checks import verify
+from palazzo.knowledge import place_names, reorganize
+from palazzo.knowledge.fact_change import Change
+from palazzo.knowledge.place_names import Wing
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import places
+from palazzo.store import place_rows
 from palazzo.store.database import Connection
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ def standing(palace: Palace) -> list[Standing]:
     with palace.database.snapshot() as connection:
         rows = list(connection.execute("SELECT uid, title, room FROM drawer WHERE retired_at IS NULL ORDER BY id"))
         return [
-            Standing(bytes(uid).hex(), title.lower(), places.place_of(connection, room))
+            Standing(bytes(uid).hex(), title.lower(), place_rows.place_of(connection, room))
             for uid, title, room in rows
             if title.startswith("Heron")
         ]
@@ -62,11 +62,11 @@ def at_first(palace: Palace) -> dict[str, Place]:
 def arrange(palace: Palace, chance: Random) -> bool:
     """Do one thing at random; return whether it could be done."""
     with palace.database.transaction() as connection:
-        wings = places.wing_names(connection)
+        wings = place_rows.wing_names(connection)
         change = Change(connection, "user", "arrange", palace.clock())
-        wing = whereabouts.wing(connection, chance.choice(wings))
-        rooms = places.rooms(connection)
-        room = whereabouts.room(connection, whereabouts.format_place(chance.choice(rooms).place))
+        wing = place_names.wing(connection, chance.choice(wings))
+        rooms = place_rows.rooms(connection)
+        room = place_names.room(connection, place_names.format_place(chance.choice(rooms).place))
         try:
             _do(change, connection, chance, wing, room)
         except UsageError:
@@ -75,19 +75,19 @@ def arrange(palace: Palace, chance: Random) -> bool:
         return True
 
 
-def _do(change: Change, connection: Connection, chance: Random, wing: Wing, room: whereabouts.Room) -> None:
+def _do(change: Change, connection: Connection, chance: Random, wing: Wing, room: place_names.Room) -> None:
     match chance.randrange(5):
         case 0:
-            arranging.rename_wing(change, wing, chance.choice(NAMES))
+            reorganize.rename_wing(change, wing, chance.choice(NAMES))
         case 1:
-            arranging.rename_room(change, room, chance.choice(NAMES))
+            reorganize.rename_room(change, room, chance.choice(NAMES))
         case 2:
-            arranging.move_room(change, room, wing)
+            reorganize.move_room(change, room, wing)
         case 3:
-            other = chance.choice(places.rooms(connection))
-            arranging.merge_rooms(change, room, whereabouts.room(connection, whereabouts.format_place(other.place)))
+            other = chance.choice(place_rows.rooms(connection))
+            reorganize.merge_rooms(change, room, place_names.room(connection, place_names.format_place(other.place)))
         case _:
-            arranging.merge_wings(change, wing, whereabouts.wing(connection, chance.choice(NAMES)))
+            reorganize.merge_wings(change, wing, place_names.wing(connection, chance.choice(NAMES)))
 
 
 def ask(other: subprocess.Popen[str], one: Standing) -> list[list[str]]:
@@ -136,7 +136,7 @@ def test_what_one_process_arranges_the_other_finds_at_once_and_nothing_is_lost(t
         for _ in range(done - undone):
             palace.undo()
         with palace.database.snapshot() as connection:
-            assert places.wing_names(connection) == ["alder", "api", "birch"]
+            assert place_rows.wing_names(connection) == ["alder", "api", "birch"]
         after = {one.id: one.place for one in standing(palace)}
         assert after.keys() == before.keys()
         assert first.items() <= after.items()  # what was mined since stays in the room that it was mined into

@@ -18,14 +18,14 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
-from palazzo.derive.verify import verify
+from palazzo.features.backup.backup import BackupRequest, backup
+from palazzo.features.backup.restore import RestoreRequest, restore
+from palazzo.features.erase.erase import EraseRequest, erase
+from palazzo.index.integrity_checks import verify
 from palazzo.model import Place
-from palazzo.operations.backup import BackupRequest, backup
 from palazzo.operations.context import Context
-from palazzo.operations.erase import EraseRequest, erase
-from palazzo.operations.restore import RestoreRequest, restore
 from palazzo.palace import Palace
-from palazzo.store import backup as copying
+from palazzo.store import file_backup as copying
 from palazzo.store import items
 
 ROUNDS = 1_000

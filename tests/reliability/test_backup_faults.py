@@ -13,13 +13,13 @@ from tests.derive.state import complaints
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 from tests.reliability.sizes import chances, scaled
 
-from palazzo.derive.verify import verify_truth
 from palazzo.errors import PalazzoError
-from palazzo.operations.backup import BackupRequest, backup
+from palazzo.features.backup.backup import BackupRequest, backup
+from palazzo.features.backup.restore import RestoreRequest, restore
+from palazzo.index.integrity_checks import verify_truth
 from palazzo.operations.context import Context
-from palazzo.operations.restore import RestoreRequest, restore
 from palazzo.palace import Palace
-from palazzo.store import overview
+from palazzo.store import palace_overview
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ def backing_up(where: Path) -> None:
 
 def held(file: Path) -> int:
     with Palace.open(file, "read") as palace, palace.database.snapshot() as connection:
-        return overview.count_items(connection)
+        return palace_overview.count_items(connection)
 
 
 def attempts(

@@ -26,14 +26,15 @@ from benchmarks.damaged_pages import (
 from tests.mcp.test_stdio import HELLO
 from tests.mcp.test_stdio import Client as McpClient
 
-from palazzo import hook_process
-from palazzo.archive import chain, lost_bodies
-from palazzo.daemon.calls import Calls
+from palazzo.archive import device_chain, lost_bodies
+from palazzo.client.jsonl import Stream
 from palazzo.daemon.engine import Engine
-from palazzo.daemon.hooks import Hooks
+from palazzo.daemon.hook_requests import Hooks
+from palazzo.daemon.rpc_connection import Calls
 from palazzo.errors import PalazzoError
-from palazzo.lines import Stream
-from palazzo.operations import automatic_backup, damage, registry
+from palazzo.features.backup import automatic_backup, damage
+from palazzo.hosts import hook_process
+from palazzo.operations import registry
 from palazzo.operations.context import Context
 from palazzo.store import items
 from palazzo.store.database import Database
@@ -259,7 +260,7 @@ def test_of_an_item_that_cannot_be_decoded_what_can_be_is_kept(tmp_path: Path) -
         assert words.startswith(item.text[:10_000])
         assert len(item.text) > 10_000
         assert (item.parts, item.meta, item.trust) == ((), {}, "external")
-        assert list(chain.audit(connection)) == []
+        assert list(device_chain.audit(connection)) == []
 
 
 @pytest.mark.slow

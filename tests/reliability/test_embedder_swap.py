@@ -14,10 +14,10 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import scaled
 
-from palazzo.derive.verify import verify
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
-from palazzo.store import vectors
+from palazzo.store import vector_rows
 
 pytestmark = pytest.mark.slow
 
@@ -50,5 +50,5 @@ def test_an_embedder_swapped_and_killed_half_way_loses_nothing_and_search_says_b
     with Palace.open(path, embedder=partial(HashedWords, name)) as palace:
         assert palace.search(Query("zebra number 7")).index == "ready"
         with palace.database.snapshot() as connection:
-            assert vectors.count_pending(connection) == 0
-            assert len(list(vectors.vectors_of(connection, vectors.embedders(connection)[-1][0]))) == 400
+            assert vector_rows.count_pending(connection) == 0
+            assert len(list(vector_rows.vectors_of(connection, vector_rows.embedders(connection)[-1][0]))) == 400

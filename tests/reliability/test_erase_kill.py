@@ -17,11 +17,11 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
-from palazzo.archive import erasing
-from palazzo.archive.erasing import ErasureRequest
-from palazzo.derive.verify import verify
+from palazzo.archive import erasure
+from palazzo.archive.erasure import ErasureRequest
+from palazzo.index.integrity_checks import verify
 from palazzo.palace import Palace
-from palazzo.text.hashed import ANYWHERE
+from palazzo.text.hashed_words import ANYWHERE
 
 WORDS = "zebra-quartz-90417"
 EVERY_DAY = 2
@@ -78,7 +78,7 @@ def killed_and_completed(whole: Path, directory: Path, cycles: int) -> set[str]:
             assert complaints(palace) == []
             wanted = ErasureRequest({WORDS: ANYWHERE})
             with palace.database.snapshot() as connection:
-                found = erasing.survey(connection, wanted, lambda what, done, total: None)
+                found = erasure.survey(connection, wanted, lambda what, done, total: None)
             assert len(found.items) in ((0,) if "erased" in said_so else (0, 31))
             if found.items:
                 palace.erase(wanted, found)

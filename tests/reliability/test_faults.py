@@ -12,13 +12,13 @@ from tests.archive.conversations import PLACE, Ticking, answered, called, file_r
 from tests.derive.state import complaints, derived, drawers
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 
-from palazzo.archive import erasing
-from palazzo.archive.erasing import ErasureRequest
-from palazzo.derive.rebuild import RebuildTarget
+from palazzo.archive import erasure
+from palazzo.archive.erasure import ErasureRequest
 from palazzo.errors import PalaceUnusable
+from palazzo.index.rebuild import RebuildTarget
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.text.hashed import ANYWHERE
+from palazzo.text.hashed_words import ANYWHERE
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def edit(palace: Palace) -> object:
 def erase(palace: Palace) -> object:
     wanted = ErasureRequest({"sentence 4 sentence": ANYWHERE, "earlier": ANYWHERE})
     with palace.database.snapshot() as connection:
-        found = erasing.survey(connection, wanted, lambda what, done, total: None)
+        found = erasure.survey(connection, wanted, lambda what, done, total: None)
     palace.erase(wanted, found)
     return palace.finish_erasing()
 

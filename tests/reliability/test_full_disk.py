@@ -15,8 +15,8 @@ from tests.derive.state import complaints, drawers
 from tests.reliability.programs import ROOT
 
 from palazzo.errors import PalaceUnusable
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 pytestmark = pytest.mark.slow
 

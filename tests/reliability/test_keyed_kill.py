@@ -11,9 +11,9 @@ import pytest
 from tests.operations.keyed_calls import CALLS, Ids, context, furnish, rows, run
 from tests.reliability.programs import start
 
-from palazzo.operations.calling import call
+from palazzo.operations.idempotency import call
 from palazzo.operations.registry import operation
-from palazzo.operations.wire import to_wire
+from palazzo.operations.rpc_codec import to_wire
 
 EVERYDAY = "remember"
 """The one that is killed in the everyday tests, too."""

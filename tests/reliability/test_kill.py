@@ -15,13 +15,13 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
-from palazzo.derive import lagging
-from palazzo.derive.verify import verify
-from palazzo.mining.mine import mine
-from palazzo.mining.report import MineRequest
+from palazzo.index import async_consumer
+from palazzo.index.integrity_checks import verify
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import changes, dead_letters
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine
+from palazzo.store import change_log, dead_letters
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +133,7 @@ def test_a_kill_while_texts_are_set_aside_loses_and_repeats_nothing(tmp_path: Pa
     for cycle in range(scaled(200)):
         if cycle % 5 == 0:  # begin anew
             with Palace.open(path) as palace, palace.database.transaction() as connection:
-                changes.append(connection, "reset", [0])
+                change_log.append(connection, "reset", [0])
         process = start("follow_failing_mentions", path)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -142,9 +142,9 @@ def test_a_kill_while_texts_are_set_aside_loses_and_repeats_nothing(tmp_path: Pa
         process.kill()
         process.communicate()
     with Palace.open(path) as palace:
-        lagging.follow(palace.database, FailingMentions("poison"))
+        async_consumer.follow(palace.database, FailingMentions("poison"))
         with palace.database.snapshot() as connection:
-            assert lagging.count_pending(connection, FailingMentions()) == 0
+            assert async_consumer.count_pending(connection, FailingMentions()) == 0
             assert len(dead_letters.things(connection, FailingMentions.name)) == 24
             rows = list(connection.execute("SELECT drawer FROM mention WHERE name = 'priya'"))
             assert (len(rows), len(set(rows))) == (96, 96)

@@ -14,9 +14,9 @@ from tests.reliability.sizes import scaled
 from tests.reliability.test_kill import a_project, items_of
 
 from palazzo.archive import identity
-from palazzo.derive.verify import verify
+from palazzo.index.integrity_checks import verify
+from palazzo.index.query import Query
 from palazzo.palace import Palace
-from palazzo.recall.query import Query
 
 pytestmark = pytest.mark.slow
 

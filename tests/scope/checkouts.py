@@ -9,9 +9,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from palazzo.scope import standings_kept
-from palazzo.scope.ancestry import Ancestry, Visibility
-from palazzo.scope.git_files import repository_of
+from palazzo.git import branch_status_cache
+from palazzo.git.ancestry import Ancestry, Visibility
+from palazzo.git.git_files import repository_of
 
 GIT = shutil.which("git") or "git"
 """Found before a test puts something in its way."""
@@ -70,6 +70,6 @@ def standings(
     repository = repository_of(checkout.root)
     assert repository is not None
     Ancestry(repository, cache).standings(asked, tips)
-    while standings_kept.get_cache(repository, cache).is_working:
+    while branch_status_cache.get_cache(repository, cache).is_working:
         time.sleep(0.01)
     return list(Ancestry(repository, cache).standings(asked, tips).values())

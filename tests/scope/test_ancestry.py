@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout, standings
 
-from palazzo.scope import standings_kept
-from palazzo.scope.ancestry import Visibility
+from palazzo.git import branch_status_cache
+from palazzo.git.ancestry import Visibility
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests ask git")
 
@@ -23,9 +23,9 @@ ABSENT = "0123456789" * 4
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
     """Every test begins as a process does."""
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
     yield
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
 
 
 @pytest.fixture
@@ -355,7 +355,7 @@ def test_a_shallow_clone_proves_what_it_can_and_no_more(acme: Checkout, tmp_path
     assert standing(less, "other", last) == "merged"
     assert [standing(more, FEATURE, one) for one in (oldest, old, two)] == ["unknown", "merged", "unmerged"]
     less.git("fetch", "-q", "--unshallow")
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
     assert [standing(less, FEATURE, one) for one in (oldest, old, two)] == ["merged", "merged", "unmerged"]
 
 
@@ -420,7 +420,7 @@ def test_an_answer_is_kept_for_the_next_process_without_names(acme: Checkout, tm
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"
     assert standings(acme, [(FEATURE, one)], cache=cache) == ["unmerged"]
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
     (file,) = cache.iterdir()
     words = file.read_text()
     assert list(json.loads(words)) == [acme.head]
@@ -435,7 +435,7 @@ def test_a_file_of_answers_that_is_none_costs_nothing(acme: Checkout, tmp_path: 
     one, _ = two_on_feature(acme)
     cache = tmp_path / "cache"
     assert standings(acme, [(FEATURE, one)], cache=cache) == ["unmerged"]
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
     (file,) = cache.iterdir()
     file.write_text(words.replace("x", acme.head))
     assert standings(acme, [(FEATURE, one)], cache=cache) == ["unmerged"]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout as Repository
 
+from palazzo.git import tracked_files
+from palazzo.git.freshness import LARGEST_SEARCHED, Checkout, CitationStatus, worst
 from palazzo.model import UNKNOWN_LINE, Anchor
-from palazzo.scope import tracked
-from palazzo.scope.freshness import LARGEST_SEARCHED, Checkout, CitationStatus, worst
-from palazzo.text.cited import digest, lines_of
+from palazzo.text.cited_lines import digest, lines_of
 
 KEY = bytes(range(32))
 LONG = 20.0
@@ -302,7 +302,7 @@ def test_git_that_hangs_is_not_waited_for_longer_than_the_answer_may_take(
     program.write_text("#!/bin/sh\nsleep 60\n")
     program.chmod(0o755)
     (project.root / "src/a.py").unlink()
-    monkeypatch.setattr("palazzo.scope.tracked.PATIENCE", 0.1)
+    monkeypatch.setattr("palazzo.git.tracked_files.PATIENCE", 0.1)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}/bin")
     (found,) = Checkout(project.root, KEY).check([cited("src/a.py", *CONNECT)])
     assert (found.freshness, found.is_checked) == ("unknown", False)
@@ -313,12 +313,12 @@ def test_of_many_files_that_are_gone_few_are_looked_for_at_once(
 ) -> None:
     """Each answer looks for some of them, so that asking again gets on."""
     asked: list[str] = []
-    real = tracked._renamed_by_commit
-    monkeypatch.setattr(tracked, "_renamed_by_commit", lambda root, path: asked.append(path) or real(root, path))  # type: ignore[func-returns-value]
+    real = tracked_files._renamed_by_commit
+    monkeypatch.setattr(tracked_files, "_renamed_by_commit", lambda root, path: asked.append(path) or real(root, path))  # type: ignore[func-returns-value]
     anchors = [Anchor(f"src/gone_{n}.py") for n in range(20)]
     Checkout(project.root, KEY, LONG).check([Anchor("src/first.py")])
     Checkout(project.root, KEY, timeout=0.0001).check(anchors)
-    assert len(asked) <= 1 + tracked._AT_ONCE
+    assert len(asked) <= 1 + tracked_files._AT_ONCE
     assert {one.freshness for one in Checkout(project.root, KEY, LONG).check(anchors)} == {"gone"}
 
 

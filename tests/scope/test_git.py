@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout, standings
 
-from palazzo.scope import git, standings_kept
-from palazzo.scope.ancestry import Ancestry
-from palazzo.scope.branch_range import BranchRange, branch_range
-from palazzo.scope.git_files import repository_of, tips_of
+from palazzo.git import branch_status_cache, git_process
+from palazzo.git.ancestry import Ancestry
+from palazzo.git.branch_range import BranchRange, branch_range
+from palazzo.git.git_files import repository_of, tips_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests ask git")
 posix = pytest.mark.skipif(os.name != "posix", reason="the program in the way is a shell script")
@@ -26,9 +26,9 @@ SIGNATURE = "-----BEGIN PGP SIGNATURE-----\n \n words\n -----END PGP SIGNATURE--
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
     yield
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def acme(tmp_path: Path) -> Checkout:
 
 
 def head(checkout: Checkout, within: float = GENEROUS) -> str:
-    return (git.run(checkout.root, "rev-parse", "--verify", "HEAD", timeout=within) or b"").decode().strip()
+    return (git_process.run(checkout.root, "rev-parse", "--verify", "HEAD", timeout=within) or b"").decode().strip()
 
 
 def unmerged(checkout: Checkout) -> Ancestry:
@@ -58,21 +58,21 @@ def instead_of_git(directory: Path, script: str, monkeypatch: pytest.MonkeyPatch
 
 def test_it_is_told_what_git_prints_and_reads_what_it_is_given(acme: Checkout) -> None:
     assert head(acme) == acme.head
-    told = git.run(acme.root, "cat-file", "--batch-check", stdin=b"HEAD\nnone\n", timeout=GENEROUS)
+    told = git_process.run(acme.root, "cat-file", "--batch-check", stdin=b"HEAD\nnone\n", timeout=GENEROUS)
     assert told is not None
     assert told.decode().splitlines()[0].startswith(f"{acme.head} commit")
 
 
 def test_what_fails_is_not_known(acme: Checkout) -> None:
-    assert git.run(acme.root, "rev-parse", "--verify", "none", timeout=GENEROUS) is None
-    assert git.run(acme.root / "none", "rev-parse", "HEAD", timeout=GENEROUS) is None
-    assert git.run(Path("a\0b"), "rev-parse", "HEAD", timeout=GENEROUS) is None
+    assert git_process.run(acme.root, "rev-parse", "--verify", "none", timeout=GENEROUS) is None
+    assert git_process.run(acme.root / "none", "rev-parse", "HEAD", timeout=GENEROUS) is None
+    assert git_process.run(Path("a\0b"), "rev-parse", "HEAD", timeout=GENEROUS) is None
 
 
 @pytest.mark.parametrize("command", ["fetch", "gc", "status", "config", "checkout", "hash-object", "--exec-path"])
 def test_a_command_that_does_more_than_read_is_an_error_of_the_program(acme: Checkout, command: str) -> None:
     with pytest.raises(ValueError, match="only read"):
-        git.run(acme.root, command)
+        git_process.run(acme.root, command)
 
 
 def test_variables_of_the_caller_do_not_reach_it(acme: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_programs_that_a_repository_names_are_not_started(acme: Checkout, tmp_pa
         ("cat-file", "-p", "HEAD"),
     ]
     for one in asked:
-        assert git.run(acme.root, *one, timeout=GENEROUS) is not None, one
+        assert git_process.run(acme.root, *one, timeout=GENEROUS) is not None, one
     assert not mark.exists()
 
 
@@ -156,7 +156,7 @@ def test_a_git_that_hangs_is_ended_with_all_that_it_started(
 def test_a_git_that_says_too_much_is_not_believed(
     acme: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git, "LARGEST", 1000)
+    monkeypatch.setattr(git_process, "LARGEST", 1000)
     instead_of_git(tmp_path / "bin", "yes", monkeypatch)
     assert head(acme) == ""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.scope.git_authors import commit_authors
+from palazzo.git.git_authors import commit_authors
 
 
 def commit(where: Path, author: str) -> None:
@@ -45,7 +45,7 @@ def test_git_that_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.Mo
     (slow / "git").write_text("#!/bin/sh\nexec sleep 30\n")
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("palazzo.scope.git_authors._SECONDS", 0.1)
+    monkeypatch.setattr("palazzo.git.git_authors._SECONDS", 0.1)
     assert commit_authors(tmp_path) == []
 
 
@@ -59,8 +59,8 @@ def test_git_that_ends_late_is_collected(tmp_path: Path, monkeypatch: pytest.Mon
     (slow / "git").write_text(f"#!/bin/sh\necho $$ > {number}.new; mv {number}.new {number}\nexec sleep 30\n")
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("palazzo.scope.git_authors._SECONDS", 2)
-    monkeypatch.setattr("palazzo.scope.git._LAST_WORDS", 0)
+    monkeypatch.setattr("palazzo.git.git_authors._SECONDS", 2)
+    monkeypatch.setattr("palazzo.git.git_process._LAST_WORDS", 0)
     assert commit_authors(tmp_path) == []
     process = int(number.read_text())
     deadline = time.monotonic() + 60

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout
 
+from palazzo.git.git_files import Repository, repository_of
+from palazzo.git.reflog import HeadLog, head_log, head_logs
 from palazzo.model import Micros
-from palazzo.scope.git_files import Repository, repository_of
-from palazzo.scope.head_log import HeadLog, head_log, head_logs
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="it is written by git")
 ONE, TWO, THREE, NONE = "1" * 40, "2" * 40, "3" * 40, "0" * 40

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.scope.identity import project_identity, project_root
+from palazzo.git.project_identity import project_identity, project_root
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="these tests ask git")
 
@@ -147,7 +147,7 @@ def test_without_a_repository_the_name_is_all_there_is(base: Path) -> None:
 def test_without_git_the_log_still_tells(acme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = project_identity(acme)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("palazzo.scope.identity._FIRST_COMMITS", {})
+    monkeypatch.setattr("palazzo.git.project_identity._FIRST_COMMITS", {})
     assert project_identity(acme) == before
     shutil.rmtree(acme / ".git/logs")
     found = project_identity(acme)
@@ -162,14 +162,14 @@ def test_git_that_takes_too_long_is_not_waited_for(acme: Path, monkeypatch: pyte
     (slow / "git").write_text("#!/bin/sh\nexec sleep 30\n")
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr("palazzo.scope.identity._FIRST_COMMITS", {})
+    monkeypatch.setattr("palazzo.git.project_identity._FIRST_COMMITS", {})
     found = project_identity(acme, git_seconds=0.1)
     assert (found.identity, found.is_final) == ("dir:acme", False)
 
 
 def test_variables_of_another_repository_do_not_matter(acme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = project_identity(acme)
-    monkeypatch.setattr("palazzo.scope.identity._FIRST_COMMITS", {})
+    monkeypatch.setattr("palazzo.git.project_identity._FIRST_COMMITS", {})
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     assert project_identity(acme) == before
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.scope.rooms import (
+from palazzo.git.project_rooms import (
     ProjectConfig,
     Room,
     read_project_config,

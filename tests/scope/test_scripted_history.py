@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.scope.checkouts import Checkout, standings
 
-from palazzo.scope import standings_kept
+from palazzo.git import branch_status_cache
 
 pytestmark = [
     pytest.mark.slow,
@@ -111,7 +111,7 @@ WAYS = ["merge", "fast_forward", "squash", "pick", "rebase", "update", "amend", 
 
 @pytest.mark.parametrize("seed", [3, *range(20, 29)])
 def test_every_label_is_what_the_files_say(tmp_path: Path, seed: int) -> None:
-    standings_kept.forget_all()
+    branch_status_cache.forget_all()
     written = Written(tmp_path.resolve() / "acme", seed)
     done: list[str] = []
     for _ in range(STEPS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.security.conversations import holds_conversation
+from palazzo.security.conversation_files import holds_conversation
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from palazzo.model import Trust
 from palazzo.security.display_names import quoted_name, shown_name, shown_place
-from palazzo.security.echoes import WINDOW, Echoes, Utterance
+from palazzo.security.echo_detection import WINDOW, Echoes, Utterance
 from palazzo.security.trust_order import TRUST_ORDER
 
 PAGE = Utterance("The cluster of your team listens on 6022 since the big move to Oslo.", "untrusted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.security.quoted_text import quotations
+from palazzo.security.quotations import quotations
 
 
 def quoted_stretches(text: str) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from palazzo.daemon.pool import Pool
-from palazzo.derive.verify import verify_truth
+from palazzo.daemon.palace_pool import Pool
 from palazzo.errors import NotAPalace, PalaceUnusable
+from palazzo.index.integrity_checks import verify_truth
 from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
-from palazzo.store import backup, checksums
+from palazzo.store import file_backup, page_checksums
 
 PLACE = Place("api", "auth")
 
@@ -55,7 +55,7 @@ def is_sound(path: Path) -> bool:
 def staged(source: Path, palace: Path) -> Path:
     """A copy beside the palace, to be put in its place."""
     copy = palace.with_name("staged.db")
-    backup.copy_closed(source, copy, quiet)
+    file_backup.copy_closed(source, copy, quiet)
     return copy
 
 
@@ -73,7 +73,7 @@ def test_a_copy_is_one_file_of_one_moment_while_another_writes(palace: Palace, t
     writing.start()
     copies = [tmp_path / f"{n}.db" for n in range(4)]
     for copy in copies:
-        backup.copy(palace.database.path, copy, quiet)
+        file_backup.copy(palace.database.path, copy, quiet)
     stopped.set()
     writing.join()
     for copy in copies:
@@ -91,16 +91,16 @@ def test_a_copy_that_is_interrupted_leaves_nothing(palace: Palace, tmp_path: Pat
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        backup.copy(palace.database.path, tmp_path / "copy.db", interrupt)
+        file_backup.copy(palace.database.path, tmp_path / "copy.db", interrupt)
     assert not list(tmp_path.glob("copy.db*"))
 
 
 def test_where_there_is_no_room_a_sentence_says_how_much_is_needed(
     palace: Palace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("palazzo.store.backup.shutil.disk_usage", lambda path: _Usage())
+    monkeypatch.setattr("palazzo.store.file_backup.shutil.disk_usage", lambda path: _Usage())
     with pytest.raises(PalaceUnusable, match="MB free, and the copy takes"):
-        backup.copy(palace.database.path, tmp_path / "copy.db", quiet)
+        file_backup.copy(palace.database.path, tmp_path / "copy.db", quiet)
     assert not list(tmp_path.glob("copy.db*"))
 
 
@@ -118,7 +118,7 @@ def test_what_is_put_in_place_is_there_for_everybody_and_what_was_there_is_kept(
     other = open_palace()
     with other.database.snapshot() as reading:
         before = list(reading.execute("SELECT uid FROM item"))
-        assert backup.put_in_place(copy, path, kept, quiet)
+        assert file_backup.put_in_place(copy, path, kept, quiet)
         assert list(reading.execute("SELECT uid FROM item")) == before  # who reads goes on reading one state
     assert notes(path) == ["before"]
     assert notes(kept) == ["before", "after"]
@@ -131,7 +131,7 @@ def test_who_knew_the_old_state_is_refused_and_writes_nothing(palace: Palace, tm
     path = palace.database.path
     copy = staged(path, path)
     palace.remember("after", PLACE)
-    backup.put_in_place(copy, path, tmp_path / "kept.db", quiet)
+    file_backup.put_in_place(copy, path, tmp_path / "kept.db", quiet)
     assert palace.database.is_replaced
     with pytest.raises(PalaceUnusable, match="A backup was restored over the palace"):
         palace.remember("lost", PLACE)
@@ -153,7 +153,7 @@ def test_a_pool_opens_what_was_restored_anew(palace_path: Path, tmp_path: Path) 
     first = opened()
     copy = staged(palace_path, palace_path)
     first.remember("after", PLACE)
-    backup.put_in_place(copy, palace_path, tmp_path / "kept.db", quiet)
+    file_backup.put_in_place(copy, palace_path, tmp_path / "kept.db", quiet)
     assert opened() is not first
     opened().remember("new", PLACE)
     pool.close()
@@ -166,7 +166,7 @@ def test_a_long_watch_takes_up_what_was_restored(palace_path: Path, tmp_path: Pa
         old = context.writing()
         context.renew()
         assert context.writing() is old
-        backup.put_in_place(staged(palace_path, palace_path), palace_path, tmp_path / "kept.db", quiet)
+        file_backup.put_in_place(staged(palace_path, palace_path), palace_path, tmp_path / "kept.db", quiet)
         context.renew()
         context.writing().remember("new", PLACE)
 
@@ -187,7 +187,7 @@ def test_while_somebody_writes_what_is_kept_has_all_that_was_acknowledged(palace
     writing.start()
     while not acknowledged:
         pass
-    backup.put_in_place(copy, path, kept, quiet)
+    file_backup.put_in_place(copy, path, kept, quiet)
     writing.join()
     assert notes(kept) == ["before", *acknowledged]
     assert notes(path) == ["before"]
@@ -202,13 +202,13 @@ def test_a_copy_that_is_put_in_place_by_halves_is_not_there(palace: Palace, tmp_
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    backup_pages = backup._PAGES
+    backup_pages = file_backup._PAGES
     try:
-        backup._PAGES = 2
+        file_backup._PAGES = 2
         with pytest.raises(KeyboardInterrupt):
-            backup.put_in_place(copy, path, tmp_path / "kept.db", interrupt)
+            file_backup.put_in_place(copy, path, tmp_path / "kept.db", interrupt)
     finally:
-        backup._PAGES = backup_pages
+        file_backup._PAGES = backup_pages
     palace.remember("and after that", PLACE)
     assert notes(path) == ["before", "after", "and after that"]
     assert is_sound(path)
@@ -221,7 +221,7 @@ def test_a_palace_that_no_sqlite_opens_is_kept_and_replaced(damage: str, palace_
     broken = {"no header": b"x" * 4096 + palace_path.read_bytes()[4096:], "nothing": b"", "a crumb": b"x" * 99}[damage]
     palace_path.write_bytes(broken)
     copy, kept = staged(source, palace_path), tmp_path / "kept.db"
-    backup.put_in_place(copy, palace_path, kept, quiet)
+    file_backup.put_in_place(copy, palace_path, kept, quiet)
     assert notes(palace_path) == ["from the backup"]
     assert damage == "nothing" or kept.read_bytes() == broken
 
@@ -233,7 +233,7 @@ def test_a_palace_with_damaged_pages_is_kept_and_replaced(palace_path: Path, tmp
     for page in range(4, len(raw) // 4096, 3):
         raw[page * 4096 : page * 4096 + 64] = os.urandom(64)
     palace_path.write_bytes(raw)
-    backup.put_in_place(staged(source, palace_path), palace_path, tmp_path / "kept.db", quiet)
+    file_backup.put_in_place(staged(source, palace_path), palace_path, tmp_path / "kept.db", quiet)
     assert notes(palace_path) == ["from the backup"]
     assert is_sound(palace_path)
 
@@ -245,7 +245,7 @@ def test_where_there_was_no_palace_a_log_that_was_left_is_not_read_into_it(palac
         left = palace_path.with_name("palace.db-wal").read_bytes()
     palace_path.unlink()
     palace_path.with_name("palace.db-wal").write_bytes(left)
-    assert not backup.put_in_place(staged(source, palace_path), palace_path, tmp_path / "kept.db", quiet)
+    assert not file_backup.put_in_place(staged(source, palace_path), palace_path, tmp_path / "kept.db", quiet)
     assert notes(palace_path) == ["from the backup"]
     assert not (tmp_path / "kept.db").exists()
 
@@ -257,14 +257,14 @@ def test_another_programs_file_is_not_replaced(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE cookie(value TEXT)")
     before = other.read_bytes()
     with pytest.raises(NotAPalace, match="another program"):
-        backup.put_in_place(staged(source, other), other, tmp_path / "kept.db", quiet)
+        file_backup.put_in_place(staged(source, other), other, tmp_path / "kept.db", quiet)
     assert other.read_bytes() == before
 
 
 @pytest.fixture(params=[16, 0], ids=["in memory", "page by page"])
 def cache_mb(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How much is copied before it is written: all of a small palace, or nothing, as of a large one."""
-    monkeypatch.setattr(backup, "_CACHE_MB", request.param)
+    monkeypatch.setattr(file_backup, "_CACHE_MB", request.param)
     return int(request.param)
 
 
@@ -272,9 +272,9 @@ def test_what_is_in_the_log_alone_is_copied_with_checksums(palace: Palace, tmp_p
     for n in range(20):
         palace.remember(f"note {n}: " + "what the herons said of it. " * n, PLACE)
     assert palace.database.path.with_name("palace.db-wal").stat().st_size
-    backup.copy(palace.database.path, tmp_path / "copy.db", quiet)
+    file_backup.copy(palace.database.path, tmp_path / "copy.db", quiet)
     assert is_sound(tmp_path / "copy.db")
-    backup.copy_closed(tmp_path / "copy.db", tmp_path / "another.db", quiet)
+    file_backup.copy_closed(tmp_path / "copy.db", tmp_path / "another.db", quiet)
     assert is_sound(tmp_path / "another.db")
 
 
@@ -284,10 +284,10 @@ def test_a_palace_without_checksums_and_one_with_them_replace_each_other(
 ) -> None:
     paths = {"the copy": tmp_path / "source.db", "the palace": palace_path}
     with monkeypatch.context() as without:
-        without.setattr(checksums, "reserve", lambda connection: None)
+        without.setattr(page_checksums, "reserve", lambda connection: None)
         made(paths[which], "without")
     made(*(path for name, path in paths.items() if name != which), "with")  # type: ignore[arg-type]
-    backup.put_in_place(staged(paths["the copy"], palace_path), palace_path, tmp_path / "kept.db", quiet)
+    file_backup.put_in_place(staged(paths["the copy"], palace_path), palace_path, tmp_path / "kept.db", quiet)
     assert notes(palace_path) == (["without"] if which == "the copy" else ["with"])
     made(palace_path, "more")
     assert is_sound(palace_path)
@@ -303,4 +303,4 @@ def test_what_is_no_palace_is_refused_with_a_sentence(content: bytes | None, tmp
     else:
         file.write_bytes(content)
     with pytest.raises(NotAPalace, match="is not a backup of a palace"):
-        backup.refuse_foreign(file)
+        file_backup.refuse_foreign(file)

@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from palazzo.errors import SourceUnreadable
-from palazzo.store import foreign
-from palazzo.store.foreign import ForeignDatabase
+from palazzo.store import foreign_database
+from palazzo.store.foreign_database import ForeignDatabase
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_writer_in_the_middle_of_a_write_is_not_waited_for(path: Path, host: a
 def test_a_lock_is_a_sentence_and_the_next_look_gets_all(
     mode: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foreign, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(foreign_database, "LONGEST_WAIT", 0.05)
     host = opened(path)
     host.execute(f"PRAGMA journal_mode={mode}").fetchall()
     host.execute("PRAGMA locking_mode=EXCLUSIVE").fetchall()
@@ -99,7 +99,7 @@ def test_a_lock_is_a_sentence_and_the_next_look_gets_all(
 
 
 def test_a_lock_is_waited_for_no_longer_than_two_seconds() -> None:
-    assert foreign.LONGEST_WAIT < 2
+    assert foreign_database.LONGEST_WAIT < 2
 
 
 def test_a_program_that_starts_while_its_database_is_read_spoils_that_read_alone(path: Path) -> None:

@@ -11,9 +11,9 @@ from tests.archive.test_erasing import erase
 
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.store import hook_sessions, ledger, used
+from palazzo.store import hook_sessions, ledger, use_totals
 from palazzo.store.ledger import Part
-from palazzo.store.used import HALF_LIFE, NEVER, UsageCounts
+from palazzo.store.use_totals import HALF_LIFE, NEVER, UsageCounts
 
 AT = Micros(1_780_000_000_000_000)
 
@@ -118,12 +118,12 @@ def use(palace: Palace, session: hook_sessions.HookSession, *uids: str, at: int 
 
 def counted(palace: Palace, uid: str) -> UsageCounts:
     with palace.database.snapshot() as connection:
-        return used.tallies(connection, [uid]).get(uid, NEVER)
+        return use_totals.tallies(connection, [uid]).get(uid, NEVER)
 
 
 def together(palace: Palace) -> dict[tuple[str, str], tuple[int, int]]:
     with palace.database.snapshot() as connection:
-        return dict(used.everything(connection)[1])
+        return dict(use_totals.everything(connection)[1])
 
 
 def test_a_session_counts_once_however_often_it_is_told(palace: Palace) -> None:
@@ -181,9 +181,9 @@ def test_what_is_counted_can_be_made_anew_from_the_ledger(palace: Palace, seed: 
         else:
             use(palace, session, chance.choice(uids), at=at)
     with palace.database.transaction() as connection:
-        before = used.everything(connection)
+        before = use_totals.everything(connection)
         ledger.count_anew(connection)
-        assert used.everything(connection) == before
+        assert use_totals.everything(connection) == before
     assert before[0]
     assert before[1]
 
@@ -203,19 +203,19 @@ def test_partners_are_live_and_count_less_with_every_use_of_others(palace: Palac
     uids, (one, other) = pair(palace)
     first, both = {bytes.fromhex(uids[0]): one}, {bytes.fromhex(uids[0]): one, bytes.fromhex(uids[1]): other}
     with palace.database.snapshot() as connection:
-        assert used.partners(connection, both) == {one: {other: 0.5}, other: {one: 0.5}}
-        assert used.partners(connection, first) == {}
-        assert used.partners(connection, first, [other]) == {one: {other: 0.5}}
-        assert used.rows_used(connection, "s-1") == {one, other}
-        assert used.rows_used(connection, "s-2") == frozenset()
+        assert use_totals.partners(connection, both) == {one: {other: 0.5}, other: {one: 0.5}}
+        assert use_totals.partners(connection, first) == {}
+        assert use_totals.partners(connection, first, [other]) == {one: {other: 0.5}}
+        assert use_totals.rows_used(connection, "s-1") == {one, other}
+        assert use_totals.rows_used(connection, "s-2") == frozenset()
     later = begin(palace, "s-2")
     tell(palace, later, A, B)
     use(palace, later, A, B, at=AT + HALF_LIFE)
     with palace.database.snapshot() as connection:
-        assert used.partners(connection, both)[one] == {other: 0.25}
+        assert use_totals.partners(connection, both)[one] == {other: 0.25}
     palace.forget([uids[1]])
     with palace.database.snapshot() as connection:
-        assert used.partners(connection, first, [other]) == {}
+        assert use_totals.partners(connection, first, [other]) == {}
 
 
 def test_an_erase_takes_what_is_counted_of_what_went(palace: Palace) -> None:

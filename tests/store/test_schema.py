@@ -10,7 +10,7 @@ import pytest
 
 from palazzo.errors import PalaceMissing
 from palazzo.model import Micros
-from palazzo.store import facts, hook_sessions, schema, used
+from palazzo.store import fact_rows, hook_sessions, schema, use_totals
 from palazzo.store.database import Database
 
 
@@ -62,8 +62,8 @@ def test_facts_that_were_stated_before_they_had_a_trust_are_their_speakers_and_o
                 connection.execute("INSERT INTO fact_source VALUES(?, 0, ?, NULL, NULL, NULL)", (n, speaker))
     schema.migrate(made)
     with made.snapshot() as connection:
-        sources = facts.sources_of(connection, [1, 2])
-    assert {row: facts.trust_of(told) for row, told in sources.items()} == {1: "user", 2: "agent"}
+        sources = fact_rows.sources_of(connection, [1, 2])
+    assert {row: fact_rows.trust_of(told) for row, told in sources.items()} == {1: "user", 2: "agent"}
     assert {(one.branch, one.commit) for told in sources.values() for one in told} == {("", "")}
     made.close()
 
@@ -85,5 +85,5 @@ def test_what_was_told_before_there_were_sums_of_it_is_in_them(tmp_path: Path, m
             connection.execute("INSERT INTO injection_use VALUES(1, 0, 'cited', 2)")
     schema.migrate(made)
     with made.snapshot() as connection:
-        assert used.tallies(connection, [uid.hex()]) == {uid.hex(): used.UsageCounts(1, 1, 0)}
+        assert use_totals.tallies(connection, [uid.hex()]) == {uid.hex(): use_totals.UsageCounts(1, 1, 0)}
     made.close()

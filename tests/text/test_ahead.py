@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from palazzo.model import Micros
-from palazzo.text.ahead import parse_ahead
+from palazzo.text.future_times import parse_ahead
 from palazzo.text.times import parse_stretch, to_iso
 
 FRIDAY = Micros(int(datetime(2026, 11, 20, 15, 30, tzinfo=UTC).timestamp()) * 1_000_000)

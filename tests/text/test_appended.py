@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palazzo.text import appended, toml_edit
+from palazzo.text import appended_block, toml_edit
 
 BLOCK = ["# ours", "[mcp_servers.palazzo]", 'command = "/a b/ü"', 'args = ["mcp"]']
 LINES = st.text(st.sampled_from("a\n\r #"), max_size=8)
@@ -17,17 +17,17 @@ LINES = st.text(st.sampled_from("a\n\r #"), max_size=8)
 @settings(max_examples=25, deadline=None)
 @given(before=LINES, after=LINES)
 def test_a_block_is_taken_away_without_a_trace_also_where_more_came_behind_it(before: str, after: str) -> None:
-    text = appended.append_block(before, BLOCK)
+    text = appended_block.append_block(before, BLOCK)
     start, end = text.index(BLOCK[0]), text.index(BLOCK[-1]) + len(BLOCK[-1])
-    assert appended.remove_block(text, start, end) == before
+    assert appended_block.remove_block(text, start, end) == before
     if text.endswith(("\n", "\r")) and after:
-        assert appended.remove_block(text + "x" + after, start, end) == before + "x" + after
+        assert appended_block.remove_block(text + "x" + after, start, end) == before + "x" + after
 
 
 def test_a_text_that_was_made_for_the_block_is_gone_with_it() -> None:
-    text = appended.new(BLOCK)
-    assert appended.remove_block(text, 0, len(text) - 1) is None
-    assert appended.remove_block(text + "\n# more\n", 0, len(text) - 1) == "\n# more\n"
+    text = appended_block.new(BLOCK)
+    assert appended_block.remove_block(text, 0, len(text) - 1) is None
+    assert appended_block.remove_block(text + "\n# more\n", 0, len(text) - 1) == "\n# more\n"
 
 
 TOML = '''\

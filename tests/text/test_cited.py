@@ -7,7 +7,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.text.cited import DIGEST_BYTES, Finder, digest, lines_of, says_enough, says_plenty
+from palazzo.text.cited_lines import DIGEST_BYTES, Finder, digest, lines_of, says_enough, says_plenty
 
 KEY = bytes(range(32))
 LINES = st.lists(st.sampled_from(["a", "b", "", "    return None", "}"]), max_size=30)

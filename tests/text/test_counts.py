@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.text.counts import agree, count_noun
+from palazzo.text.count_phrases import agree, count_noun
 
 
 def test_a_noun_and_a_verb_agree_with_their_number() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palazzo.text.escapes import spellings, strings
-from palazzo.text.hashed import ANYWHERE, AS_WORDS, COVER, WHOLE, Finder, MatchMode
+from palazzo.text.hashed_words import ANYWHERE, AS_WORDS, COVER, WHOLE, Finder, MatchMode
 
 KEY = b"k" * 32
 _words = st.text(alphabet=st.sampled_from("abc é漢🙂\n\0\ud800"), min_size=1, max_size=40)

@@ -13,11 +13,11 @@ from typing import get_args
 
 import pytest
 
-from palazzo.text.pieces import error_lines, split_span
 from palazzo.text.sections import DocumentKind, cut_document
 from palazzo.text.similarity import signature
-from palazzo.text.tokens import estimate_tokens
-from palazzo.text.words import index_form, match_expression, phrases, question, terms
+from palazzo.text.text_pieces import error_lines, split_span
+from palazzo.text.token_counts import estimate_tokens
+from palazzo.text.word_forms import index_form, match_expression, phrases, question, terms
 
 UNITS = {
     "no headings": "words and words. ",

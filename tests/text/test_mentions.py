@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from benchmarks.entities.passages import Passage, read_passages
 
-from palazzo.text.mentions import Voice, mentions
+from palazzo.text.text_mentions import Voice, mentions
 
 GOAL = 0.95, 0.6
 """Precision and recall on passages that no rule was made on."""

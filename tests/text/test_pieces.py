@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.text.pieces import Range, error_lines, split_span
+from palazzo.text.text_pieces import Range, error_lines, split_span
 
 TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t\r?!。é\u0301\u200d🎉\ufe0f"), max_size=400) | st.text(max_size=200)
 

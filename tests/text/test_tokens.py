@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.text.tokens import estimate_tokens
+from palazzo.text.token_counts import estimate_tokens
 
 PROSE = (
     "Palazzo keeps the exact words of every session, document and note, finds them again in milliseconds, and "

@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.text import cjk
-from palazzo.text.words import (
-    MAX_PHRASES,
-    MAX_TERMS,
-    WALL,
-    index_form,
-    match_expression,
-    phrases,
-    question,
-    terms,
-)
+from palazzo.text.word_forms import MAX_PHRASES, MAX_TERMS, WALL, index_form, match_expression, phrases, question, terms
 
 
 class Index:
@@ -200,7 +191,7 @@ def test_nul_and_lone_surrogates_become_spaces() -> None:
         ("failed with ERR_MODULE_NOT_FOUND", "err_module_not_found"),
         ("on Python 3.11.7", "3.11.7"),
         ("on Python 3.11.7", "v3.11.7"),
-        ("see src/palazzo/text/words.py:12", "words.py"),
+        ("see src/palazzo/text/word_forms.py:12", "words.py"),
         ("Müller sagt", "muller"),
         ("we were running tests", "run"),
         ("記憶の宮殿を作る", "宮殿"),

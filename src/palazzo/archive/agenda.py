@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from palazzo.archive import diaries, tasks
-from palazzo.archive.diaries import Entry
-from palazzo.archive.tasks import Due, Moment
+from palazzo.archive import diary_entries, task_notes
+from palazzo.archive.diary_entries import Entry
+from palazzo.archive.task_notes import Due, Moment
 from palazzo.store.database import Connection
-from palazzo.store.tasks import Task
+from palazzo.store.task_rows import Task
 
 ENTRIES = 3
 
@@ -34,12 +34,12 @@ def agenda(
     Entries are the agent's own about the wing's project. An agent that keeps no diary has none, and is no error. The
     caller takes as many to-dos as it has room for.
     """
-    own = None if agent is None else diaries.agent_called(connection, agent)
+    own = None if agent is None else diary_entries.agent_called(connection, agent)
     if agent is not None and own is None:
         return Agenda(*_open(connection, moment, wing), ())
-    rows = islice(diaries.entries(connection, own, project=wing), entries)
-    return Agenda(*_open(connection, moment, wing), tuple(diaries.read(connection, row) for row in rows))
+    rows = islice(diary_entries.entries(connection, own, project=wing), entries)
+    return Agenda(*_open(connection, moment, wing), tuple(diary_entries.read(connection, row) for row in rows))
 
 
 def _open(connection: Connection, moment: Moment, wing: str | None) -> tuple[tuple[Task, ...], tuple[Due, ...]]:
-    return tuple(tasks.open_todos(connection, wing)), tuple(tasks.due(connection, moment, wing))
+    return tuple(task_notes.open_todos(connection, wing)), tuple(task_notes.due(connection, moment, wing))

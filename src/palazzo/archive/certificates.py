@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from palazzo.archive import chain
-from palazzo.archive.erasing import ErasureResult, SurveyResult
+from palazzo.archive import device_chain
+from palazzo.archive.erasure import ErasureResult, SurveyResult
 from palazzo.model import Certificate, ErasedItem, Micros
 from palazzo.store import items
 from palazzo.store.database import Connection
@@ -27,7 +27,7 @@ def certificate(
 ) -> Certificate:
     """Return the certificate of what was just done, in the same transaction."""
     (palace,) = next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))
-    seq, head = items.last_link(connection, chain.OWN_DEVICE)
+    seq, head = items.last_link(connection, device_chain.OWN_DEVICE)
     return Certificate(
         palace=str(palace),
         erasure=uid.hex(),

@@ -11,13 +11,13 @@ import json
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from palazzo.archive import chain
-from palazzo.archive.door import NewItem
-from palazzo.archive.packing import Spot
+from palazzo.archive import device_chain
+from palazzo.archive.ingest import NewItem
+from palazzo.archive.pack_writer import Spot
 from palazzo.model import least_trust
 from palazzo.store import items
 from palazzo.store.items import ItemRow
-from palazzo.text.hashed import COVER, cover_blanks
+from palazzo.text.hashed_words import COVER, cover_blanks
 
 Authority = Literal["device", "owner", "other"]
 """Who vouches for an arrival: a device of this palace, its owner, who states the trust, or another person."""
@@ -52,7 +52,7 @@ class Arrival:
 def digest(arrival: Arrival) -> bytes:
     """Return the digest that an arrival's link should have."""
     row = item_row(arrival, 0, 0, None, None)
-    return chain.digest(row, arrival.source, arrival.new_item.raw or b"", arrival.new_item.text)
+    return device_chain.digest(row, arrival.source, arrival.new_item.raw or b"", arrival.new_item.text)
 
 
 def item_row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot | None) -> ItemRow:

@@ -10,12 +10,12 @@ import os
 import time
 from typing import NamedTuple
 
-from palazzo.archive import arriving, chain
+from palazzo.archive import device_chain, incoming_storage
 from palazzo.model import Micros
-from palazzo.store import items, links, tombstones, uids, unreadable_items
+from palazzo.store import chain_links, items, tombstones, uids, unreadable_items
+from palazzo.store.chain_links import LOST_BODY
 from palazzo.store.database import Connection
 from palazzo.store.items import Link
-from palazzo.store.links import LOST_BODY
 from palazzo.store.packs import PackReader
 
 
@@ -34,15 +34,15 @@ def settle(connection: Connection) -> SettledArchive:
     lost_links = _compute_links(connection, reader)
     _claim_erased(connection)
     lost_items: set[str] = set()
-    for broken_link in list(chain.audit(connection)):
+    for broken_link in list(device_chain.audit(connection)):
         if broken_link.seq:
             lost_items.add(broken_link.item)
     for uid in lost_items:
-        links.note_lost(connection, bytes.fromhex(uid))
+        chain_links.note_lost(connection, bytes.fromhex(uid))
     unlinked_items = list(items.unlinked_items(connection))
     rows = items.known_items(connection, unlinked_items)
-    chain.extend(
-        connection, [(uid, arriving.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked_items)]
+    device_chain.extend(
+        connection, [(uid, incoming_storage.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked_items)]
     )
     return SettledArchive(tuple(sorted(lost_items)), lost_links)
 
@@ -70,24 +70,24 @@ def _forget_unreadable_bytes(connection: Connection, reader: PackReader) -> None
 def _is_readable(reader: PackReader, pack: int | None, start: int, size: int) -> bool:
     try:
         return pack is not None and len(reader.read(pack, start, size)) == size
-    except chain.UNREADABLE:
+    except device_chain.UNREADABLE:
         return False
 
 
 def _compute_links(connection: Connection, reader: PackReader) -> int:
     """Compute the lost links of this device again; return how many could not be computed."""
-    links_by_number = {link.seq: link for link in items.links(connection, chain.OWN_DEVICE)}
+    links_by_number = {link.seq: link for link in items.links(connection, device_chain.OWN_DEVICE)}
     unknown_count = 0
     previous = bytes(32)
     for seq in range(1, max(links_by_number, default=0) + 1):
         link = links_by_number.get(seq)
-        if link is None or (link.absent == LOST_BODY and link.digest == chain.BLIND):
+        if link is None or (link.absent == LOST_BODY and link.digest == device_chain.BLIND):
             link, is_known = _compute_link(connection, reader, previous, seq, link)
             unknown_count += not is_known
             if seq in links_by_number:
-                links.replace_link(connection, chain.OWN_DEVICE, link)
+                chain_links.replace_link(connection, device_chain.OWN_DEVICE, link)
             else:
-                items.insert_links(connection, chain.OWN_DEVICE, [link])
+                items.insert_links(connection, device_chain.OWN_DEVICE, [link])
         previous = link.hash
     return unknown_count
 
@@ -96,8 +96,8 @@ def _compute_link(
     connection: Connection, reader: PackReader, previous: bytes, seq: int, stored_link: Link | None
 ) -> tuple[Link, bool]:
     rows = items.known_items(connection, [stored_link.item_uid]) if stored_link is not None else {}
-    if stored_link is None or not rows or previous == chain.BLIND:
+    if stored_link is None or not rows or previous == device_chain.BLIND:
         uid = stored_link.item_uid if stored_link is not None else bytes(16)
-        return Link(seq, uid, chain.BLIND, chain.BLIND, LOST_BODY), False
-    body = arriving.own_digest(connection, reader, rows[stored_link.item_uid])
-    return Link(seq, stored_link.item_uid, body, chain.hash_link(previous, stored_link.item_uid, body), None), True
+        return Link(seq, uid, device_chain.BLIND, device_chain.BLIND, LOST_BODY), False
+    body = incoming_storage.own_digest(connection, reader, rows[stored_link.item_uid])
+    return Link(seq, stored_link.item_uid, body, device_chain.hash_link(previous, stored_link.item_uid, body), None), True

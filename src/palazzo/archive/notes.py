@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from palazzo.archive import door, identity
-from palazzo.archive.door import IngestBatch, NewItem
-from palazzo.archive.guarding import Guard
+from palazzo.archive import identity, ingest
+from palazzo.archive.ingest import IngestBatch, NewItem
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
-from palazzo.guard.taint import PERSON, TrustAssessment
 from palazzo.model import Anchor, ItemId, Micros, Part, Place, Source, Trust
+from palazzo.security.note_taint import PERSON, TrustAssessment
 from palazzo.store import anchors as anchors_store
 from palazzo.store.database import Connection
 
@@ -74,7 +74,7 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
     uid = identity.new_id(now)
     new_item = as_filing(note, uid, now, created_at if created_at is not None else now)
     source = Source((note.shelf, note.place.wing), "note", f"palazzo:{note.shelf}/{note.place.wing}", title="")
-    return PreparedNote(uid, note.place, source, door.prepare([new_item], guard))
+    return PreparedNote(uid, note.place, source, ingest.prepare([new_item], guard))
 
 
 def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> NewItem:
@@ -105,7 +105,7 @@ def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> NewI
 
 def file(connection: Connection, note: PreparedNote, now: Micros) -> int:
     """Archive a prepared note; return its row id."""
-    return door.file(connection, note.source, note.place, note.ingest_batch, now).rows[0]
+    return ingest.file(connection, note.source, note.place, note.ingest_batch, now).rows[0]
 
 
 def file_note(

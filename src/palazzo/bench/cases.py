@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from palazzo.feeders import Identity, Message, Row, Session
 from palazzo.model import Micros, Role
+from palazzo.sources.formats import Identity, Message, Row, Session
 
 KIND = "benchmark"
 

@@ -1,6 +1,6 @@
 """Reads an answer as a credulous reader would, and says where recorded words came out of what they are shown in.
 
-It shares no code with `guard/fences`: that would agree with itself. It undoes every spelling that it knows of, over and
+It shares no code with `security/fences`: that would agree with itself. It undoes every spelling that it knows of, over and
 over, takes letters for those that they look like (after Unicode's names and its table of confusables), and takes a tag
 for one however much stands between its letters.
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from palazzo.bench.baselines import WAYS
 from palazzo.bench.measures import margin, mean, measure, percentile
-from palazzo.bench.plain import WAYS
 from palazzo.bench.retrieval import OURS, QuestionResult
 from palazzo.bench.summaries import Levels, Share, Unanswerable
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from palazzo.archive import identity
 from palazzo.bench.cases import KIND, Case, Question, Talk, Talks, Turn
-from palazzo.mining.collected import Reading, conversations, take_conversation
-from palazzo.mining.placing import Placer
-from palazzo.mining.report import Failed
-from palazzo.mining.sessions import count_drawers
-from palazzo.mining.wanted import ALL_SESSIONS
 from palazzo.model import ItemId, Micros, Source
 from palazzo.palace import Palace
+from palazzo.sources.collection_reader import Reading, conversations, take_conversation
+from palazzo.sources.conversation_filter import ALL_SESSIONS
+from palazzo.sources.mining_report import Failed
+from palazzo.sources.session_mining import count_drawers
+from palazzo.sources.source_places import Placer
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ honest strangers: they are found by who searches for them, and not told unasked.
 
 from __future__ import annotations
 
-from palazzo.bench.poisoned import Case, Delegation, Later, Step, Used, Utterance, Wrote, turn
+from palazzo.bench.poison_session import Case, Delegation, Later, Step, Used, Utterance, Wrote, turn
 
 CLOSING_LINE = Utterance("assistant", "Done.")
 

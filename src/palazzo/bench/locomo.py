@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from palazzo.bench.cases import Case, Question, Talk, Turn
-from palazzo.bench.documents import entries, need, question, unique
+from palazzo.bench.json_dataset import entries, need, question, unique
 from palazzo.model import Micros
 
 TITLE = "LoCoMo"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from palazzo.bench.cases import Case, Question, Talk, Turn
-from palazzo.bench.documents import DocumentError, entries, need, question, unique
+from palazzo.bench.json_dataset import DocumentError, entries, need, question, unique
 from palazzo.model import Micros
 
 TITLE = "LongMemEval"

@@ -20,12 +20,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from palazzo.bench.baselines import Plain
 from palazzo.bench.cases import Case, Question
+from palazzo.bench.embedding_cache import CachingEmbedder
 from palazzo.bench.haystack import Haystack
-from palazzo.bench.plain import Plain
-from palazzo.bench.remembering import CachingEmbedder
-from palazzo.embed import Embedder
 from palazzo.errors import PalazzoError
+from palazzo.index.embedder import Embedder
 from palazzo.model import ItemId
 from palazzo.palace import Palace
 

@@ -1,5 +1,5 @@
 """Processes in the background.
 
-`service` is the warm process of one palace, which serves calls and MCP to clients (`palazzo.client`); `embedding`
+`service` is the warm process of one palace, which serves calls and MCP to clients (`palazzo.client.rpc`); `embedding`
 makes the vectors that are pending, and exits.
 """

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from palazzo.daemon.lanes import Lanes
-from palazzo.daemon.pool import Pool
+from palazzo.daemon.palace_pool import Pool
+from palazzo.daemon.worker_pools import Lanes
 from palazzo.errors import PalaceUnusable, PalazzoError, UsageError
-from palazzo.mcp.calls import OperationCancelled
+from palazzo.faces.mcp.client_calls import OperationCancelled
+from palazzo.features.service.background_process import note_call
 from palazzo.model import Trust
-from palazzo.operations import calling, registry
-from palazzo.operations.background import note_call
+from palazzo.operations import idempotency, registry
 from palazzo.operations.context import Context, Progress
 from palazzo.operations.operation import Operation
 
@@ -146,7 +146,7 @@ class Engine:
                 lock_wait=job.lock_wait,
             ) as context,
         ):
-            return calling.call(context, job.operation, job.request, job.key)
+            return idempotency.call(context, job.operation, job.request, job.key)
 
 
 def operation_called(name: object) -> Operation[Any, Any]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from palazzo.daemon.engine import Engine
 from palazzo.daemon.mcp_connections import carried_out
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.mcp import http, http_socket
-from palazzo.mcp.calls import Surroundings
+from palazzo.faces.mcp import http_endpoint, http_socket
+from palazzo.faces.mcp.client_calls import Surroundings
 from palazzo.operations.context import Context
 
 
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     around = Surroundings(Path.cwd(), dict(os.environ), engine.palace, read_only=options.read_only)
     with contextlib.closing(engine):
         try:
-            return http.serve(
+            return http_endpoint.serve(
                 options.address, options.profile, options.toolset, around, lambda asked: carried_out(engine, asked)
             )
         except PalazzoError as error:

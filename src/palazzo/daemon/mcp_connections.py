@@ -14,11 +14,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from palazzo.client.jsonl import LONGEST_LINE, Stream
 from palazzo.daemon.engine import Engine, Job, operation_called
-from palazzo.lines import LONGEST_LINE, Stream
 
 if TYPE_CHECKING:
-    from palazzo.mcp.calls import OperationCall
+    from palazzo.faces.mcp.client_calls import OperationCall
 
 _INVALID_REQUEST = -32600
 
@@ -40,7 +40,7 @@ class McpConnections:
     def _import_sdk(self) -> None:
         """Import the SDK in one thread at a time: its modules import each other, so a second thread could fail."""
         with self._importing:
-            from palazzo.mcp.server import build
+            from palazzo.faces.mcp.server import build
 
             build("palazzo", "core")
 
@@ -105,8 +105,8 @@ class _Connection:
             self._end_of_input()
 
     async def serve(self, profile: str, toolset: str) -> None:
-        from palazzo.mcp.calls import Surroundings
-        from palazzo.mcp.lines import serve_lines
+        from palazzo.faces.mcp.client_calls import Surroundings
+        from palazzo.faces.mcp.jsonrpc_lines import serve_lines
 
         initial_bytes = self._stream.drain_buffer()
         reader, writer = await asyncio.open_connection(sock=self._stream.socket, limit=LONGEST_LINE)

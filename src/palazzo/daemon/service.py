@@ -28,21 +28,22 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from palazzo import __version__, client, locks, starting
-from palazzo.client import Address
-from palazzo.daemon.listening import Listener, is_own_user
-from palazzo.daemon.memory import resident_mb
+from palazzo import __version__, locks
+from palazzo.client import rpc, startup
+from palazzo.client.jsonl import Stream
+from palazzo.client.rpc import Address
+from palazzo.daemon.process_memory import resident_mb
+from palazzo.daemon.service_socket import Listener, is_own_user
 from palazzo.errors import PalazzoError, ServiceUnavailable
-from palazzo.lines import Stream
 
 if TYPE_CHECKING:
     import logging
 
+    from palazzo.daemon.connection import Guest
     from palazzo.daemon.engine import Engine
-    from palazzo.daemon.following import BackgroundWatcher
-    from palazzo.daemon.guests import Guest
     from palazzo.daemon.mcp_connections import McpConnections
-    from palazzo.daemon.syncing import BackgroundSync
+    from palazzo.daemon.source_follower import BackgroundWatcher
+    from palazzo.daemon.sync_schedule import BackgroundSync
 
 _LOOK_AROUND = 5.0
 """Seconds between two looks at memory, idleness and the socket."""
@@ -66,9 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if os.name == "posix":
         os.closerange(3, 1024)  # what a host left open to its children: nobody waits for a pipe that is held here
-    endpoint = client.address(palaces[0], os.environ)
+    endpoint = rpc.address(palaces[0], os.environ)
     try:
-        client.make_directory(endpoint)
+        rpc.make_directory(endpoint)
     except ServiceUnavailable as error:
         print(error, file=sys.stderr)
         return 1
@@ -99,7 +100,7 @@ class Service:
     ) -> None:
         self._where, self._variables, self._stays = endpoint, dict(variables), stays
         self._palace = Path(endpoint.palace)
-        self.build, self.began = client.build(), time.time_ns() // 1000
+        self.build, self.began = rpc.build(), time.time_ns() // 1000
         self._guests: dict[int, Guest] = {}
         self._held: list[Stream] = []
         self._guard = threading.Lock()
@@ -136,16 +137,16 @@ class Service:
         }
 
     def _start(self) -> None:
-        from palazzo.daemon import journal
-        from palazzo.daemon.backing_up import BackingUp
+        from palazzo.daemon import service_log
+        from palazzo.daemon.backup_schedule import BackingUp
         from palazzo.daemon.engine import Engine
-        from palazzo.daemon.following import BackgroundWatcher
-        from palazzo.daemon.hooks import Hooks
+        from palazzo.daemon.hook_requests import Hooks
         from palazzo.daemon.mcp_connections import McpConnections
-        from palazzo.daemon.syncing import BackgroundSync
+        from palazzo.daemon.source_follower import BackgroundWatcher
+        from palazzo.daemon.sync_schedule import BackgroundSync
         from palazzo.operations.context import Context
 
-        self._log: logging.Logger = journal.begin(self._palace, self._variables)
+        self._log: logging.Logger = service_log.begin(self._palace, self._variables)
         self._log.info("service %s (%s) begins", __version__, self.build)
         self.engine: Engine = Engine(self._palace)
         self.mcp: McpConnections = McpConnections(self.engine)
@@ -156,13 +157,13 @@ class Service:
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
         self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
-        starting.came_up(self._where, self._variables)
+        startup.came_up(self._where, self._variables)
         threading.Thread(target=self._warm_up, name="palazzo-warming", daemon=True).start()
         threading.Thread(target=self._end_former, name="palazzo-former", daemon=True).start()
 
     def _end_former(self) -> None:
         """End the services of earlier versions, which listen for this palace at other addresses."""
-        from palazzo.operations.service_stop import stop_former
+        from palazzo.features.service.service_stop import stop_former
 
         try:
             for pid in stop_former(self._where.palace, self._variables):
@@ -200,7 +201,7 @@ class Service:
                 self._look_around()
 
     def _welcome(self, connection: socket.socket) -> None:
-        from palazzo.daemon.guests import Guest
+        from palazzo.daemon.connection import Guest
 
         connection.setblocking(True)
         if not is_own_user(connection):
@@ -246,15 +247,15 @@ class Service:
         return time.monotonic() - max(self._last_guest, self.engine.last_call) >= self._idle_seconds
 
     def _is_embedding(self) -> bool:
-        from palazzo.operations.background import lock_file
+        from palazzo.features.service.background_process import lock_file
 
         return locks.is_held(lock_file(self._palace))
 
     def _warm_up(self) -> None:
         """Load what the first search needs, then the SDK, so that nobody has to wait for them."""
-        from palazzo.operations.background import start_embedding
+        from palazzo.features.service.background_process import start_embedding
+        from palazzo.index.query import Query
         from palazzo.operations.context import Context
-        from palazzo.recall.query import Query
 
         try:
             self._enter_told()
@@ -289,7 +290,7 @@ class Service:
 
     def _enter_told(self) -> None:
         """Enter in the ledger what hooks told that found no service."""
-        from palazzo.operations import told_unaided
+        from palazzo.features.hooks import offline_answers
         from palazzo.operations.context import Context
 
         with (
@@ -297,7 +298,7 @@ class Service:
             Context(self._palace, self._palace.parent, self._variables, palace_opener=lease) as context,
         ):
             if context.has_palace:
-                told_unaided.enter(context)
+                offline_answers.enter(context)
 
     # --- its end -------------------------------------------------------------------------------------------
 

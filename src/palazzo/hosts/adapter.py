@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from palazzo.attention.happening import Beginning, Event, HookEvent, Reaction, ToolKind
+from palazzo.injection.hook_events import Beginning, Event, HookEvent, Reaction, ToolKind
 
 Payload = Mapping[str, Any]
 Answer = dict[str, Any]

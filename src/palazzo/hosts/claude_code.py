@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from palazzo.attention.happening import Event, HookEvent, Reaction
 from palazzo.hosts import claude_shaped
 from palazzo.hosts.adapter import Answer, Payload
+from palazzo.injection.hook_events import Event, HookEvent, Reaction
 
 _NAMES: dict[Event, str] = {
     "session-start": "SessionStart",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from palazzo.attention.happening import Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
+from palazzo.injection.hook_events import Event, HookEvent, Reaction, ToolUse
 
 
 def parse_event(host: str, event: Event, payload: Payload, used: ToolUse | None) -> HookEvent:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from palazzo.attention.happening import Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
+from palazzo.injection.hook_events import Event, HookEvent, Reaction, ToolUse
 
 _NAMES: dict[str, Event] = {
     "sessionStart": "session-start",

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from palazzo.attention.happening import EVENTS, Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
+from palazzo.injection.hook_events import EVENTS, Event, HookEvent, Reaction, ToolUse
 
 
 @dataclass(frozen=True, slots=True)

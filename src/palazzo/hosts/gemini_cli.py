@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from palazzo.attention.happening import Event, HookEvent, Reaction, ToolUse
 from palazzo.hosts import adapter, claude_shaped
 from palazzo.hosts.adapter import Answer, Payload
+from palazzo.injection.hook_events import Event, HookEvent, Reaction, ToolUse
 
 _NAMES: dict[Event, str] = {
     "session-start": "SessionStart",

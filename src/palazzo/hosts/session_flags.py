@@ -12,7 +12,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from palazzo import client, paths
+from palazzo import paths
+from palazzo.client import rpc
 from palazzo.errors import PalazzoError
 
 _DIRECTORY = "sessions"
@@ -26,7 +27,7 @@ class SessionFlags:
     """The flags of the sessions of one palace."""
 
     def __init__(self, palace: str, variables: Mapping[str, str]) -> None:
-        address = client.address(palace, variables)
+        address = rpc.address(palace, variables)
         self._palace = address.palace
         self._directories = [Path(paths.state_place(variables), _DIRECTORY)]
         if _is_own(address):
@@ -59,10 +60,10 @@ class SessionFlags:
         return [directory / file_name for directory in self._directories]
 
 
-def _is_own(address: client.Address) -> bool:
+def _is_own(address: rpc.Address) -> bool:
     """Return whether the directory of the service's socket is the user's or does not exist. `/tmp` is for anybody."""
     try:
-        client.check_directory(address)
+        rpc.check_directory(address)
     except FileNotFoundError:
         return True
     except (PalazzoError, OSError):

@@ -1,6 +1,6 @@
 """Which sessions may be a caller's: the sessions that it names, or recent ones in the places where it may work.
 
-`security/callers` reads the sessions that a caller's variables name. This module finds their transcripts, on this
+`security/call_origin` reads the sessions that a caller's variables name. This module finds their transcripts, on this
 machine and in the archive.
 """
 
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.model import Micros
-from palazzo.security.callers import Caller, NamedSession, is_of_host
+from palazzo.security.call_origin import Caller, NamedSession, is_of_host
 
 if TYPE_CHECKING:
-    from palazzo.mining.histories import History
     from palazzo.operations.context import Context
+    from palazzo.sources.host_histories import History
     from palazzo.store.database import Connection
 
 ACTIVITY_WINDOW = Micros(4 * 3_600_000_000)
@@ -46,7 +46,7 @@ class CallerReach:
     @cached_property
     def histories(self) -> tuple[History, ...]:
         """All histories of hosts on this machine."""
-        from palazzo.operations.watched import histories_here
+        from palazzo.features.mining.watched_sources import histories_here
 
         return histories_here(self.context)
 
@@ -112,7 +112,7 @@ class CallerReach:
 
         A host that starts another session leaves the former session's name in the variables of its servers.
         """
-        from palazzo.operations.unkept import began_at, directory_of
+        from palazzo.operations.unarchived_transcripts import began_at, directory_of
 
         if self.caller.is_certain or not self.named_files:
             return []
@@ -141,7 +141,7 @@ class CallerReach:
 
     def _has_session_here(self) -> bool:
         """Whether the caller's host has a recent session in the projects in which the caller works."""
-        from palazzo.operations.unkept import directory_of
+        from palazzo.operations.unarchived_transcripts import directory_of
 
         for history in self.histories:
             if not is_of_host(history.host, self.caller.host):
@@ -154,7 +154,7 @@ class CallerReach:
 
     def _is_known(self, session: NamedSession) -> bool:
         """Whether its transcript is on this machine or in the archive. Messages from hooks alone do not count."""
-        from palazzo.archive.heard import KIND
+        from palazzo.archive.hook_messages import KIND
 
         if self._files_of(session):
             return True
@@ -164,7 +164,7 @@ class CallerReach:
             return any(kind != KIND for kind in _kinds_of(connection, session))
 
     def _is_active(self, session: NamedSession) -> bool:
-        from palazzo.store import tainted
+        from palazzo.store import taint_queries
 
         since = self.context.now - ACTIVITY_WINDOW
         if any(changed_at(path) * 1_000_000 >= since for path in self._files_of(session)):
@@ -172,7 +172,7 @@ class CallerReach:
         if not self.context.has_palace:
             return False
         with self.context.reading().database.snapshot() as connection:
-            stretches = tainted.stretches(connection, _sources_of(connection, session))
+            stretches = taint_queries.stretches(connection, _sources_of(connection, session))
         return any(stretch.last >= since for stretch in stretches)
 
     def _files_of(self, session: NamedSession) -> list[Path]:
@@ -199,38 +199,38 @@ class CallerReach:
 
 
 def _sources_of(connection: Connection, session: NamedSession) -> list[int]:
-    from palazzo.archive.heard import KIND
-    from palazzo.store import tainted
+    from palazzo.archive.hook_messages import KIND
+    from palazzo.store import taint_queries
 
-    sources = tainted.of_session(connection, session.id)
-    kinds = tainted.kinds_of(connection, sources)
+    sources = taint_queries.of_session(connection, session.id)
+    kinds = taint_queries.kinds_of(connection, sources)
     return [source for source in sources if kinds[source] == KIND or is_of_host(kinds[source], session.host)]
 
 
 def _kinds_of(connection: Connection, session: NamedSession) -> set[str]:
-    from palazzo.store import tainted
+    from palazzo.store import taint_queries
 
-    return set(tainted.kinds_of(connection, _sources_of(connection, session)).values())
+    return set(taint_queries.kinds_of(connection, _sources_of(connection, session)).values())
 
 
 def _projects_of_wings(connection: Connection, wings: Iterable[str]) -> Iterator[str]:
-    from palazzo.store import places
+    from palazzo.store import place_rows
 
     for wing in wings:
-        row = places.wing_led_to(connection, wing)
+        row = place_rows.wing_led_to(connection, wing)
         if row is not None:
-            yield from places.projects_of_wing(connection, row)
+            yield from place_rows.projects_of_wing(connection, row)
 
 
 def sources_in_reach(reach: CallerReach) -> list[int]:
     """The archive's sources of the sessions that may be the caller's."""
-    from palazzo.store import tainted
+    from palazzo.store import taint_queries
 
     context, named_sources = reach.context, reach.named_sources
     if reach.is_named and reach.caller.is_certain:
         return named_sources
     with context.reading().database.snapshot() as connection:
-        active = tainted.active_sessions(connection, _NEWEST_ITEMS)
+        active = taint_queries.active_sessions(connection, _NEWEST_ITEMS)
         candidates = [
             session.source
             for session in active
@@ -238,10 +238,10 @@ def sources_in_reach(reach: CallerReach) -> list[int]:
         ]
         recent_stretches = [
             stretch
-            for stretch in tainted.stretches(connection, candidates)
+            for stretch in taint_queries.stretches(connection, candidates)
             if stretch.last >= context.now - ACTIVITY_WINDOW
         ]
-        last_at = max((stretch.last for stretch in tainted.stretches(connection, named_sources)), default=None)
+        last_at = max((stretch.last for stretch in taint_queries.stretches(connection, named_sources)), default=None)
     # A host that starts another session leaves the former session's name in the variables of its servers.
     later = [
         stretch.source

@@ -14,18 +14,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from palazzo import client, paths
+from palazzo import paths
+from palazzo.client import rpc
 from palazzo.model import Micros, Trust
 from palazzo.settings import Settings, load
 
 if TYPE_CHECKING:
-    from palazzo.embed import Embedder
-    from palazzo.embed.choose import EmbedderSpec
-    from palazzo.mining.placing import Placer
+    from palazzo.git.project_identity import ProjectIdentity
+    from palazzo.index.embedder import Embedder
+    from palazzo.index.embedder_choice import EmbedderSpec
     from palazzo.palace import Palace
-    from palazzo.scope.identity import ProjectIdentity
+    from palazzo.sources.source_places import Placer
     from palazzo.store.database import Database
-    from palazzo.store.opening import Mode
+    from palazzo.store.palace_opening import Mode
 
 
 _THREADS_FOR_ONE, _THREADS_FOR_MANY = 1, 2
@@ -77,7 +78,7 @@ class Context:
 
     def __enter__(self) -> Self:
         if self._lock_wait is not None:
-            from palazzo.store.opening import lock_deadline
+            from palazzo.store.palace_opening import lock_deadline
 
             self._limits.enter_context(lock_deadline(self._lock_wait))
         return self
@@ -104,7 +105,7 @@ class Context:
     def palace_path(self) -> Path:
         """The palace file: the one that was named, else the settings', else the default."""
         named_path = None if self._named is None else str(self._named)
-        return Path(client.chosen_palace(named_path, self.variables, str(self.cwd)))
+        return Path(rpc.chosen_palace(named_path, self.variables, str(self.cwd)))
 
     def reading(self) -> Palace:
         """Return the palace, to read; PalaceMissing when there is none."""
@@ -123,9 +124,9 @@ class Context:
     def check_palace_path(self) -> None:
         """Raise if the path is not a file, or if the palace that was there no longer exists."""
         from palazzo.security import known_palaces
-        from palazzo.store import opening
+        from palazzo.store import palace_opening
 
-        opening.refuse_special(self.palace_path)
+        palace_opening.refuse_special(self.palace_path)
         known_palaces.refuse_gone(self.palace_path, self.variables)
 
     def renew(self) -> None:
@@ -141,7 +142,7 @@ class Context:
     @property
     def is_off(self) -> bool:
         """Whether nothing is to be captured or injected: by PALAZZO_OFF, or because somebody paused it."""
-        from palazzo.operations.pausing import pause_of
+        from palazzo.operations.pause_state import pause_of
 
         return self.settings.flag("off") or pause_of(self) is not None
 
@@ -150,7 +151,7 @@ class Context:
         """The time, as the palace's clock has it; as the machine has it while no palace is open."""
         if self._palace is None:
             return self.machine_now
-        from palazzo.exchange import clock as hybrid
+        from palazzo.sync import hybrid_clock as hybrid
 
         return hybrid.read_time(self._palace.database, self.machine_now)
 
@@ -173,8 +174,8 @@ class Context:
         return self._palace
 
     def _open_own(self, mode: Mode) -> Palace:
-        from palazzo import hook_log
-        from palazzo.derive import failure_isolation
+        from palazzo.client import hook_log
+        from palazzo.index import failure_isolation
         from palazzo.palace import Palace, system_clock
 
         failure_isolation.write_log_by(lambda line: hook_log.add_line(line, str(self.palace_path), self.variables))
@@ -202,7 +203,7 @@ class Context:
     @property
     def embedder_spec(self) -> EmbedderSpec:
         """The embedder that the settings name."""
-        from palazzo.embed.choose import EmbedderSpec
+        from palazzo.index.embedder_choice import EmbedderSpec
 
         settings = self.settings
         return EmbedderSpec(
@@ -215,7 +216,7 @@ class Context:
 
     def open_embedder(self, threads: int = _THREADS_FOR_MANY) -> Embedder:
         """Load the embedder that the settings name."""
-        from palazzo.embed.choose import open_embedder
+        from palazzo.index.embedder_choice import open_embedder
 
         return open_embedder(replace(self.embedder_spec, threads=threads))
 
@@ -224,14 +225,14 @@ class Context:
     @cached_property
     def project_root(self) -> Path:
         """The root of the project that is worked in; the working directory where there is none."""
-        from palazzo.scope.identity import project_root
+        from palazzo.git.project_identity import project_root
 
         return project_root(self.cwd)
 
     @cached_property
     def place_finder(self) -> Placer:
         """Finds wings and rooms; knows this palace's projects if there is a palace."""
-        from palazzo.mining.placing import Placer
+        from palazzo.sources.source_places import Placer
 
         return Placer(self.reading().database if self.has_palace else None)
 
@@ -252,7 +253,7 @@ class Context:
         The home directory, its parents and the palace's own directory belong to no project, unless they are a
         repository or contain a project file.
         """
-        from palazzo.scope.identity import is_marked_as_project
+        from palazzo.git.project_identity import is_marked_as_project
 
         root = self.project_root.resolve()
         home = Path(paths.home_place(self.variables)).resolve()
@@ -261,11 +262,11 @@ class Context:
     @cached_property
     def home(self) -> str | None:
         """The wing of the project that is worked in, if the palace holds it; None elsewhere."""
-        from palazzo.store import places
+        from palazzo.store import place_rows
 
         with self.reading().database.snapshot() as connection:
-            identity = places.project_at(connection, str(self.project_root)) or self.project.identity
-            return places.wing_of_project(connection, identity)
+            identity = place_rows.project_at(connection, str(self.project_root)) or self.project.identity
+            return place_rows.wing_of_project(connection, identity)
 
     # --- progress ------------------------------------------------------------------------------------------
 

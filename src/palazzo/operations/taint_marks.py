@@ -22,13 +22,13 @@ def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
 
     @functools.wraps(run)
     def run_with_mark(context: Context, request: Q) -> R:
-        from palazzo.operations.tainting import is_tainted
+        from palazzo.operations.caller_taint import is_tainted
 
         if getattr(request, "dry_run", False) or not is_tainted(context):
             return run(context, request)
-        from palazzo.store import groups
+        from palazzo.store import change_groups
 
-        with groups.remark(groups.TAINT_REMARK):
+        with change_groups.remark(change_groups.TAINT_REMARK):
             result = run(context, request)
         context.notice(
             "This session has read untrusted content, so this change is marked: 'palazzo undo --list' shows it to the"

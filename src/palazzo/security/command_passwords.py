@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from palazzo.security.stand_ins import is_stand_in
+from palazzo.security.placeholders import is_stand_in
 
 RuleSpan = tuple[int, int, str]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from palazzo.security import written_files
+from palazzo.security import file_writes
 from palazzo.security.git_commands import OWN_REVISION, GitEffect, last_component
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.program_arguments import Outcome
@@ -90,7 +90,7 @@ def judge_command(
     try:
         script = parse_command(command)
     except (ShellSyntaxError, RecursionError):
-        return CommandEffect(False, True, foreign_names=set(written_files.names_in(command)))
+        return CommandEffect(False, True, foreign_names=set(file_writes.names_in(command)))
     shell = Shell(project or Project(), holds or (lambda _: False), own or OwnSources())
     shell.run(script)
     effect = shell.effect
@@ -104,12 +104,12 @@ def judge_command(
         effect.foreign_names.update(
             last_component(path) for path in shell.written if not shell.places.get(path) and not path.isdigit()
         )
-        effect.foreign_names.update(written_files.names_in_program(command))
+        effect.foreign_names.update(file_writes.names_in_program(command))
     else:
         paths = (shell.places.get(path) or shell.plain(path) for path in shell.written)
         effect.own_paths = [place for place in paths if place][:_MOST_NAMES]
     effect.foreign_paths = set(sorted(effect.foreign_paths)[:_MOST_NAMES])
-    effect.foreign_names = set(sorted(effect.foreign_names - written_files.NO_NAMES)[:_MOST_NAMES])
+    effect.foreign_names = set(sorted(effect.foreign_names - file_writes.NO_NAMES)[:_MOST_NAMES])
     return effect
 
 

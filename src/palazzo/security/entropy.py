@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from palazzo.security.stand_ins import is_public_example
+from palazzo.security.placeholders import is_public_example
 
 SHORTEST, LONGEST = 24, 160
 _TURN = re.compile(r"[a-z](?=[A-Z0-9+/_-])|[A-Z](?=[a-z0-9+/_-])|[0-9](?=[A-Za-z+/_-])")

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable
 
 from palazzo.security.command_passwords import find_command_password, find_piped_password
-from palazzo.security.listed_passwords import find_pgpass_line
-from palazzo.security.named_secrets import find_value_of
-from palazzo.security.stand_ins import is_default_login, is_public_example, is_stand_in
-from palazzo.security.stated_passwords import find_field, find_pin, is_strong, looks_chosen
+from palazzo.security.password_lists import find_pgpass_line
+from palazzo.security.password_statements import find_field, find_pin, is_strong, looks_chosen
+from palazzo.security.placeholders import is_default_login, is_public_example, is_stand_in
+from palazzo.security.secret_names import find_value_of
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 RuleSpan = tuple[int, int, str]

@@ -64,7 +64,7 @@ _AGENTS = _words(
     readbackgroundoutput getterminaloutput
     """
 )
-"""Sub-agents, which `derive/tainting` judges by their own sessions, and later output of a running command."""
+"""Sub-agents, which `index/session_taint` judges by their own sessions, and later output of a running command."""
 _OWN_SERVER = re.compile(
     r"mcp__(?:plugin_palazzo_)?palazzo__|mcp_palazzo_|palazzo__?(?=\w)|palazzo-(?=\w)|mcp\.palazzo\.", re.IGNORECASE
 )
@@ -105,7 +105,7 @@ def trust_of_tool(name: str, arguments: object = None) -> Trust:
     """Return the trust of what the tool `name`, called with `arguments`, printed, as far as the call alone tells it.
 
     A result whose tool is not known (`name` empty) counts as external. The cutter judges once more, with the
-    directory of the session and what its earlier calls did (`derive/tainting`).
+    directory of the session and what its earlier calls did (`index/session_taint`).
     """
     return "tool" if judge_tool(name, arguments).is_local else "external"
 

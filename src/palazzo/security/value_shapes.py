@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from palazzo.security.stand_ins import is_stand_in
+from palazzo.security.placeholders import is_stand_in
 
 WORDS = re.compile(r"[A-Za-z]+(?:[._/:-][A-Za-z]+)*[._-]?\d{0,4}")
 CALL_OR_MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*[(\[]")

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from palazzo.settings import layers
-from palazzo.settings.keys import ALIASES, BY_NAME, KEYS, Key, Value, read
-from palazzo.settings.layers import SettingEntry, Source
+from palazzo.settings import setting_layers
+from palazzo.settings.setting_keys import ALIASES, BY_NAME, KEYS, Key, Value, read
+from palazzo.settings.setting_layers import SettingEntry, Source
 
 __all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
 
@@ -72,10 +72,10 @@ class Settings:
 
 def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> Settings:
     """Read every layer. `project` is the root of the project that is worked in, if there is one. Never raises."""
-    sources = [layers.user_file(user_file)]
+    sources = [setting_layers.user_file(user_file)]
     if project is not None:
-        sources += [layers.project_file(project), layers.person_file(project)]
-    sources.append(layers.environment(variables))
+        sources += [setting_layers.project_file(project), setting_layers.person_file(project)]
+    sources.append(setting_layers.environment(variables))
     values = {key.name: Effective(key, key.default, "default") for key in KEYS}
     problems: list[str] = []
     by_file: list[str] = []
@@ -110,7 +110,7 @@ def _apply_entry(values: dict[str, Effective], source: Source, entry: SettingEnt
         value = _resolve_alias(alias[1], entry.value) if alias else read(key, entry.value)
     except ValueError as error:
         if source.layer == "project" and entry.name.startswith(("mine.", "wing")):
-            return ""  # `palazzo.scope.project_file` says so, with more detail
+            return ""  # `palazzo.git.project_file` says so, with more detail
         return f"{entry.origin}: `{entry.name}` must be {error}. {_stays(values[key.name])}"
     if source.layer in ("project", "person") and key.stricter and not key.stricter(value, values[key.name].value):
         return f"{entry.origin}: `{entry.name}` may be tightened inside a project, not loosened. {_stays(values[key.name])}"

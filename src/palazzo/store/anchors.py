@@ -1,6 +1,6 @@
 """The files that drawers and facts cite.
 
-Those of drawers are derived (`derive/anchoring`), but what a note was given stands in the note itself (`item.meta`):
+Those of drawers are derived (`index/citation_consumer`), but what a note was given stands in the note itself (`item.meta`):
 `anchors` names files (`PATH` or `PATH:L1-L2`), `cited` is beside it, of each the number of lines, their digest and the
 file's blob, as they were then: the latter two as numbers, so that the door takes neither for a secret. Those of facts
 are truth, and belong to who stated the fact.
@@ -15,12 +15,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from palazzo.model import Anchor, Micros
-from palazzo.store import changes
+from palazzo.store import change_log
 from palazzo.store.database import Connection
-from palazzo.text.cited import DIGEST_BYTES
+from palazzo.text.cited_lines import DIGEST_BYTES
 
 CONSUMER = "anchor"
-"""Who keeps what drawers cite (`derive/anchoring`)."""
+"""Who keeps what drawers cite (`index/citation_consumer`)."""
 _IN_WING = "JOIN room r ON r.id = d.room JOIN wing w ON w.id = r.wing"
 _COLUMNS = "path, first, last, digest, lines, blob"
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)
@@ -257,8 +257,8 @@ def notes_on(connection: Connection, wing: str, names: Sequence[str], limit: int
 
 def _not_read_yet(connection: Connection, wing: str, names: Collection[str]) -> Iterator[tuple[int, int]]:
     """Yield (when, row id) of notes that were given such a file, and are still to be read for what they cite."""
-    version, seq = changes.cursor(connection, CONSUMER)
-    if version and not changes.cursor(connection, f"{CONSUMER}/anew")[0]:
+    version, seq = change_log.cursor(connection, CONSUMER)
+    if version and not change_log.cursor(connection, f"{CONSUMER}/anew")[0]:
         subquery = "(SELECT ref AS id FROM change WHERE seq > ?2 AND kind = 'drawer+')"
     else:
         subquery = "(SELECT id FROM drawer WHERE kind = 'note' AND ?2 IS NOT NULL)"

@@ -20,8 +20,8 @@ import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
 from palazzo.model import Micros
-from palazzo.store import checksums, filesystem, opening
-from palazzo.store.opening import Mode
+from palazzo.store import filesystem, page_checksums, palace_opening
+from palazzo.store.palace_opening import Mode
 
 Value = str | bytes | int | float | None
 DatabaseError = apsw.Error
@@ -119,7 +119,7 @@ class Database:
     """One palace file, open for reading or writing from any number of threads and processes."""
 
     def __init__(
-        self, path: Path, mode: Mode = "write", compares_checksums: bool = False, cache_mb: int = opening.CACHE_MB
+        self, path: Path, mode: Mode = "write", compares_checksums: bool = False, cache_mb: int = palace_opening.CACHE_MB
     ) -> None:
         """Open `path`. A `checked` database compares every page that it reads with its checksum.
 
@@ -133,16 +133,16 @@ class Database:
         self._all: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
-        opening.refuse_special(path)
+        palace_opening.refuse_special(path)
         if mode == "write":
             filesystem.refuse_unsafe(path)
-            opening.make_directory(path.parent)
+            palace_opening.make_directory(path.parent)
         elif not path.exists():
             raise PalaceMissing(
                 f"There is no palace at {path} yet. Feed it with 'palazzo mine DIR', or name another with --palace."
             )
         with explain_errors(path):
-            self._edition = opening.edition(self._connection())
+            self._edition = palace_opening.edition(self._connection())
 
     def before_commit(self, follower: Follower) -> None:
         """Run `follower` at the end of every write transaction, while it can still be rolled back."""
@@ -276,7 +276,7 @@ class Database:
         what is lost is lost from the end, together with the note of how far the derived data had come.
         """
         with explain_errors(self.path):
-            opening.do_not_wait(self._connection())
+            palace_opening.do_not_wait(self._connection())
 
     def close(self) -> None:
         """Close every thread's connection."""
@@ -292,7 +292,7 @@ class Database:
     def is_replaced(self) -> bool:
         """Whether a backup was restored over the palace since it was opened here: it has to be opened anew."""
         with explain_errors(self.path):
-            return opening.edition(self._connection()) != self._edition
+            return palace_opening.edition(self._connection()) != self._edition
 
     @property
     def _hold(self) -> _CommitHold | None:
@@ -328,7 +328,7 @@ class Database:
 
     def _refuse_replaced(self, raw: apsw.Connection) -> None:
         """Row ids that somebody still knows mean something else in a palace that was restored meanwhile."""
-        if opening.edition(raw) != self._edition:
+        if palace_opening.edition(raw) != self._edition:
             raise PalaceUnusable(
                 f"A backup was restored over the palace {self.path} while this was going on. Nothing more was written "
                 "to it; run this again."
@@ -343,7 +343,7 @@ class Database:
         existing: apsw.Connection | None = getattr(self._local, "connection", None)
         if existing is not None and not self._closed:
             return existing
-        connection = opening.open_file(self.path, self.mode, self.checked, self._cache_mb)
+        connection = palace_opening.open_file(self.path, self.mode, self.checked, self._cache_mb)
         self._local.connection = connection
         with self._lock:
             self._all.append(connection)
@@ -374,7 +374,7 @@ def explain_errors(path: Path) -> Iterator[None]:
             f"Another program has locked the palace {path} and did not release it in time. Try again when it is done."
         ) from error
     except apsw.IOError as error:
-        if checksums.is_mismatch(error):
+        if page_checksums.is_mismatch(error):
             raise NotAPalace(
                 f"The file {path} is damaged: a page is not what its checksum says. 'palazzo verify' says what is "
                 "affected; 'palazzo repair' brings back all that can be read."

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from palazzo.model import DrawerKind, Trust
-from palazzo.store import tags
+from palazzo.store import tag_rows
 from palazzo.store.database import Connection
 
 REPLACED, LEFT_OUT, FORGOTTEN, RECUT = "replaced", "left out", "forgotten", "recut"
@@ -111,7 +111,7 @@ def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, St
         for uid, room, title, turn, locator, trust, retired_at, why, kind, role, author in columns:
             drawers_by_uid[bytes(uid)] = StoredDrawer(
                 row, int(room), title, int(turn), locator, trust, retired_at, why, kind, role, author,
-                tags.tags_of(connection, row),
+                tag_rows.tags_of(connection, row),
             )  # fmt: skip
     return drawers_by_uid
 
@@ -149,7 +149,7 @@ def insert_drawers(connection: Connection, new: Sequence[DrawerRow]) -> list[int
         "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
         ((own, n, *span) for own, drawer in zip(ids, new, strict=True) for n, span in enumerate(drawer.spans)),
     )
-    tags.add_tags(connection, ((own, drawer.tags) for own, drawer in zip(ids, new, strict=True)))
+    tag_rows.add_tags(connection, ((own, drawer.tags) for own, drawer in zip(ids, new, strict=True)))
     return ids
 
 

@@ -118,7 +118,7 @@ TASKS = [
     "CREATE UNIQUE INDEX task_state_live ON task_state(task) WHERE retired_at IS NULL",
 ]
 
-# How wings and rooms were named and put together (`store/arrangement`), and the tunnels between them.
+# How wings and rooms were named and put together (`store/arrangements`), and the tunnels between them.
 STRUCTURE = [
     # Of a wing where `room` is NULL. `name`: it is called `name` (a room: in the wing `target`). `move`: the room,
     # called `name`, stands in the wing `target`. `merge`: it is a part of the wing or room `target`.
@@ -193,7 +193,7 @@ WAKE_BLOCKS = [
 ]
 
 PAST = [
-    # How drawers stood before (`store/past`). `until` is NULL where a state has lasted since `since`.
+    # How drawers stood before (`store/drawer_history`). `until` is NULL where a state has lasted since `since`.
     "CREATE TABLE past(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER,"
     " room INTEGER NOT NULL, tags TEXT NOT NULL)",
     "CREATE INDEX past_drawer ON past(drawer)",
@@ -204,12 +204,12 @@ PAST = [
 ]
 
 MENTIONS = [
-    # What drawers mention (`derive/naming`): each name, folded, once in a drawer, at its first place.
+    # What drawers mention (`knowledge/mention_consumer`): each name, folded, once in a drawer, at its first place.
     "CREATE TABLE mention(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,"
     " item INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL)",
     "CREATE INDEX mention_drawer ON mention(drawer)",
     "CREATE INDEX mention_name ON mention(name, kind)",
-    # The digests of sessions (`derive/summing`), as places: `about` is what a short answer answers to.
+    # The digests of sessions (`knowledge/digest_consumer`), as places: `about` is what a short answer answers to.
     "CREATE TABLE digest_line(source INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, item INTEGER NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, about_item INTEGER, about_start INTEGER, about_end INTEGER,"
     " said_at INTEGER NOT NULL, PRIMARY KEY(source, n)) WITHOUT ROWID",
@@ -218,7 +218,7 @@ MENTIONS = [
 ]
 
 CLAIMS = [
-    # What drawers claim (`derive/claiming`). `predicate` is empty of what makes no fact by itself; `old` is what one
+    # What drawers claim (`knowledge/claim_consumer`). `predicate` is empty of what makes no fact by itself; `old` is what one
     # says held before.
     "CREATE TABLE claim(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL, start INTEGER NOT NULL,"
     " end INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL,"

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from palazzo.model import Item, ItemId, Micros, Part, Place
-from palazzo.store import sources
+from palazzo.store import source_rows
 from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 
@@ -241,7 +241,7 @@ def read_item(connection: Connection, row: int) -> Item:
         branch=branch,
         commit=commit,
         place=Place(wing, room),
-        source=sources.read_source(connection, source),
+        source=source_rows.read_source(connection, source),
         meta=json.loads(meta),
     )
 

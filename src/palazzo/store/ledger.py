@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from palazzo.model import Micros
-from palazzo.store import used as sums
+from palazzo.store import use_totals as sums
 from palazzo.store.database import Connection
 
 PartKind = Literal["drawer", "item", "other"]
@@ -184,7 +184,7 @@ def look_on_from(connection: Connection, session: int, source: int, item: int) -
 
 
 def count_anew(connection: Connection) -> None:
-    """Make what is counted (`store/used`) anew from the ledger, as if all of it happened again."""
+    """Make what is counted (`store/use_totals`) anew from the ledger, as if all of it happened again."""
     sums.clear(connection)
     injected_pairs: set[tuple[int, bytes]] = set()
     used: dict[int, dict[bytes, str]] = {}

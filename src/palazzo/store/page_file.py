@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from palazzo.store import checksums
+from palazzo.store import page_checksums
 from palazzo.store.database import Value
 
 _HEADER = 100
@@ -75,7 +75,7 @@ class PageFile:
                 raise UnreadablePage("the file has no header")
             (size,) = struct.unpack(">H", head[16:18])
             self.page_size = 65_536 if size == 1 else size
-            self.has_checksums = head[20] == checksums.CHECKSUM_BYTES
+            self.has_checksums = head[20] == page_checksums.CHECKSUM_BYTES
             self.usable = self.page_size - head[20]
             if self.page_size < 512 or self.page_size & (self.page_size - 1) or self.usable < 480:
                 raise UnreadablePage("the file's header is damaged")

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from palazzo.store import past
+from palazzo.store import drawer_history
 from palazzo.store.database import Connection
 
 _PHRASE_PATTERN = re.compile(r'"((?:[^"]|"")*)"(\*?)')
@@ -81,7 +81,7 @@ def matches(connection: Connection, match: str, words: str, weights: str, limit:
         (match, limit),
     )
     over = [(int(drawer), -float(score)) for drawer, score in retired_rows]
-    inexact = past.left_out(connection, list(scores)).keys() | {drawer for drawer, _ in over[:_RESCORE_LIMIT]}
+    inexact = drawer_history.left_out(connection, list(scores)).keys() | {drawer for drawer, _ in over[:_RESCORE_LIMIT]}
     exact_scores = _compute_scores(connection, words, inexact) if inexact else {}
     scores = {row: score for row, score in (scores | exact_scores | _below(over, exact_scores)).items() if score > 0}
     return sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit]
@@ -117,12 +117,12 @@ def document_frequency(connection: Connection, stem: str) -> int:
 
 
 def _compute_scores(connection: Connection, words: str, drawers: Iterable[int]) -> dict[int, float]:
-    from palazzo.store import keywords  # which asks this module for the past
+    from palazzo.store import keyword_table  # which asks this module for the past
 
     phrase_matches = _PHRASE_PATTERN.findall(words)
     phrases = {(tuple(connection.stems(text.replace('""', '"'))), bool(star)) for text, star in phrase_matches}
-    total = keywords.indexed_rows(connection)
-    frequencies = keywords.document_frequencies(connection, {stem for phrase, _ in phrases for stem in phrase})
+    total = keyword_table.indexed_rows(connection)
+    frequencies = keyword_table.document_frequencies(connection, {stem for phrase, _ in phrases for stem in phrase})
     weights = {
         (phrase, is_beginning): _idf(total, min(frequencies.get(stem, 0) for stem in phrase))
         for phrase, is_beginning in phrases
@@ -131,7 +131,7 @@ def _compute_scores(connection: Connection, words: str, drawers: Iterable[int]) 
     usual = next(connection.execute(f"SELECT avg(size) FROM (SELECT size FROM main.drawer LIMIT {_SAMPLE})"))[0] or 1.0
     scores = {}
     for drawer in drawers:
-        body, context = keywords.columns_of(connection, drawer)
+        body, context = keyword_table.columns_of(connection, drawer)
         stems = connection.stems(f"{body}\n{context}")
         ratio = len(body) / usual
         counts = ((weight, _count(stems, *phrase)) for phrase, weight in weights.items())

@@ -3,7 +3,7 @@
     damaged file ──copy──> its pages ──PageFile──> rows ──> new file, same tables     indexes are made anew
                                                         └─> losses: which table, how many, which ids, which pages
 
-What is derived is left out where any of it is lost; `derive/rebuild` makes it again. Of truth every row is taken that
+What is derived is left out where any of it is lost; `index/rebuild` makes it again. Of truth every row is taken that
 can be read, also those that only an index still tells of (`salvage_rules`). What refers to a lost row is mended, so
 that every reference leads somewhere. What the chain says of it all is settled afterwards by `archive/lost_bodies`.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 import apsw
 
 from palazzo.errors import NotAPalace
-from palazzo.store import checksums, opening, salvage_rules, schema
+from palazzo.store import page_checksums, palace_opening, salvage_rules, schema
 from palazzo.store.database import Value, explain_errors
 from palazzo.store.page_file import PageFile, Row, Tree, UnreadablePage
 
@@ -55,7 +55,7 @@ def is_sound(path: Path) -> bool:
     A page that looks damaged is looked at again in a copy of one moment: another program may be writing to the file.
     """
     try:
-        with explain_errors(path), contextlib.closing(opening.open_file(path, "read", True, _CACHE_MB)) as connection:
+        with explain_errors(path), contextlib.closing(palace_opening.open_file(path, "read", True, _CACHE_MB)) as connection:
             if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
                 return False
         return _has_sound_pages(path) or _has_sound_copy(path)
@@ -80,12 +80,12 @@ def copy_pages(palace: Path, target: Path) -> None:
 
     Raises NotAPalace for a file that SQLite cannot begin to read.
     """
-    if checksums.install():
-        plain = checksums.plain_system()
+    if page_checksums.install():
+        plain = page_checksums.plain_system()
     with explain_errors(palace):
         source = apsw.Connection(str(palace), flags=apsw.SQLITE_OPEN_READONLY, vfs=plain)
         with contextlib.closing(source):
-            source.set_busy_handler(opening.Patience())
+            source.set_busy_handler(palace_opening.Patience())
             source.execute("BEGIN")
             target.touch(0o600)
             destination = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE, vfs=plain)
@@ -99,7 +99,7 @@ def damaged_pages(pages: PageFile) -> Iterator[int]:
 
     The checksum of zeros is zero, so a page of zeros matches it. SQLite uses no such page.
     """
-    compares = pages.has_checksums and checksums.install()
+    compares = pages.has_checksums and page_checksums.install()
     empty_page = bytes(pages.page_size)
     unused_pages = pages.free_pages() | {pages.lock_page}
     with contextlib.closing(apsw.Connection(":memory:")) as connection:
@@ -144,10 +144,10 @@ def _unknowable(path: Path) -> NotAPalace:
 def _create(target: Path) -> apsw.Connection:
     with contextlib.suppress(FileNotFoundError):
         target.unlink()
-    connection = opening.open_file(target, "write", False, _CACHE_MB)
+    connection = palace_opening.open_file(target, "write", False, _CACHE_MB)
     for setting in ("foreign_keys=OFF", "journal_mode=OFF", "synchronous=OFF"):
         connection.execute(f"PRAGMA {setting}").fetchall()
-    connection.execute(f"PRAGMA application_id={opening.APPLICATION_ID}")
+    connection.execute(f"PRAGMA application_id={palace_opening.APPLICATION_ID}")
     return connection
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import apsw
 
-from palazzo.store import sources, uids
+from palazzo.store import source_rows, uids
 from palazzo.store.database import SqliteConnection, Value
-from palazzo.store.redaction import make_fingerprint_key
+from palazzo.store.redaction_state import make_fingerprint_key
 
 DERIVED_TABLES = (
     *("drawer", "drawer_span", "drawer_tag", "tag", "passage", "pending", "past", "claim", "mention", "digest_line"),
@@ -127,7 +127,7 @@ def _source(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[st
     columns["key"] = json.dumps(["recovered", uid.hex()])
     if columns.get("kind") == "note":
         for wing, shelf in _shelves(connection):
-            if sources.source_uid("note", (shelf, wing)) == uid:
+            if source_rows.source_uid("note", (shelf, wing)) == uid:
                 columns |= {"key": json.dumps((shelf, wing)), "uri": f"palazzo:{shelf}/{wing}"}
     return columns
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import exchange_tables, first_tables, foreign_rows, ledger, redaction, sync_devices
+from palazzo.store import device_rows, first_tables, foreign_rows, ledger, redaction_state, sync_tables
 from palazzo.store.database import Connection, Database
-from palazzo.store.opening import APPLICATION_ID
+from palazzo.store.palace_opening import APPLICATION_ID
 
 _CREATION_TIMEOUT, _LOOK_AGAIN = 2.0, 0.02
 """Seconds for which a palace is waited for that another process is making, and between two looks."""
@@ -32,7 +32,7 @@ def m001_first(connection: Connection) -> None:
         (os.urandom(16), socket.gethostname(), now),
     )
     connection.execute("INSERT INTO meta(key, value) VALUES('palace', ?)", (os.urandom(16).hex(),))
-    redaction.make_fingerprint_key(connection)
+    redaction_state.make_fingerprint_key(connection)
 
 
 def m002_tokens(connection: Connection) -> None:
@@ -44,7 +44,7 @@ def m002_tokens(connection: Connection) -> None:
 
 
 def m003_calls(connection: Connection) -> None:
-    """Create what is known of calls that had a key (`store/calls`)."""
+    """Create what is known of calls that had a key (`store/answered_calls`)."""
     connection.execute(
         "CREATE TABLE call(key BLOB PRIMARY KEY, operation TEXT NOT NULL, asked BLOB, result TEXT, at INTEGER NOT NULL)"
     )
@@ -77,7 +77,7 @@ def m005_people(connection: Connection) -> None:
 
 
 def m006_mendings(connection: Connection) -> None:
-    """Create what failed in sessions and what mended it (`store/mendings`), and what fails again in one now."""
+    """Create what failed in sessions and what mended it (`store/failure_fixes`), and what fails again in one now."""
     for statement in (
         "CREATE TABLE mending(source INTEGER NOT NULL, n INTEGER NOT NULL, target BLOB NOT NULL,"
         " signature BLOB NOT NULL, failed_at INTEGER NOT NULL, passed_at INTEGER, PRIMARY KEY(source, n))"
@@ -94,7 +94,7 @@ def m006_mendings(connection: Connection) -> None:
 
 
 def m007_uses(connection: Connection) -> None:
-    """Create what was told and used, in sum (`store/used`), and how far sessions were looked through for uses."""
+    """Create what was told and used, in sum (`store/use_totals`), and how far sessions were looked through for uses."""
     for statement in (
         "CREATE TABLE told_tally(uid BLOB PRIMARY KEY, told INTEGER NOT NULL, used INTEGER NOT NULL,"
         " unused INTEGER NOT NULL) WITHOUT ROWID",
@@ -153,7 +153,7 @@ def m010_fact_trust(connection: Connection) -> None:
 
 
 def m011_outside(connection: Connection) -> None:
-    """Create what of sessions came from outside, and what was said under its influence (`store/outside`)."""
+    """Create what of sessions came from outside, and what was said under its influence (`store/taint_rows`)."""
     for statement in (
         "CREATE TABLE outside(item INTEGER NOT NULL, start INTEGER NOT NULL, kind TEXT NOT NULL, name BLOB NOT NULL,"
         " source INTEGER NOT NULL, PRIMARY KEY(item, start, kind, name)) WITHOUT ROWID",
@@ -170,8 +170,8 @@ def m012_fact_branch(connection: Connection) -> None:
 
 
 def m013_exchange(connection: Connection) -> None:
-    """Add what exchange between palaces needs (`store/exchange_tables`)."""
-    exchange_tables.create(connection)
+    """Add what exchange between palaces needs (`store/sync_tables`)."""
+    sync_tables.create(connection)
 
 
 def m014_dead_letters(connection: Connection) -> None:
@@ -190,8 +190,8 @@ def m015_foreign(connection: Connection) -> None:
 
 
 def m016_sync_devices(connection: Connection) -> None:
-    """Create the tables of devices, their keys and their rights (`store/sync_devices`)."""
-    for statement in sync_devices.TABLES:
+    """Create the tables of devices, their keys and their rights (`store/device_rows`)."""
+    for statement in device_rows.TABLES:
         connection.execute(statement)
 
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from palazzo.model import Micros
-from palazzo.store import redaction
+from palazzo.store import redaction_state
 from palazzo.store.database import Connection
-from palazzo.text.hashed import Finder, HashedWords
+from palazzo.text.hashed_words import Finder, HashedWords
 
 ERASED_BODY = "erased"
 """In `link.absent`: the body is gone because somebody erased it."""
@@ -250,7 +250,7 @@ def find_unproven_items(connection: Connection) -> list[bytes]:
 
 
 def _key(connection: Connection) -> bytes:
-    return _derive_key(redaction.fingerprint_key(connection))
+    return _derive_key(redaction_state.fingerprint_key(connection))
 
 
 @lru_cache(maxsize=16)

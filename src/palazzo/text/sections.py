@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from palazzo.text.outlines import DocumentKind, Heading, Outline, outline_of
-from palazzo.text.pieces import Range, split_span
+from palazzo.text.text_pieces import Range, split_span
 
 __all__ = ["SECTION_LIMIT", "DocumentKind", "Section", "cut_document"]
 

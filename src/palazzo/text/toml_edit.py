@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from palazzo.text.appended import newline_of
+from palazzo.text.appended_block import newline_of
 
 _HEADER = re.compile(r"^[ \t]*\[[^\r\n]*", re.MULTILINE)
 _BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*)?")

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
-from palazzo.exchange.stores import Note, SkippedRecord, StoreRecord
-from palazzo.exchange.stores.registry import READERS, detect_reader, find_reader
+from palazzo.importers import Note, SkippedRecord, StoreRecord
+from palazzo.importers.store_readers import READERS, detect_reader, find_reader
 
 from . import samples
 from .samples import WRITERS
@@ -163,7 +163,7 @@ def test_a_database_of_other_tables_is_refused(name: str, tmp_path: Path) -> Non
 def test_a_database_that_its_program_holds_locked_is_refused_and_one_that_it_writes_is_read(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("palazzo.store.foreign.LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("palazzo.store.foreign_database.LONGEST_WAIT", 0.05)
     path = WRITERS[name](tmp_path)
     usual = read(name, path)
     holder = apsw.Connection(str(path))  # two SQLite libraries in one process would not see each other's locks

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from palazzo.exchange.stores import Fact, Note, SkippedRecord, StoreRecord, Task
-from palazzo.exchange.stores.registry import detect_reader, find_reader
-from palazzo.feeders.moments import moment
+from palazzo.importers import Fact, Note, SkippedRecord, StoreRecord, Task
+from palazzo.importers.store_readers import detect_reader, find_reader
+from palazzo.sources.formats.source_times import moment
 
 from . import samples
 from .samples import EVENING, IDS, MORNING, NOON, WRITERS

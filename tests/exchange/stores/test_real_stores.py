@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.exchange.stores import Fact, Note, SkippedRecord
-from palazzo.exchange.stores.registry import detect_reader
-from palazzo.feeders.moments import moment
+from palazzo.importers import Fact, Note, SkippedRecord
+from palazzo.importers.store_readers import detect_reader
+from palazzo.sources.formats.source_times import moment
 
 from .real_programs import claude_mem, mnemograph, server_memory
 from .samples import MORNING, MORNING_MILLIS

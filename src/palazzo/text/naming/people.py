@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
-from palazzo.text.naming.page import Mention, Page, make_mention
+from palazzo.text.naming.name_page import Mention, Page, make_mention
 
 _NAME = r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}"
 _SIGNATURE_LINE = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
-from palazzo.text.naming.page import Mention, Page, make_mention
+from palazzo.text.naming.name_page import Mention, Page, make_mention
 
 _SCOPE_PACKAGE = re.compile(r"(?<![\w.@/-])@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*")
 _INSTALL = re.compile(

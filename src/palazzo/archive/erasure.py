@@ -1,0 +1,456 @@
+"""Erasing: the one true deletion. Words become █ of equal length where they stand; bytes and salt go.
+
+    Wanted ──survey──> Found ──erase──> Erased
+           a snapshot        one transaction
+
+`Wanted` is words, found wherever they stand, and stretches of items. A survey looks at every text, every pack (also
+what no row names any more) and every name, and changes nothing. `erase` does all of it in the caller's transaction:
+old state or new, never between. The links of the chain stay, and say `erased` where a body is gone.
+
+What an item is known by (its id, which may follow from its words, and its digest, whose salt is gone) stays: the chain
+is made of it. Derived data follows the log (`index/erasure_rebuild`), the file's pages are written anew by
+`store/file_scrub`, and other files are `archive/written_files_registry`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import zstandard
+
+from palazzo.archive import acts
+from palazzo.archive.erasure_filter import at_moment, bare_notes, decode_spellings
+from palazzo.model import Micros
+from palazzo.store import (
+    answered_calls,
+    change_log,
+    drawers,
+    hook_sessions,
+    items,
+    ledger,
+    packs,
+    source_rows,
+    text_columns,
+    tombstones,
+    wake_blocks,
+)
+from palazzo.store.database import Connection
+from palazzo.store.text_columns import WordRewriter
+from palazzo.text.hashed_words import (
+    ANYWHERE,
+    AS_WORDS,
+    COVER,
+    WHOLE,
+    Finder,
+    HashedWords,
+    MatchMode,
+    Range,
+    cover,
+    merged,
+)
+
+LEAST_ANYWHERE = 12
+"""Code points from which what stood at an erased place is looked for everywhere. Shorter words are anybody's; they are
+known again only where they are the same moment's whole text."""
+LEAST_PARAGRAPH = 40
+"""Code points from which a paragraph of a document or note is looked for by itself too: its other versions have it,
+between other words. What is said in a conversation is looked for whole, or the files that an agent read in it would
+lose their words."""
+LEAST_INSIDE = 8
+"""Code points from which a matched word is found inside others: shorter ones, matched as whole words, stay such."""
+COMMON = 3
+"""Other sources in which the words of an erased place may stand and go from there too. What more have is no copy but
+what programs print, and is left to them."""
+_AT_ONCE = 64
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_HEADINGS = " › "
+"""Between the headings that a section stands under, in its title."""
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRequest:
+    """What is to be erased: words and how they must stand, and stretches of items by row id.
+
+    `known` are words that another device erased, of which only hashes came here.
+    """
+
+    words: Mapping[str, MatchMode] = field(default_factory=dict)
+    spans: Mapping[int, tuple[Range, ...]] = field(default_factory=dict)
+    foreign_hashes: tuple[HashedWords, ...] = ()
+    remaining_count: int = 0
+    """Texts at erased places that stand in many other sources and are left there."""
+
+
+@dataclass(slots=True)
+class SurveyResult:
+    """What a survey found. `texts` are stretches by item; `raws` items whose bytes hold words; `names` how many
+    names do; `packs` all that hold any of it. `looked` says how much was looked at."""
+
+    texts: dict[int, list[Range]] = field(default_factory=dict)
+    raws: set[int] = field(default_factory=set)
+    packs: set[int] = field(default_factory=set)
+    names: int = 0
+    scan_counts: dict[str, int] = field(default_factory=dict)
+    unreadable: list[int] = field(default_factory=list)
+    newest: tuple[int, int] = (0, 0)
+    """The last item and the last pack that were looked at."""
+
+    @property
+    def items(self) -> list[int]:
+        """The items of which something goes, by row id."""
+        return sorted({*self.texts, *self.raws})
+
+    @property
+    def characters(self) -> int:
+        """How many code points become █."""
+        return sum(end - start for ranges in self.texts.values() for start, end in ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureResult:
+    """What an erase did: the items with their stretches, rows with names by table, packs, tombstones."""
+
+    items: tuple[tuple[str, tuple[Range, ...]], ...]
+    names: Mapping[str, int]
+    packs: int
+    words: tuple[HashedWords, ...]
+
+
+# --- what is wanted ----------------------------------------------------------------------------------------
+
+
+def matched_words(matches: Mapping[str, bool]) -> ErasureRequest:
+    """Return what a pattern asks for: the words that it matched, each with whether it always was a whole word."""
+    return ErasureRequest(
+        {
+            words: AS_WORDS if is_whole_word and len(words) < LEAST_INSIDE else ANYWHERE
+            for words, is_whole_word in matches.items()
+        }
+    )
+
+
+def places(connection: Connection, spans: Mapping[int, Sequence[Range]]) -> ErasureRequest:
+    """Return what erasing these stretches of items asks for: them, and copies of their words elsewhere."""
+    finder = tombstones.fresh_finder(connection)
+    texts = items.read_texts(connection, spans)
+    units: dict[str, MatchMode] = {}
+    for row, ranges in spans.items():
+        has_paragraphs = items.kind_of(connection, row) in ("document", "note")
+        for start, end in ranges:
+            units.update(dict.fromkeys(_units(texts[row][start:end], has_paragraphs), ANYWHERE))
+    own = {_source_of(connection, row) for row in spans}
+    common = _common(connection, Finder(finder.key, [finder.hash_words(words) for words in units]), own)
+    targets = {words: mode for words, mode in units.items() if words not in common}
+    return ErasureRequest(
+        targets, {row: tuple(ranges) for row, ranges in spans.items()}, remaining_count=len(units) - len(targets)
+    )
+
+
+def _units(text: str, has_paragraphs: bool) -> Iterator[str]:
+    """What of an erased place is looked for elsewhere: all of it, and of what was `written` each paragraph."""
+    whole = text.strip()
+    if len(whole) >= LEAST_ANYWHERE and COVER not in whole:
+        yield whole
+    for paragraph in _BLANK_LINES.split(whole) if has_paragraphs else ():
+        if len(paragraph.strip()) >= LEAST_PARAGRAPH and COVER not in paragraph:
+            yield paragraph.strip()
+
+
+def _common(connection: Connection, finder: Finder, own: set[int]) -> set[str]:
+    """Return the words that stand in more than COMMON sources besides their own."""
+    if not finder:
+        return set()
+    sources_by_words: dict[str, set[int]] = {}
+    for batch in _items(connection, 0):
+        texts = items.read_texts(connection, [row for row, _ in batch])
+        for n in finder.suspects([texts[row] for row, _ in batch]):
+            row, source = batch[n]
+            if source not in own:
+                for start, end in finder.find_parts(texts[row]):
+                    sources_by_words.setdefault(texts[row][start:end], set()).add(source)
+    return {words for words, source_ids in sources_by_words.items() if len(source_ids) > COMMON}
+
+
+# --- looking -----------------------------------------------------------------------------------------------
+
+
+def survey(
+    connection: Connection, request: ErasureRequest, progress: Progress, start_rows: tuple[int, int] = (0, 0)
+) -> SurveyResult:
+    """Look for what is `wanted` in all that the palace holds, or in what was added `beyond` an earlier survey."""
+    finder = finder_of(connection, request)
+    survey_result = SurveyResult(texts={row: list(ranges) for row, ranges in request.spans.items()})
+    survey_result.newest = (_last(connection, "item"), _last(connection, "pack"))
+    _look_at_texts(connection, finder, survey_result, progress, start_rows[0])
+    _look_at_packs(connection, finder, survey_result, progress, start_rows[1])
+    survey_result.names = _names_with(connection, finder)
+    return survey_result
+
+
+def finder_of(connection: Connection, request: ErasureRequest) -> Finder:
+    """Return what finds the wanted words."""
+    blank = tombstones.fresh_finder(connection)
+    word_hashes = [blank.hash_words(words, mode) for words, mode in request.words.items()]
+    return Finder(blank.key, [*word_hashes, *request.foreign_hashes])
+
+
+def _look_at_texts(
+    connection: Connection, finder: Finder, survey_result: SurveyResult, progress: Progress, last_row: int
+) -> None:
+    item_count = 0
+    for batch in _items(connection, last_row):
+        rows = [row for row, _ in batch]
+        texts = items.read_texts(connection, rows)
+        for n in finder.suspects([texts[row] for row in rows]):
+            survey_result.texts.setdefault(rows[n], []).extend(finder.find(texts[rows[n]]))
+        for row in _at_moments(connection, finder, texts):
+            survey_result.texts[row] = [(0, len(texts[row]))]
+        item_count += len(rows)
+        progress("texts", rows[-1], survey_result.newest[0])
+    survey_result.texts = {row: merged(ranges) for row, ranges in survey_result.texts.items()}
+    survey_result.texts = {
+        row: ranges for row, ranges in survey_result.texts.items() if _is_left(connection, row, ranges)
+    }
+    survey_result.scan_counts["items"] = item_count
+
+
+def _at_moments(connection: Connection, finder: Finder, texts: Mapping[int, str]) -> Iterator[int]:
+    """Yield the texts that are known as what was said at their moment: a device erased them at their places."""
+    if finder.knows_wholes:
+        moments = connection.execute(
+            "SELECT id, created_at FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*texts]),)
+        )
+        for row, moment in moments:
+            if finder.is_whole(at_moment(texts[row], Micros(moment))):
+                yield int(row)
+
+
+def _is_left(connection: Connection, row: int, ranges: Iterable[Range]) -> bool:
+    """Whether an item still has bytes, or says anything at these places that is not gone already."""
+    (pack,) = next(connection.execute("SELECT pack FROM item WHERE id = ?", (row,)))
+    text = items.read_texts(connection, [row])[row]
+    return pack is not None or any(text[start:end].strip(COVER) for start, end in ranges)
+
+
+def _look_at_packs(
+    connection: Connection, finder: Finder, survey_result: SurveyResult, progress: Progress, last_pack: int
+) -> None:
+    """A pack is read once for all its rows; what of it no row names may hold words as well."""
+    rows_by_pack = items.raw_by_pack(connection)
+    item_rows = survey_result.texts.keys()
+    pack_count = 0
+    for pack in packs.pack_rows(connection):
+        affected_rows = {row for row, _, _ in rows_by_pack.get(pack, ()) if row in item_rows}
+        if pack <= last_pack and not affected_rows:
+            continue
+        pack_count += 1
+        try:
+            body = packs.whole(connection, pack)
+        except (zstandard.ZstdError, LookupError, ValueError):
+            survey_result.unreadable.append(pack)
+            continue
+        if finder and finder.suspects(list(decode_spellings(body))):
+            survey_result.packs.add(pack)
+            spellings = [
+                (row, text)
+                for row, low, high in rows_by_pack.get(pack, ())
+                for text in decode_spellings(body[low:high])
+            ]
+            survey_result.raws.update(spellings[n][0] for n in finder.suspects([text for _, text in spellings]))
+        if affected_rows:
+            survey_result.packs.add(pack)
+        progress("source rows", pack, survey_result.newest[1])
+    survey_result.scan_counts["packs"] = pack_count
+
+
+def _names_with(connection: Connection, finder: Finder) -> int:
+    if not finder:
+        return 0
+    names: list[str] = []
+    text_columns.reword(connection, text_columns.make_collector(names.extend))
+    return len(finder.suspects(sorted(set(names))))
+
+
+def _items(connection: Connection, last_row: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield all items behind a row id, some at once, as (row id, source)."""
+    while batch := [
+        (int(row), int(source))
+        for row, source in connection.execute(
+            "SELECT id, source FROM item WHERE id > ? ORDER BY id LIMIT ?", (last_row, _AT_ONCE)
+        )
+    ]:
+        yield batch
+        last_row = batch[-1][0]
+
+
+def _last(connection: Connection, table: str) -> int:
+    return int(next(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}"))[0])
+
+
+def _source_of(connection: Connection, row: int) -> int:
+    return int(next(connection.execute("SELECT source FROM item WHERE id = ?", (row,)))[0])
+
+
+# --- doing -------------------------------------------------------------------------------------------------
+
+
+def erase(
+    connection: Connection, erasure: int, request: ErasureRequest, survey_result: SurveyResult, actor: str | None
+) -> ErasureResult:
+    """Erase what was found, in this transaction, under the write lock. What came since the survey is looked at too.
+
+    Drawers of which nothing is left are forgotten by `actor`; with None they are just cut no more, as on every device
+    that another one's erasure comes to.
+    """
+    _add(survey_result, survey(connection, request, lambda what, done, total: None, survey_result.newest))
+    finder = finder_of(connection, request)
+    old_texts = items.read_texts(connection, survey_result.texts)
+    titles = _titles(connection, old_texts, survey_result.texts)
+    for row, ranges in survey_result.texts.items():
+        items.set_text(connection, row, cover(old_texts[row], ranges))
+        if _is_whole(old_texts[row], ranges):
+            items.set_meta(connection, row, _bare_notes(connection, row))
+    words = [
+        *_make_tombstones(connection, request, finder, old_texts, survey_result.texts),
+        *(finder.hash_words(title, WHOLE) for title in titles),
+    ]
+    tombstones.insert(connection, erasure, words)
+    rows_by_table = text_columns.reword(connection, _build_rewriter(finder, titles))
+    bare = sorted({*survey_result.items, *(int(row) for row in rows_by_table.get("item", ()))})
+    _take_bodies(connection, erasure, bare, survey_result)
+    if actor is not None:
+        _forget_covered(connection, erasure, bare, actor)
+    forget_traces(connection, bare)
+    change_log.append(connection, "erased", sorted({*bare, *_items_named(connection, rows_by_table)}))
+    item_ranges = tuple(
+        (uid.hex(), tuple(survey_result.texts.get(row, ()))) for row, uid in items.uids_of(connection, bare)
+    )
+    counts = {table: len(rows) for table, rows in rows_by_table.items() if table != "drawer"}
+    return ErasureResult(item_ranges, counts, len(survey_result.packs), tuple(words))
+
+
+def forget_traces(connection: Connection, bare: Sequence[int]) -> None:
+    """Let nothing besides the archive remember what these items said: what was told, asked and read of it."""
+    wake_blocks.drop_all(connection)
+    hook_sessions.forget_failures(connection)
+    answered_calls.forget_words(connection)
+    ledger.forget_words(connection, bare)
+    source_rows.forget_files(connection, {_source_of(connection, row) for row in bare})
+
+
+def _add(survey_result: SurveyResult, more: SurveyResult) -> None:
+    for row, ranges in more.texts.items():
+        survey_result.texts[row] = merged([*survey_result.texts.get(row, ()), *ranges])
+    survey_result.raws |= more.raws
+    survey_result.packs |= more.packs
+    survey_result.newest = more.newest
+
+
+def _make_tombstones(
+    connection: Connection,
+    request: ErasureRequest,
+    finder: Finder,
+    old_texts: Mapping[int, str],
+    texts: Mapping[int, Sequence[Range]],
+) -> Iterator[HashedWords]:
+    """The tombstones of what goes: of the words, and of short texts at their moments."""
+    for words, mode in request.words.items():
+        yield finder.hash_words(words, mode)
+    for row in request.spans.keys() & texts.keys():
+        text = old_texts[row]
+        if text.strip(f"{COVER} \n\r\t") and _is_whole(text, texts[row]):
+            (moment,) = next(connection.execute("SELECT created_at FROM item WHERE id = ?", (row,)))
+            yield finder.hash_words(at_moment(text, Micros(moment)), WHOLE)
+
+
+def _is_whole(text: str, ranges: Iterable[Range]) -> bool:
+    return not cover(text, ranges).strip(f"{COVER} \n\r\t")
+
+
+def _bare_notes(connection: Connection, row: int) -> str:
+    (meta,) = next(connection.execute("SELECT meta FROM item WHERE id = ?", (row,)))
+    return bare_notes(json.loads(meta))
+
+
+def _titles(
+    connection: Connection, old_texts: Mapping[int, str], texts: Mapping[int, Sequence[Range]]
+) -> dict[str, str]:
+    """Titles that are words of these texts, perhaps cut off, and what of them is left."""
+    new_titles: dict[str, str] = {}
+    for row, text in old_texts.items():
+        for title in source_rows.titles_over(connection, row):
+            new_title = _HEADINGS.join(_piece_left(piece, text, texts[row]) for piece in title.split(_HEADINGS))
+            if new_title != title:
+                new_titles[title] = new_title
+    return new_titles
+
+
+def _piece_left(piece: str, text: str, ranges: Sequence[Range]) -> str:
+    stem = piece.removesuffix("…").strip()
+    at = text.find(stem) if stem else -1
+    while at >= 0:
+        inside = merged((max(low, at) - at, min(high, at + len(stem)) - at) for low, high in ranges)
+        if inside:
+            return piece.replace(stem, cover(stem, inside))
+        at = text.find(stem, at + 1)
+    return piece
+
+
+def _build_rewriter(finder: Finder, titles: Mapping[str, str]) -> WordRewriter:
+    return WordRewriter(
+        name=lambda text: tombstones.mask_text(finder, text),
+        title=lambda text: finder.cover_text(titles.get(text, text)),
+        address=lambda uri: tombstones.marked_address(finder, uri),
+    )
+
+
+def _take_bodies(connection: Connection, erasure: int, bare: Sequence[int], survey_result: SurveyResult) -> None:
+    uids = take_bodies(connection, bare, survey_result.packs)
+    tombstones.insert_items(connection, erasure, uids)
+
+
+def take_bodies(connection: Connection, bare: Sequence[int], extra_packs: Iterable[int] = ()) -> list[bytes]:
+    """Take salts, and raw bytes out of packs; what other rows hold in them stays. Return the items' ids.
+
+    What is in the packs `besides` and belongs to no row goes as well.
+    """
+    rows_by_pack = items.raw_by_pack(connection)
+    erased_rows = set(bare)
+    affected_packs = {
+        *extra_packs,
+        *(pack for pack, rows in rows_by_pack.items() if any(row in erased_rows for row, _, _ in rows)),
+    }
+    uids = items.erase_bodies(connection, bare, tombstones.ERASED_BODY)
+    for pack in sorted(affected_packs):
+        ranges = [
+            (start, end) for row, start, end in rows_by_pack.get(pack, ()) if row not in erased_rows and start < end
+        ]
+        packs.keep_only(connection, pack, merged(ranges))
+    return uids
+
+
+def _forget_covered(connection: Connection, erasure: int, rows: Iterable[int], actor: str) -> None:
+    """Retire the drawers of which nothing is left to find. The act is in no change group: nothing undoes it."""
+    (at,) = next(connection.execute("SELECT at FROM erasure WHERE id = ?", (erasure,)))
+    for drawer in drawers.live_drawers_of_items(connection, rows):
+        spans = drawers.drawer_spans(connection, drawer)
+        texts = items.read_texts(connection, (item for item, _, _ in spans))
+        text = "".join(texts[item][start:end] for item, start, end in spans)
+        if COVER in text and not text.strip(f"{COVER} \n\r\t"):
+            acts.forget_erased(connection, drawer, actor, Micros(at))
+
+
+def _items_named(connection: Connection, rows_by_table: Mapping[str, Sequence[int | str]]) -> set[int]:
+    """The items whose drawers show a name that changed: a source's title, a room's name, a heading."""
+    item_rows: set[int] = set()
+    for table in ("source", "room"):
+        for key in rows_by_table.get(table, ()):
+            rows = connection.execute(f"SELECT id FROM item WHERE {table} = ? AND kind <> 'noise'", (key,))
+            item_rows.update(int(row) for (row,) in rows)
+    for drawer in rows_by_table.get("drawer", ()):  # its title may be a heading of a text that keeps it
+        item_rows.update(item for item, _, _ in drawers.drawer_spans(connection, int(drawer)))
+    return item_rows

@@ -1,0 +1,58 @@
+"""Titles of sessions for display: made of the user's own words if the host's title may repeat untrusted content.
+
+A host writes some titles itself (`security/clean_titles`). In a session that met untrusted words the host's model may have made
+the title of those, so there it is not shown either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from palazzo.model import Source
+from palazzo.security.clean_titles import is_of_host, title_from
+from palazzo.store import source_rows, taint_rows, transcripts
+from palazzo.store.database import Connection
+
+_MOST_READ = 20
+"""Messages of the person that are searched for a title."""
+
+
+def shown_title(connection: Connection, source: int, title: str) -> str:
+    """Return the title to show for a session (its source's row), or ''."""
+    return shown_titles(connection, {source: title})[source]
+
+
+def shown_titles(connection: Connection, titles: Mapping[int, str]) -> dict[int, str]:
+    """Return the titles to show for sessions, by their sources' rows."""
+    distrusted_sources = taint_rows.sources_that_met(connection, titles)
+    return {
+        source: _own_title(connection, source) if source in distrusted_sources or is_of_host(title) else title
+        for source, title in titles.items()
+    }
+
+
+def shown_title_of_session(connection: Connection, session: str, title: str) -> str:
+    """Return the title to show for a session by its id, or ''."""
+    rows = source_rows.sources_of_session(connection, session)
+    return next(filter(None, shown_titles(connection, dict.fromkeys(rows, title)).values()), "")
+
+
+def stored_title(connection: Connection, source: int, title: str) -> str:
+    """Return the title to store for a session: only a host's own text is replaced, whatever the session met."""
+    return _own_title(connection, source) if is_of_host(title) else title
+
+
+def with_shown_titles(connection: Connection, sources_by_row: Mapping[int, Source]) -> dict[int, Source]:
+    """Return sources, by their rows, with the titles to show."""
+    titles = {row: source.title for row, source in sources_by_row.items() if source.session_id and source.title}
+    if not titles:
+        return {**sources_by_row}
+    titles_to_show = shown_titles(connection, titles)
+    return {row: replace(source, title=titles_to_show.get(row, source.title)) for row, source in sources_by_row.items()}
+
+
+def _own_title(connection: Connection, source: int) -> str:
+    """Return a title made of the user's own words."""
+    texts: Iterable[str] = transcripts.first_of_person(connection, source, _MOST_READ)
+    return next(filter(None, map(title_from, texts)), "")

@@ -1,0 +1,103 @@
+"""Every file besides the palace itself that Palazzo writes words into: an erase goes through them all.
+
+Whoever writes text into another file adds it here. What can be made again or only tells of a failure is overwritten
+and removed; what is a person's own is named, so that the person can mend it. Backups are palaces, with the words
+compressed: they are erased in as palaces are (`features/erase/erased_backups`).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.archive.erasure_filter import decode_spellings
+from palazzo.text.hashed_words import Finder
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Files of one kind: where they lie, what they are called, and whether nobody misses them."""
+
+    directory: Path
+    pattern: str
+    is_expendable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The directories that Palazzo writes to."""
+
+    palace: Path
+    state: Path
+    cache: Path
+    config: Path
+    temporary: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TraceReport:
+    """Files that held erased words: those that were removed, and those that a person has to mend."""
+
+    removed: tuple[str, ...]
+    remaining: tuple[str, ...]
+
+
+def traces(places: Places) -> Iterator[Trace]:
+    """Yield all kinds of files that may hold words."""
+    yield Trace(places.state, "bug-*.txt", is_expendable=True)
+    yield Trace(places.state, "*-failed.txt", is_expendable=True)
+    yield Trace(places.cache, "**/*", is_expendable=True)
+    yield Trace(places.temporary, "palazzo-*/copy.db*", is_expendable=True)  # left by a process that was killed
+    yield Trace(places.config, "config.toml", is_expendable=False)
+    yield Trace(places.config, ".config.toml.*", is_expendable=True)
+
+
+def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] = ()) -> TraceReport:
+    """Remove expendable files that hold words of the `finder`; return all files that held some.
+
+    `extra_traces` are files in other places.
+    """
+    removed: list[str] = []
+    remaining: list[str] = []
+    if not finder:
+        return TraceReport((), ())
+    for trace in (*traces(places), *extra_traces):
+        for path in _files(trace):
+            if not path.is_file() or path.is_symlink() or not _holds(path, finder):
+                continue
+            if trace.is_expendable and _removed(path):
+                removed.append(str(path))
+            else:
+                remaining.append(str(path))
+    return TraceReport(tuple(removed), tuple(remaining))
+
+
+def _files(trace: Trace) -> list[Path]:
+    """Return what lies there; a directory that another process takes away meanwhile holds nothing."""
+    # `Path.glob` raises where one goes between being listed and being read.
+    names = glob.glob(trace.pattern, root_dir=trace.directory, recursive=True, include_hidden=True)  # noqa: PTH207
+    return sorted(trace.directory / name for name in names)
+
+
+def _holds(path: Path, finder: Finder) -> bool:
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return False  # somebody else's, or gone
+    return bool(finder.suspects(list(decode_spellings(raw))))
+
+
+def _removed(path: Path) -> bool:
+    """Overwrite a file with zeros and remove it; False where that is not allowed."""
+    try:
+        with path.open("r+b") as file:
+            file.write(bytes(path.stat().st_size))
+            file.flush()
+            os.fsync(file.fileno())
+        path.unlink()
+    except OSError:
+        return False
+    return True

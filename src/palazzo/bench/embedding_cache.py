@@ -1,0 +1,108 @@
+"""An embedder that remembers on disk what it has embedded, so that an interrupted benchmark goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palazzo import paths
+from palazzo.index.embedder import Embedder
+
+_HASH = 16
+_AT_ONCE = 64
+"""Texts between two writes: what an interruption loses at most."""
+_UNIT = 0.01
+"""How far from one a vector's length may be; a record that a lost disk block left empty is made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    file: int
+    start: int
+
+
+class CachingEmbedder:
+    """Wraps an embedder, and closes it. `made` and `reused` count texts.
+
+    The directory holds files of records, each a text's hash and its vector. A process reads them all and adds one of
+    its own, so several may work at once, and what a kill left torn is the end of a file that nobody goes on with.
+    """
+
+    def __init__(self, embedder: Embedder, directory: Path) -> None:
+        self._embedder = embedder
+        self.id, self.dimension, self.max_tokens = embedder.id, embedder.dimension, embedder.max_tokens
+        self.made = self.reused = 0
+        self._size = _HASH + 4 * embedder.dimension
+        self._own = directory / hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
+        self._known: dict[bytes, _Record] = {}
+        self._files: list[BinaryIO] = []
+        self._writing: BinaryIO | None = None
+        self._lock = threading.Lock()
+        paths.make_private_directory(self._own)
+        for path in sorted(self._own.glob("*.vectors")):
+            self._read(path)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the texts' vectors, making those that are not known."""
+        parts = [self._embed_batch(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Ask the wrapped embedder: a question's time is measured."""
+        return self._embedder.embed_query(text)
+
+    def close(self) -> None:
+        """Close the files and the wrapped embedder."""
+        for stream in [*self._files, *([self._writing] if self._writing else [])]:
+            stream.close()
+        self._files, self._known, self._writing = [], {}, None
+        self._embedder.close()
+
+    def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH).digest() for text in texts]
+        with self._lock:
+            vectors_by_key = {
+                key: vector for key in dict.fromkeys(keys) if (vector := self._read_vector(key)) is not None
+            }
+            new = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors_by_key}
+            if new:
+                vectors = np.asarray(self._embedder.embed(list(new.values())), np.float32)
+                vectors_by_key.update(zip(new, vectors, strict=True))
+                self._keep(list(new), vectors)
+            self.made, self.reused = self.made + len(new), self.reused + len(texts) - len(new)
+        return np.stack([vectors_by_key[key] for key in keys])
+
+    def _read_vector(self, key: bytes) -> NDArray[np.float32] | None:
+        record = self._known.get(key)
+        if record is None:
+            return None
+        stream = self._files[record.file]
+        stream.seek(record.start + _HASH)
+        vector = np.frombuffer(stream.read(self._size - _HASH), np.float32)
+        return vector if abs(float(np.linalg.norm(vector)) - 1) < _UNIT else None
+
+    def _keep(self, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+        if self._writing is None:
+            path = self._own / f"{time.time_ns()}-{os.getpid()}.vectors"
+            self._writing = path.open("xb", buffering=0)
+            self._files.append(path.open("rb"))
+        start = self._writing.tell()
+        self._writing.write(b"".join(key + vector.tobytes() for key, vector in zip(keys, vectors, strict=True)))
+        for n, key in enumerate(keys):
+            self._known[key] = _Record(len(self._files) - 1, start + n * self._size)
+
+    def _read(self, path: Path) -> None:
+        stream = path.open("rb")
+        self._files.append(stream)
+        for start in range(0, path.stat().st_size - self._size + 1, self._size):
+            stream.seek(start)
+            self._known[stream.read(_HASH)] = _Record(len(self._files) - 1, start)

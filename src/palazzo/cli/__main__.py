@@ -1,9 +1,0 @@
-"""`python -m palazzo.cli`, for where the console script is not on the path."""
-
-from __future__ import annotations
-
-import sys
-
-from palazzo.cli import main
-
-sys.exit(main())

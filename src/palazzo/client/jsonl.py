@@ -1,0 +1,137 @@
+"""Lines of JSON over a socket, for both ends of the warm process: `palazzo.client.rpc` and `palazzo.daemon`.
+
+Standard library only, and `_socket` in place of `socket`: a client starts for every call of a host.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Mapping
+    from typing import Any, Self
+
+LONGEST_LINE = 32 * 1024 * 1024
+"""Bytes of one line, above which it is refused: a request of 20 MB passes."""
+
+
+class Stream:
+    """A connection: lines of JSON to and from a service. One thread may write while another reads."""
+
+    def __init__(self, socket: _socket.socket) -> None:
+        self.socket = socket
+        self._read = bytearray()
+        self._looked = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Write one message; OSError when the other side is gone."""
+        self.send_line(dumps(message))
+
+    def send_line(self, line: bytes) -> None:
+        """Write one line; its newline is added."""
+        self.socket.sendall(line + b"\n")
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the next message, None at the end; ValueError for what is no JSON object."""
+        line = self.read_line()
+        if line is None:
+            return None
+        message = loads(line)
+        if not isinstance(message, dict):
+            raise ValueError("a message must be a JSON object")
+        return message
+
+    def read_line(self) -> bytes | None:
+        """Return the next line without its newline, None when the other side has ended (or left in mid-line).
+
+        Raises OSError where the connection is broken, ValueError for a line that is too long.
+        """
+        while True:
+            end = self._read.find(b"\n", self._looked)
+            if end >= 0:
+                line = bytes(self._read[:end])
+                del self._read[: end + 1]
+                self._looked = 0
+                return line
+            self._looked = len(self._read)
+            if self._looked > LONGEST_LINE:
+                raise ValueError(f"a line has more than {LONGEST_LINE:,} bytes")
+            more = self.socket.recv(1 << 16 if self._looked < 1 << 20 else 1 << 20)
+            if not more:
+                return None
+            self._read += more
+
+    def pass_over(self) -> bool:
+        """Read on to the end of a line that is too long, and keep nothing of it; False where there is none."""
+        self._looked = 0
+        while (end := self._read.find(b"\n")) < 0:
+            self._read.clear()
+            more = self.socket.recv(1 << 20)
+            if not more:
+                return False
+            self._read += more
+        del self._read[: end + 1]
+        return True
+
+    def drain_buffer(self) -> bytes:
+        """Return what was received and not read yet; whoever takes it reads from the socket itself from now on."""
+        rest = bytes(self._read)
+        self._read.clear()
+        return rest
+
+    def half_close(self) -> None:
+        """Say that nothing more will be written."""
+        import _socket
+
+        try:
+            self.socket.shutdown(_socket.SHUT_WR)
+        except OSError:
+            return  # it is gone already, which the reader is told
+
+    def close(self) -> None:
+        """End the connection; a thread that reads from it is woken."""
+        import _socket
+
+        try:
+            self.socket.shutdown(_socket.SHUT_RDWR)
+        except OSError:
+            pass  # it was not connected any more
+        self.socket.close()
+
+
+def peer_uid(socket: _socket.socket) -> int | None:
+    """Return the user at the other end of a Unix socket; None where the platform does not tell."""
+    import _socket
+
+    if sys.platform == "linux":
+        credentials = socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)  # pid, uid, gid
+        return int.from_bytes(credentials[4:8], sys.byteorder)
+    if sys.platform == "darwin":
+        credentials = socket.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: a version, then the uid
+        return int.from_bytes(credentials[4:8], sys.byteorder)
+    return None
+
+
+def dumps(value: object) -> bytes:
+    """Return `value` as one line of JSON in ASCII."""
+    import json
+
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def loads(line: bytes) -> Any:
+    """Read one line of JSON; ValueError for what is none."""
+    import json
+
+    try:
+        return json.loads(line)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

@@ -1,0 +1,187 @@
+"""Starts what hosts run all the time, with the standard library server_command: for now `palazzo mcp`, as a relay.
+
+Knows the command line of that, and leaves every other to `palazzo.faces.cli` in another Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from palazzo import paths
+from palazzo.client import mcp_relay, rpc
+from palazzo.client.jsonl import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROFILES = ("palazzo", "mempalace", "shodh")
+TOOLSETS = ("core", "full")
+_SERVICE_WITHIN = 6.0
+"""Seconds until another way is tried. The least patient of the hosts waits ten for a server's first answer."""
+_ENDS_WITHIN = 3.0
+"""Seconds in which a server ends whose input has ended. It takes one."""
+
+
+class RelayOptions:
+    """What a command line asks of a relay."""
+
+    __slots__ = ("palace", "profile", "read_only", "toolset")
+
+    def __init__(
+        self, palace: str | None = None, profile: str = "palazzo", toolset: str = "core", read_only: bool = False
+    ) -> None:
+        self.palace, self.profile, self.toolset, self.read_only = palace, profile, toolset, read_only
+
+
+def main(arguments: list[str], root: str) -> int:
+    """Run a relay, or the whole command line in another Python; `root` is the directory that the package lies in."""
+    options = parse_options(arguments)
+    if options is None:
+        return become([sys.executable, "-P", os.path.join(root, "palazzo", "__main__.py"), *arguments])
+    be_found(root)
+    return run(options)
+
+
+def parse_options(arguments: list[str]) -> RelayOptions | None:
+    """Return what `palazzo mcp …` asks; None for every other command line, and for a wrong one."""
+    options, has_command = RelayOptions(), False
+    words = iter(arguments)
+    for word in words:
+        option, has_value, value = word.partition("=")
+        if word == "mcp" and not has_command:
+            has_command = True
+        elif word == "--read-only":
+            options.read_only = True
+        elif option in ("--palace", "--profile", "--toolset"):
+            value = value if has_value else next(words, "")
+            if not value or value.startswith("-"):
+                return None
+            setattr(options, option[2:], value)
+        else:
+            return None
+    return options if has_command and options.profile in PROFILES and options.toolset in TOOLSETS else None
+
+
+def run(options: RelayOptions) -> int:
+    """Relay between standard input and output and the palace's service until the input ends; return 0.
+
+    Where no service is wanted this process becomes the server.
+    """
+    variables = dict(os.environ)
+    cwd = directory(variables)
+    server_command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "palazzo.faces.mcp.stdio_server",
+        "--profile",
+        options.profile,
+        "--toolset",
+        options.toolset,
+    ]
+    palace = rpc.chosen_palace(options.palace, variables, cwd)
+    if options.palace is not None:
+        server_command += ["--palace", palace]
+    if options.read_only:
+        server_command += ["--read-only"]
+    if os.isatty(0):
+        mcp_relay.remark("this is for a host to start; 'palazzo mcp --print-config HOST' says how it is told to.")
+    if not rpc.is_wanted(variables):
+        return become(server_command)
+    address = rpc.address(palace, variables)
+    hello = {
+        "want": "mcp",
+        "profile": options.profile,
+        "toolset": options.toolset,
+        "read_only": options.read_only,
+        "surroundings": rpc.surroundings(cwd, variables),
+    }
+
+    def reach() -> Stream:
+        return rpc.ensure_service(address, variables, hello, _SERVICE_WITHIN)
+
+    mcp_relay.end_by_signals()
+    mcp_relay.Relay(reach, lambda: Stream(OwnServer(server_command))).run()  # type: ignore[arg-type]
+    return 0
+
+
+def become(command: list[str]) -> int:
+    """Go on as another program; where a process cannot do that, run it and return its exit code."""
+    if sys.platform != "win32":
+        os.execv(command[0], command)  # noqa: S606 - this Python, and this package
+    import subprocess
+
+    return subprocess.call(command)  # noqa: S603 - the same
+
+
+def be_found(root: str) -> None:
+    """Let the processes that this one starts find the package, also where it was installed with `--prefix`."""
+    search_path = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    if root not in search_path and not paths.has_packages(root):
+        os.environ["PYTHONPATH"] = os.pathsep.join([root, *search_path])
+
+
+def directory(variables: Mapping[str, str]) -> str:
+    """Return the directory that the client works in, by the name that it has for it.
+
+    `PWD` may be another name of the current directory (through a link), which is how a person knows it. opencode names
+    its project's directory there server_command.
+    """
+    try:
+        current = os.getcwd()
+    except OSError:  # it was removed
+        current = ""
+    pwd = variables.get("PWD") or ""
+    if not os.path.isabs(pwd) or not os.path.isdir(pwd):
+        return current or os.path.expanduser("~")
+    return pwd if not current or "OPENCODE" in variables or os.path.samefile(pwd, current) else current
+
+
+class OwnServer:
+    """A server in a process of its own, on two pipes that are used as a socket is. It ends when they are closed."""
+
+    def __init__(self, command: list[str]) -> None:
+        import subprocess
+
+        asks, self._to = os.pipe()
+        self._from, answers = os.pipe()
+        try:
+            self._process = subprocess.Popen(command, stdin=asks, stdout=answers)  # noqa: S603 - this Python
+        except OSError:
+            os.close(self._to)
+            os.close(self._from)
+            raise
+        finally:
+            os.close(asks)
+            os.close(answers)
+
+    def recv(self, size: int) -> bytes:
+        """Return the next bytes; none at the end."""
+        return os.read(self._from, size)
+
+    def sendall(self, data: bytes) -> None:
+        """Write all of `data`; OSError where the process has gone."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._to, rest) :]
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Nothing: it serves one client, so it has nothing to do but answer."""
+
+    def shutdown(self, how: int) -> None:
+        """Nothing: `close` says that there is no more."""
+
+    def close(self) -> None:
+        """End it; what it is in the middle of it finishes, or undoes."""
+        import subprocess
+
+        to, self._to = self._to, -1
+        os.close(to)
+        try:
+            self._process.wait(_ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._from)

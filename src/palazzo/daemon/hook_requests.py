@@ -1,0 +1,299 @@
+"""Hooks, as a service answers them: one request on a connection, one answer, in time.
+
+A host waits for the answer, so what takes longer than it may is finished for nobody: the answer is nothing to add.
+A transcript that was not written to its end is read again, two seconds later, and when a service begins.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TookTooLong
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from palazzo.client.jsonl import Stream
+from palazzo.daemon.engine import Engine, Job
+from palazzo.daemon.pending_prompts import Prompts
+from palazzo.errors import PalaceUnusable, PalazzoError
+from palazzo.faces.mcp.client_calls import OperationCancelled
+from palazzo.features.diary.session_checkpoint import SessionCheckpointRequest
+from palazzo.features.hooks.hook import HookRequest, HookResult
+from palazzo.features.hooks.hook_answers import HANDED_OVER
+from palazzo.features.hooks.spool import CAPTURES
+from palazzo.hosts import hook_exchange
+from palazzo.hosts.hook_faults import Faults, TooLate
+from palazzo.operations import registry
+from palazzo.operations.context import Progress
+
+_log = logging.getLogger("palazzo.service")
+_DEFAULT_TIMEOUT = 0.8
+"""Seconds in which a hook is answered whose client does not say how long it has."""
+_TO_SPARE = 0.1
+_FALLBACK_TIME = 0.6
+"""Seconds that a client gets which is to answer by itself."""
+_CAPTURES_WITHIN = 25.0
+_USED = tuple(
+    f"palazzo.{module}"
+    for module in (
+        *("operations.hook_start", "operations.hook_prompt", "operations.hook_capture", "operations.wake_up"),
+        *("operations.hook_in_view", "operations.recent", "feeders.registry"),
+        *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
+        *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
+        *(
+            "operations.hook_tool",
+            "operations.hook_files",
+            "derive.mending",
+            "derive.targets",
+            "store.mendings",
+            "store.anchors",
+        ),
+    )
+)
+_REREAD_DELAY = 2.0
+"""Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
+_TRY_AGAIN = 60.0
+"""Seconds until a transcript that could not be captured is read again."""
+_LOCK_SHARE = 0.7
+"""Share of a hook's time that it waits for another program's lock; the rest is for the answer."""
+_LOOK_AGAIN = 15.0
+"""Seconds until it is looked again whether a pause is over."""
+
+
+class Hooks:
+    """Answers the hooks of one service."""
+
+    def __init__(self, engine: Engine, variables: Mapping[str, str]) -> None:
+        self._engine, self._variables = engine, dict(variables)
+        self._timers: dict[str, threading.Timer] = {}
+        self._prompts = Prompts()
+        self._lock = threading.Lock()
+        self._is_ending = False
+        self._is_warm = threading.Event()
+
+    def has_time_for(self, hello: Mapping[str, Any]) -> bool:
+        """Whether a hook can be answered in its time: while all is still being loaded, most cannot.
+
+        Its client answers a prompt by keyword then, which takes less. What captures is begun at once: it is finished
+        whether or not somebody still waits.
+        """
+        if str(hello.get("event", "")) in CAPTURES:
+            return True
+        limit_ms = hello.get("within_ms")
+        timeout = limit_ms / 1_000 if isinstance(limit_ms, int) else _DEFAULT_TIMEOUT
+        return self._is_warm.wait(max(0.0, timeout - _FALLBACK_TIME))
+
+    def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
+        """Read the payload, answer it, and end the connection."""
+        payload = _payload(stream, hello)
+        around = hello.get("surroundings")
+        environment = around if isinstance(around, dict) else {}
+        variables = {str(name): str(value) for name, value in (environment.get("variables") or {}).items()}
+        client_cwd = str(environment.get("cwd") or "")
+        limit_ms = hello.get("within_ms")
+        timeout = limit_ms / 1_000 - _TO_SPARE if isinstance(limit_ms, int) else _DEFAULT_TIMEOUT
+
+        def ask(request: HookRequest, cwd: str) -> HookResult:
+            *earlier_turns, own = self._prompts.turns(request)
+            for turn in earlier_turns:
+                self._engine.submit(self._job(turn, turn.cwd or client_cwd, variables))
+            return self._ask(own, cwd or client_cwd, variables, timeout)
+
+        host, event = str(hello.get("host", "")), str(hello.get("event", ""))
+        faults = Faults(str(self._engine.palace), variables or self._variables)
+        answer = hook_exchange.answer(host, event, payload, ask, _log.info, faults)
+        try:
+            stream.socket.sendall(answer)
+        except OSError:
+            faults.abandon()  # the host has gone: it shows the line the next time
+            raise
+
+    def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
+        """Refuse a hook that its client is to answer by itself, and hold the prompt that it tells of all the same.
+
+        Of a session without a transcript it is all that there is of a turn's beginning.
+        """
+        payload = _payload(stream, hello)
+        refuse()
+
+        def hold(request: HookRequest, cwd: str) -> HookResult:
+            self._prompts.turns(request)
+            return HookResult()
+
+        hook_exchange.answer(str(hello.get("host", "")), str(hello.get("event", "")), payload, hold, _log.info)
+
+    def load(self) -> None:
+        """Import what the first hook of a kind would have to, while its host waits."""
+        for module in _USED:
+            importlib.import_module(module)
+
+    def is_ready(self) -> None:
+        """Answer all hooks from now on: what could be loaded is."""
+        self._is_warm.set()
+
+    def catch_up(self) -> None:
+        """Read what hooks pointed at while no service ran; while it is paused, once it is not any more."""
+        from palazzo.features.hooks import spool
+        from palazzo.operations.context import Context
+
+        palace = self._engine.palace
+        with Context(palace, palace.parent, self._variables) as context:
+            if context.is_off:
+                self._later("spool", self.catch_up, seconds=_LOOK_AGAIN)
+                return
+        pointers = spool.take(palace, self._variables)
+        for pointer in pointers:
+            if not self._read_again(Path(pointer.path), self._variables):
+                self._later("spool", self.catch_up, seconds=_TRY_AGAIN)
+                return
+            if pointer.has_ended:
+                self._end(HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path))
+        spool.forget(pointers)
+
+    def _capture_later(self, request: HookRequest) -> None:
+        """Leave a pointer to the transcript that could not be captured, and read it in a while."""
+        from palazzo.features.hooks import spool
+
+        spool.leave(self._engine.palace, request, self._variables)
+        self._later("spool", self.catch_up, seconds=_TRY_AGAIN)
+
+    def _end(self, request: HookRequest) -> None:
+        """Do what is done once a session has ended, as if its hook told of it now."""
+        job = self._job(request, str(self._engine.palace.parent), self._variables)
+        self._engine.submit(job).add_done_callback(lambda done: self._handle_result(done, request, self._variables))
+
+    def finish(self) -> None:
+        """Read now what was to be read in a moment, and nothing later."""
+        with self._lock:
+            self._is_ending = True
+            timers = list(self._timers.values())
+        for timer in timers:
+            timer.cancel()
+            timer.function(*timer.args, **timer.kwargs)
+
+    def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], timeout: float) -> HookResult:
+        host = AnswerRecipient()
+        job = replace(self._job(request, cwd, variables, host), lock_wait=timeout * _LOCK_SHARE)
+        future: Future[HookResult] = self._engine.submit(job)
+        future.add_done_callback(
+            lambda done: self._handle_result(done, request, variables)
+        )  # also where nobody waited for it
+        try:
+            return future.result(timeout)
+        except TookTooLong:
+            too_late = TooLate(f"it took longer than {timeout:.1f} seconds, and may still finish.")
+            if host.goes():
+                raise too_late from None
+        try:
+            return future.result(_TO_SPARE)  # it counts as given: what is left of it is a commit
+        except TookTooLong:
+            raise too_late from None
+
+    def _handle_result(self, future: Future[HookResult], request: HookRequest, variables: Mapping[str, str]) -> None:
+        if future.cancelled():
+            return
+        if future.exception() is not None:
+            self._capture_later(request)
+            return
+        result = future.result()
+        if result.unread:
+            _log.info("hook %s %s: %s", request.host, request.event, result.unread)
+        for path in result.again:
+            self._later(str(path), self._read_again, path, dict(variables))
+        if result.checkpoint:
+            about = SessionCheckpointRequest(request.session, result.checkpoint)
+            self._later(f"checkpoint of {request.session}", self._checkpoint, about, result.again, dict(variables))
+
+    def _job(
+        self, request: HookRequest, cwd: str, variables: Mapping[str, str], host: AnswerRecipient | None = None
+    ) -> Job:
+        def report(progress: Progress) -> None:
+            if host is not None and not host.stays(progress.what == HANDED_OVER):
+                raise OperationCancelled
+
+        directory = Path(cwd) if Path(cwd).is_absolute() and "\0" not in cwd else self._engine.palace.parent
+        return Job(registry.operation("hook"), request, None, directory, variables, "agent", report, _nobody)
+
+    # --- again ---------------------------------------------------------------------------------------------
+
+    def _later(self, name: str, action: Callable[..., object], *arguments: Any, seconds: float = _REREAD_DELAY) -> None:
+        """Run an action after some seconds, once for all calls with the same name until then."""
+
+        def do() -> None:
+            with self._lock:
+                self._timers.pop(name, None)
+            action(*arguments)
+
+        with self._lock:
+            if self._is_ending or name in self._timers:
+                return
+            timer = self._timers[name] = threading.Timer(seconds, do)
+        timer.daemon = True
+        timer.start()
+
+    def _read_again(self, path: Path, variables: Mapping[str, str]) -> bool:
+        """Read a transcript once more. Return False if the palace could not be used."""
+        request = HookRequest("", "subagent-stop", "", transcript=str(path))
+        try:
+            job = replace(self._job(request, str(path.parent), variables), owed=True)
+            self._engine.submit(job).result(_CAPTURES_WITHIN)
+        except (PalazzoError, RuntimeError, TookTooLong) as error:
+            _log.info("reading a transcript again: %s", type(error).__name__)
+            return not isinstance(error, (PalaceUnusable, TookTooLong))
+        return True
+
+    def _checkpoint(self, about: SessionCheckpointRequest, paths: Iterable[Path], variables: Mapping[str, str]) -> None:
+        for path in paths:
+            self._read_again(path, variables)
+        directory = self._engine.palace.parent
+        operation = registry.operation("session_checkpoint")
+        job = Job(operation, about, None, directory, variables, "agent", lambda _: None, _nobody, owed=True)
+        try:
+            self._engine.submit(job).result(_CAPTURES_WITHIN)
+        except (PalazzoError, RuntimeError, TookTooLong) as error:
+            _log.info("a session's checkpoint: %s", type(error).__name__)
+
+
+class AnswerRecipient:
+    """A host that waits for an answer, until it goes or the answer is handed over to it: whichever comes first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._has_gone = self._is_answered = False
+
+    def goes(self) -> bool:
+        """Wait no longer; False where the answer has been handed over, and is only to be fetched."""
+        with self._lock:
+            self._has_gone = not self._is_answered
+            return self._has_gone
+
+    def stays(self, is_answered: bool) -> bool:
+        """Whether it waits still; where it does and `is_answered`, it has the answer from now on."""
+        with self._lock:
+            self._is_answered = self._is_answered or (is_answered and not self._has_gone)
+            return not self._has_gone
+
+
+def _nobody(_: object) -> None:
+    """Nobody is told what a hook notices."""
+
+
+def _payload(stream: Stream, hello: Mapping[str, Any]) -> bytes:
+    """What the host wrote, as far as it is read."""
+    length = hello.get("length")
+    return _read(stream, min(length, hook_exchange.LARGEST + 1) if isinstance(length, int) else 0)
+
+
+def _read(stream: Stream, length: int) -> bytes:
+    """Return so many bytes, or fewer where the client has gone."""
+    payload = bytearray(stream.drain_buffer())
+    while len(payload) < length:
+        piece = stream.socket.recv(min(1 << 20, length - len(payload)))
+        if not piece:
+            break
+        payload += piece
+    return bytes(payload[:length])

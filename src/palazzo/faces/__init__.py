@@ -1,0 +1,1 @@
+"""Interfaces of Palazzo: the command line and MCP."""

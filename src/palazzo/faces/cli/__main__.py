@@ -1,0 +1,9 @@
+"""`python -m palazzo.faces.cli`, for where the console script is not on the path."""
+
+from __future__ import annotations
+
+import sys
+
+from palazzo.faces.cli import main
+
+sys.exit(main())

@@ -1,0 +1,108 @@
+"""The command lines that are typed all day, read without Typer: of `search`, `show` and `wake-up`.
+
+Typer and what it brings take longer to import than a running service takes to answer. Here is only what is plain: known
+options, each with its value, and words. For all else (help, a wrong value, an option that is not known) there is no
+answer, and Typer reads the line and says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from palazzo.faces.cli.common_options import Common
+
+if TYPE_CHECKING:
+    from palazzo.operations.operation import Operation, RequestField
+
+_COMMANDS = {"search": "search", "show": "show", "wake-up": "wake_up"}
+_NOTHING = object()
+
+
+def parse_command_line(arguments: Sequence[str]) -> tuple[Operation[Any, Any], Any, Common] | None:
+    """Return the operation, its request and what every command takes; None for a line that Typer is to read."""
+    if not arguments or arguments[0] not in _COMMANDS or not all(arguments):
+        return None
+    from palazzo.operations import registry
+    from palazzo.operations.operation import request_fields
+
+    operation = registry.operation(_COMMANDS[arguments[0]])
+    fields = [field for field in request_fields(operation.request) if not field.about.hidden]
+    if any(field.about.stdin or field.about.file for field in fields):
+        return None
+    common = Common()
+    values = _parse_words(arguments[1:], fields, common)
+    if values is None or any(field.is_required and field.name not in values for field in fields):
+        return None
+    return operation, operation.request(**values), common
+
+
+def run(operation: Operation[Any, Any], request: Any, common: Common) -> int:
+    """Run it; return the exit code."""
+    from palazzo.faces.cli import runner
+
+    try:
+        code = runner.run(operation, lambda: request, common)
+    except BrokenPipeError:
+        code = 0
+    return runner.flush_output(code)
+
+
+def _parse_words(words: Sequence[str], fields: Sequence[RequestField], common: Common) -> dict[str, Any] | None:
+    """What a line says of each field; None where it is not plain."""
+    options = dict(_options(fields))
+    positional = [field for field in fields if field.about.positional]
+    raw_values: dict[str, list[str]] = {}
+    loose: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, has_value, value = word.partition("=")
+        if not word.startswith("-"):
+            loose.append(word)
+        elif name in ("--json", "--debug") and not has_value:
+            setattr(common, "as_json" if name == "--json" else "debug", True)
+        elif name == "--palace" and (path := value if has_value else next(rest, "")) and path[0] != "-":
+            common.palace = Path(path)
+        elif name in options and (field := options[name]).type is bool and not has_value:
+            raw_values[field.name] = ["false" if field.default is True else "true"]
+        elif name in options and options[name].type is not bool:
+            value = value if has_value else next(rest, "")
+            if not value or value.startswith("-"):
+                return None
+            raw_values.setdefault(options[name].name, []).append(value)
+        else:
+            return None
+    if len(positional) > 1 or (loose and not positional):
+        return None
+    if loose:
+        raw_values[positional[0].name] = loose
+    values = {field.name: _value(field, raw_values[field.name]) for field in fields if field.name in raw_values}
+    return None if _NOTHING in values.values() else values
+
+
+def _options(fields: Sequence[RequestField]) -> Iterator[tuple[str, RequestField]]:
+    for field in fields:
+        if not field.about.positional:
+            name = field.about.option or f"--{field.name.replace('_', '-')}"
+            yield (f"--no-{name[2:]}" if field.type is bool and field.default is True else name), field
+
+
+def _value(field: RequestField, words: list[str]) -> Any:
+    """What was said of a field, in its type; nothing where it is none of its values."""
+    if field.about.words:
+        return " ".join(words)
+    if get_origin(field.type) is tuple:
+        return tuple(words) if get_args(field.type)[0] is str else _NOTHING
+    word = words[-1]
+    if field.about.positional and len(words) > 1:
+        return _NOTHING
+    if field.type is bool:
+        return word == "true"
+    if field.type is str:
+        return word
+    if get_origin(field.type) is Literal:
+        return word if word in get_args(field.type) else _NOTHING
+    if field.type is int:
+        return int(word) if word.isdecimal() and word.isascii() else _NOTHING
+    return _NOTHING

@@ -1,0 +1,115 @@
+"""A person's terminal, by Rich: lines with colours, small tables, and exact words that nothing re-wraps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import TextIO
+from urllib.parse import unquote
+
+from rich.console import Console
+from rich.text import Text
+
+from palazzo.text.visible import visible
+
+INDENT = "    "
+_PIPED_WIDTH = 200
+"""Columns where there is no terminal: nothing is cut off that `grep` could look for."""
+_NARROWEST, _DEEPEST = 20, 16
+"""Columns that words get at least, and that a broken line's own indentation is repeated at most."""
+
+Part = str | tuple[str, str]
+
+
+def place(uri: str) -> str:
+    """Return where something lies as a person would type it: a file's path, any other address as it is."""
+    return unquote(uri).removeprefix("file://") if uri.startswith("file:") else uri
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let `palazzo.faces.cli.app` decide; Rich would exit with 1."""
+        raise BrokenPipeError
+
+
+class Screen:
+    """Where a result is written. Colours only on a terminal, and not with NO_COLOR."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._terminal = file.isatty()
+        if isinstance(file, TextIOWrapper):  # archived words may hold lone surrogates, or what a locale lacks
+            file.reconfigure(errors="backslashreplace")
+        width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
+        self.console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal, or what is taken for them where there is none."""
+        return self.console.width
+
+    def say(self, *parts: Part, wrap_indent: int | None = None) -> None:
+        """Write one line of parts, each a text or (text, style).
+
+        A terminal breaks it wherever its edge is; with `hanging` it is broken between words there, and what follows
+        the first line is that far indented.
+        """
+        text = Text()
+        for part in parts:
+            words, style = (part, "") if isinstance(part, str) else part
+            text.append(self._one_line(words), style)
+        if wrap_indent is None or not self._terminal or text.cell_len <= self.width:
+            self.console.print(text, soft_wrap=True)
+            return
+        first, *rest = text.wrap(self.console, self.width)
+        self.console.print(first, soft_wrap=True)
+        below = Text(" ").join(rest)
+        for line in below.wrap(self.console, max(self.width - wrap_indent, _NARROWEST)):
+            self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)
+
+    def exact(self, text: str, indent: str = INDENT) -> None:
+        """Write archived words as they are, each line indented. A terminal is not driven by them: see `visible`."""
+        safe_text = visible(text) if self._terminal else text
+        self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in safe_text.split("\n")))
+
+    def read(self, text: str, label: str = "", style: str = "", indent: str = INDENT) -> None:
+        """Write archived words for reading, indented: as they are, but a terminal breaks long lines between words.
+
+        `label` stands before the first line, for who says it.
+        """
+        if not self._terminal:
+            self.exact(f"{label} › {text}" if label else text, indent)
+            return
+        for n, line in enumerate(visible(text).split("\n")):
+            head = Text(f"{label} › ", f"{style} cyan") if label and n == 0 else Text()
+            own = line[: len(line) - len(line.lstrip())][:_DEEPEST]
+            whole = head.append(line.expandtabs(), style)
+            wrapped_lines = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
+            for m, part in enumerate(wrapped_lines):
+                self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
+
+    def bytes(self, raw: bytes) -> None:
+        """Write bytes, and nothing else."""
+        self.console.file.flush()
+        self.console.file.buffer.write(raw)  # type: ignore[attr-defined]
+        self.console.file.buffer.flush()  # type: ignore[attr-defined]
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[Part]], right: Sequence[int] = ()) -> None:
+        """Write a table; `right` are the columns of numbers."""
+        from rich.table import Table
+
+        has_titles = any(header)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=has_titles)
+        for n, title in enumerate(header):
+            table.add_column(title, justify="right" if n in right else "left", overflow="fold")
+        for row in rows:
+            cells = [(cell, "") if isinstance(cell, str) else cell for cell in row]
+            table.add_row(*(Text(self._one_line(words), style) for words, style in cells))
+        self.console.print(table)
+
+    def gap(self) -> None:
+        """Write an empty line."""
+        self.console.print()
+
+    def _one_line(self, text: str) -> str:
+        return "".join(letter if letter.isprintable() else " " for letter in text)

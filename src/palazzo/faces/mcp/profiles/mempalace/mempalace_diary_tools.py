@@ -1,0 +1,235 @@
+"""Diaries, checkpoints, and what hooks do by themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from palazzo.faces.mcp.entry_lines import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
+from palazzo.faces.mcp.profiles.memory_notes import id_of
+from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import (
+    answer_with_notice,
+    document,
+    failure,
+    fit_rows,
+    iso,
+    rest,
+)
+from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
+from palazzo.features.diary.checkpoint import CheckpointResult
+from palazzo.features.diary.diary_read import DiaryReadResult
+from palazzo.features.diary.diary_write import DiaryWriteResult
+from palazzo.features.diary.list_agents import ListAgentsResult
+from palazzo.features.upkeep.settings import SettingsResult
+from palazzo.features.upkeep.status import StatusResult
+
+_AGENT = Argument("agent_name", "Whose diary.", "agent")
+_WING = Argument("wing", "The project that it is about; the agent's own wing if left out.", None, TEXT)
+
+
+# --- diaries -----------------------------------------------------------------------------------------------
+
+
+def _project(call: CallArguments) -> Mapping[str, Any]:
+    """A diary is in its agent's wing whatever is said, so another wing is the project that an entry is about."""
+    own = f"wing_{call['agent_name']}".lower()
+    wing = call["wing"]
+    return {"project": None if wing is None or wing.lower() == own else wing}
+
+
+def _answer_write(result: DiaryWriteResult, call: CallArguments) -> Answer:
+    return document(
+        {
+            "success": True,
+            "entry_id": id_of(result.id, result.drawers),
+            "agent": result.agent,
+            "topic": result.topic,
+            "timestamp": iso(result.timestamp),
+        }
+    )
+
+
+DIARY_WRITE = Tool(
+    name="mempalace_diary_write",
+    operation="diary_write",
+    description="Write in an agent's diary what was done, learned and left open, for the next session.",
+    arguments=(
+        _AGENT,
+        Argument("entry", "", "text", alias="content"),
+        Argument("topic", "In a word or two.", default="general"),
+        _WING,
+    ),
+    hints=ADDS,
+    fields=_project,
+    answer=_answer_write,
+    output=shape(success=FLAG, entry_id=TEXT, agent=TEXT, topic=TEXT, timestamp=TEXT),
+    failure=failure,
+)
+
+
+def _read(result: DiaryReadResult, call: CallArguments) -> Answer:
+    entries = [
+        {"date": entry.date, "timestamp": iso(entry.timestamp), "topic": entry.topic, "content": entry.content}
+        for entry in result.entries
+    ]
+    rows, left_out = fit_rows(entries, "content")
+    return answer_with_notice(
+        {
+            "agent": result.agent,
+            "entries": rows,
+            "total": result.total,
+            "showing": len(rows),
+            **rest(left_out),
+        }
+    )
+
+
+DIARY_READ = Tool(
+    name="mempalace_diary_read",
+    operation="diary_read",
+    description="An agent's last diary entries, newest first.",
+    arguments=(_AGENT, Argument("last_n", "", "limit", {"minimum": 1, "maximum": 100}, 10), _WING),
+    fields=_project,
+    answer=_read,
+    output=shape(agent=TEXT, entries=LIST, total=NUMBER, showing=NUMBER),
+    failure=failure,
+)
+
+
+def _agents(result: ListAgentsResult, call: CallArguments) -> Answer:
+    return document(
+        {
+            "agents": [
+                {"name": agent.name, "wing": agent.wing, "entries": agent.entries, "last_at": iso(agent.last_at)}
+                for agent in result.agents[:100]
+            ]
+        }
+    )
+
+
+LIST_AGENTS = Tool(
+    name="mempalace_list_agents",
+    operation="list_agents",
+    description="The agents that keep a diary.",
+    answer=_agents,
+    output=shape(agents=LIST),
+    failure=failure,
+)
+
+
+# --- checkpoint --------------------------------------------------------------------------------------------
+
+_ITEM = {
+    "type": "object",
+    "properties": dict.fromkeys(("wing", "room", "content"), TEXT),
+    "required": ["wing", "room", "content"],
+}
+_ENTRY = {
+    "type": "object",
+    "properties": dict.fromkeys(("agent_name", "entry", "topic"), TEXT),
+    "required": ["entry"],
+}
+
+
+def _parts(call: CallArguments) -> Mapping[str, Any]:
+    parts: dict[str, Any] = {"items": call["items"]}
+    if call["diary"] is not None:
+        parts["diary"] = {"agent_name": call.host or "agent", **call["diary"]}
+    return {"document": json.dumps(parts, ensure_ascii=False)}
+
+
+def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
+    return document(
+        {
+            "added": [
+                {"drawer_id": id_of(note.id, note.drawers), "wing": note.wing, "room": note.room, "part": note.part}
+                for note in result.added
+            ],
+            "duplicates": [
+                {"drawer_id": note.id, "wing": note.wing, "room": note.room, "item": note.number, "filed": note.filed}
+                for note in result.duplicates
+            ],
+            "errors": [],
+        }
+    )
+
+
+CHECKPOINT = Tool(
+    name="mempalace_checkpoint",
+    operation="checkpoint",
+    description="File several drawers and a diary entry at once: all of it or, where a part is wrong, nothing.",
+    arguments=(
+        Argument("items", "What to file.", None, {"type": "array", "items": _ITEM}, is_required=True),
+        Argument("diary", "An entry for the diary.", None, _ENTRY),
+    ),
+    hints=ADDS,
+    fields=_parts,
+    answer=_answer_checkpoint,
+    output=shape(added=LIST, duplicates=LIST, errors=LIST),
+    failure=failure,
+)
+
+
+# --- hooks -------------------------------------------------------------------------------------------------
+
+_HOOKS = ("silent_save", "desktop_toast")
+_FLAG_OR_NOTHING = {"type": "boolean"}
+
+
+def _set_and_get(call: CallArguments) -> Sequence[Step]:
+    changes = [(name, "true" if call[name] else "false") for name in _HOOKS if call[name] is not None]
+    writing = [Step("settings", {"action": "set", "key": name, "value": value}) for name, value in changes]
+    return [*writing, *(Step("settings", {"action": "get", "key": name}) for name in _HOOKS)]
+
+
+def _hook_settings(results: Sequence[SettingsResult], call: CallArguments) -> Answer:
+    mode, toast = (result.settings[0].value for result in results[-2:])
+    return document(
+        {
+            "success": True,
+            "settings": {"silent_save": mode == "silent", "desktop_toast": toast},
+            "updated": [name for name in _HOOKS if call[name] is not None],
+        }
+    )
+
+
+HOOK_SETTINGS = Tool(
+    name="mempalace_hook_settings",
+    operation="settings",
+    description="Whether hooks save without a word, and a save shows on the desktop; without arguments: says.",
+    arguments=(
+        Argument("silent_save", "false: the agent is asked to save every so often.", None, _FLAG_OR_NOTHING, None),
+        Argument("desktop_toast", "", None, _FLAG_OR_NOTHING, None),
+    ),
+    hints=CHANGES,
+    steps=_set_and_get,
+    answer=_hook_settings,
+    output=shape(success=FLAG, settings=OBJECT, updated=LIST),
+    failure=failure,
+)
+
+
+def _filed_away(result: StatusResult, call: CallArguments) -> Answer:
+    if result.filed is None:
+        fields: dict[str, Any] = {"status": "quiet", "message": "Nothing was filed yet.", "count": 0, "timestamp": None}
+        return document(fields)
+    count, at = result.filed.items, iso(result.filed.at)
+    message = f"{count:,} {'memory was' if count == 1 else 'memories were'} filed away by {at}."
+    return document({"status": "ok", "message": message, "count": count, "timestamp": at})
+
+
+def _not_known(why: str, error: Exception | None) -> Answer:
+    return Answer({"status": "error", "message": why, "count": 0, "timestamp": None}, failed=True)
+
+
+MEMORIES_FILED_AWAY = Tool(
+    name="mempalace_memories_filed_away",
+    operation="status",
+    description="What was filed last: how much, and when.",
+    answer=_filed_away,
+    output=shape(status=TEXT, message=TEXT, count=NUMBER),
+    failure=_not_known,
+)
+
+TOOLS = (DIARY_WRITE, DIARY_READ, LIST_AGENTS, CHECKPOINT, HOOK_SETTINGS, MEMORIES_FILED_AWAY)

@@ -1,0 +1,330 @@
+"""search, drawers, sync: what is filed, found, changed and let go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from palazzo.faces.mcp.entry_lines import FLAG, LIST, MOST, NUMBER, OBJECT, TEXT, shape
+from palazzo.faces.mcp.profiles.memory_notes import id_of
+from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import (
+    answer_with_notice,
+    document,
+    failure,
+    fit_rows,
+    iso,
+    rest,
+    source_file,
+)
+from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
+from palazzo.features.mining.sync_sources import SyncSourcesResult
+from palazzo.features.notes.forget import ForgetResult
+from palazzo.features.notes.remember import RememberResult
+from palazzo.features.notes.update_drawer import UpdateDrawerResult
+from palazzo.features.search.check_duplicate import CheckDuplicateResult
+from palazzo.features.search.hits import HitView
+from palazzo.features.search.list_drawers import ListDrawersResult
+from palazzo.features.search.search import SearchResult
+from palazzo.features.search.show import ShowEntry, ShowResult
+
+_TOKENS = 5000
+"""Of found words: about as much as an answer may hold."""
+_SINCE, _UNTIL_HELP = "From then on: 2026-03-04, 3d, monday.", "Before then."
+
+
+# --- search ------------------------------------------------------------------------------------------------
+
+
+def _row(hit: HitView) -> dict[str, Any]:
+    values = {reason.name: reason.value for reason in hit.reasons}
+    cosine = values.get("vector")
+    return {
+        "drawer_id": hit.id,
+        "text": hit.text,
+        "wing": hit.wing,
+        "room": hit.room,
+        "source_file": source_file(hit.source),
+        "created_at": iso(hit.created_at),
+        "similarity": None if cosine is None else round(max(cosine, 0.0), 3),
+        "distance": None if cosine is None else round(1 - cosine, 4),
+        "bm25_score": round(values.get("bm25", 0.0), 3),
+        **({"truncated": True} if hit.truncated else {}),
+        **({"branch": hit.label} if hit.label else {}),
+    }
+
+
+def _answer_search(result: SearchResult, call: CallArguments) -> Answer:
+    most = call["max_distance"]
+    near = [row for row in map(_row, result.hits) if row["distance"] is None or most <= 0 or row["distance"] <= most]
+    rows, left_out = fit_rows(near, "text")
+    return _results(result.query, call, rows, left_out)
+
+
+def _results(query: str, call: CallArguments, rows: list[dict[str, Any]], left_out: int = 0) -> Answer:
+    filters = {name: call[name] for name in ("wing", "room", "source_file", "since", "before")}
+    return answer_with_notice({"query": query, "filters": filters, "results": rows, **rest(left_out)})
+
+
+SEARCH = Tool(
+    name="mempalace_search",
+    operation="search",
+    description=(
+        "Find what was said, decided, tried or written before, to the word. A name, a path or an error as it was"
+        " written is found as well as a question."
+    ),
+    arguments=(
+        Argument("query", "What to look for."),
+        Argument("limit", schema={"minimum": 1, "maximum": 100}, default=5),
+        Argument("wing", "Only in this wing."),
+        Argument("room", "Only in this room."),
+        Argument("source_file", "Only what came from this file.", "source"),
+        Argument("since", _SINCE),
+        Argument("before", _UNTIL_HELP, "until"),
+        Argument("max_distance", "Leave out what is further off; 0 leaves out nothing.", None, {"type": "number"}, 1.5),
+        Argument("context", "What it is asked for; it changes nothing.", None, TEXT),
+    ),
+    fields=lambda given: {"external": False, "budget": _TOKENS},
+    answer=_answer_search,
+    output=shape(notice=TEXT, query=TEXT, filters=OBJECT, results=LIST),
+    always=True,
+    failure=failure,
+    nowhere=lambda given: _results(given["query"], given, []),
+)
+
+
+def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
+    matches = [
+        {
+            "id": match.id,
+            "wing": match.wing,
+            "room": match.room,
+            "similarity": round(match.similarity, 3),
+            "content": match.text,
+        }
+        for match in result.matches
+    ]
+    rows, left_out = fit_rows(matches, "content")
+    return answer_with_notice({"is_duplicate": result.is_duplicate, "matches": rows, **rest(left_out)})
+
+
+CHECK_DUPLICATE = Tool(
+    name="mempalace_check_duplicate",
+    operation="check_duplicate",
+    description="Whether a text is in the palace already, to the word or nearly. Ask before you file it.",
+    arguments=(
+        Argument("content", "", "text"),
+        Argument("threshold", "Share of it that must be there.", schema={"minimum": 0, "maximum": 1}),
+    ),
+    answer=_duplicates,
+    output=shape(is_duplicate=FLAG, matches=LIST),
+    failure=failure,
+)
+
+
+# --- drawers -----------------------------------------------------------------------------------------------
+
+
+def _metadata(entry: ShowEntry, drawers: tuple[str, ...]) -> dict[str, Any]:
+    fields = {
+        "source_file": source_file(entry.source),
+        "added_by": entry.author,
+        "created_at": iso(entry.created_at),
+        "filed_at": iso(entry.recorded_at),
+        "retired_at": iso(entry.retired_at) if entry.retired_at else None,
+        "kind": entry.kind,
+        "filed_as": entry.filed_as,
+        "importance": entry.importance,
+        "title": entry.title,
+        "role": entry.role,
+        "trust": entry.trust,
+        "branch": entry.branch,
+        "session_id": entry.source.session_id,
+        "locator": entry.source.locator,
+        "tags": list(entry.tags),
+        "drawers": list(drawers),
+        **entry.metadata,
+    }
+    return {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def _answer_drawer(result: ShowResult, call: CallArguments) -> Answer:
+    if result.kind not in ("drawer", "item"):
+        return failure(f"'{call['drawer_id']}' is a {result.kind}, and no drawer.")
+    entry = result.entries[0]
+    is_long = len(entry.text) > MOST
+    fields = {
+        "drawer_id": entry.id,
+        "content": entry.text[:MOST],
+        "wing": entry.wing,
+        "room": entry.room,
+        "metadata": _metadata(entry, entry.drawers if is_long else ()),
+    }
+    return answer_with_notice({**fields, **({"truncated": True} if is_long else {})})
+
+
+GET_DRAWER = Tool(
+    name="mempalace_get_drawer",
+    operation="show",
+    description="A drawer in full, with where it came from.",
+    arguments=(Argument("drawer_id", "", "id"),),
+    answer=_answer_drawer,
+    output=shape(drawer_id=TEXT, content=TEXT, wing=TEXT, room=TEXT, metadata=OBJECT),
+    failure=failure,
+)
+
+
+def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
+    rows, _ = fit_rows(
+        [
+            {"drawer_id": drawer.id, "wing": drawer.wing, "room": drawer.room, "content_preview": drawer.text}
+            for drawer in result.drawers
+        ],
+        "content_preview",
+    )
+    return answer_with_notice(
+        {
+            "drawers": rows,
+            "total": result.total,
+            "count": len(rows),
+            "offset": result.offset,
+            "limit": result.limit,
+        }
+    )
+
+
+LIST_DRAWERS = Tool(
+    name="mempalace_list_drawers",
+    operation="list_drawers",
+    description="What is filed in a place, newest first, page by page; the next page begins at offset + count.",
+    arguments=(
+        Argument("wing"),
+        Argument("room"),
+        Argument("since", _SINCE),
+        Argument("before", _UNTIL_HELP),
+        Argument("limit", schema={"minimum": 1, "maximum": 100}),
+        Argument("offset", schema={"minimum": 0}),
+    ),
+    answer=_answer_list,
+    output=shape(drawers=LIST, total=NUMBER, count=NUMBER, offset=NUMBER, limit=NUMBER),
+    failure=failure,
+    nowhere=lambda given: _answer_list(ListDrawersResult((), 0, given["limit"] or 20, given["offset"] or 0), given),
+)
+
+
+def _added(result: RememberResult, call: CallArguments) -> Answer:
+    fields: dict[str, Any] = {
+        "success": True,
+        "drawer_id": id_of(result.id, result.drawers),
+        "wing": result.wing,
+        "room": result.room,
+        "chunks": len(result.drawers),
+    }
+    return document(fields if result.filed else {**fields, "reason": "already_exists"})
+
+
+def _by_whom(call: CallArguments) -> Mapping[str, Any]:
+    about = {"source_file": call["source_file"]} if call["source_file"] else None
+    return {"once": True, "metadata": None if about is None else json.dumps(about, ensure_ascii=False)}
+
+
+ADD_DRAWER = Tool(
+    name="mempalace_add_drawer",
+    operation="remember",
+    description="File words for later sessions, exactly as they are. The same words are not filed twice in a wing.",
+    arguments=(
+        Argument("wing", "Project, person or agent.", is_required=True),
+        Argument("room", "Topic.", is_required=True),
+        Argument("content", "Exact words, understood without this session.", "text"),
+        Argument("source_file", "Where they are from.", None, TEXT),
+        Argument("added_by", "", "by", default="mcp"),
+    ),
+    hints=ADDS,
+    fields=_by_whom,
+    answer=_added,
+    output=shape(success=FLAG, drawer_id=TEXT),
+    always=True,
+    failure=failure,
+)
+
+
+def _updated(result: UpdateDrawerResult, call: CallArguments) -> Answer:
+    return document({"success": True, "drawer_id": result.id, "wing": result.wing, "room": result.room})
+
+
+UPDATE_DRAWER = Tool(
+    name="mempalace_update_drawer",
+    operation="update_drawer",
+    description=(
+        "Say something better than a drawer does, or file it elsewhere. New words have a new id; the old ones are kept,"
+        " and not found."
+    ),
+    arguments=(
+        Argument("drawer_id", "", "id"),
+        Argument("content", "What to say instead.", "text"),
+        Argument("wing"),
+        Argument("room"),
+    ),
+    hints=CHANGES,
+    fields=lambda given: {"by": given.host},
+    answer=_updated,
+    output=shape(success=FLAG, drawer_id=TEXT, wing=TEXT, room=TEXT),
+    failure=failure,
+)
+
+
+def _deleted(result: ForgetResult, call: CallArguments) -> Answer:
+    if not result.forgotten:
+        return failure(f"'{call['drawer_id']}' was deleted before; nothing was done.")
+    return document({"success": True, "drawer_id": call["drawer_id"]})
+
+
+DELETE_DRAWER = Tool(
+    name="mempalace_delete_drawer",
+    operation="forget",
+    description="Let a drawer be found no longer. The archive keeps its words; 'palazzo undo' brings it back.",
+    arguments=(Argument("drawer_id", "", None, TEXT, is_required=True),),
+    hints=CHANGES,
+    fields=lambda given: {"ids": (given["drawer_id"],)},
+    answer=_deleted,
+    output=shape(success=FLAG, drawer_id=TEXT),
+    failure=failure,
+)
+
+
+# --- sync --------------------------------------------------------------------------------------------------
+
+
+def _answer_sync(result: SyncSourcesResult, call: CallArguments) -> Answer:
+    return document(
+        {
+            "success": True,
+            "scanned": result.scanned,
+            "kept": result.kept,
+            "gitignored": result.ignored,
+            "missing": result.missing,
+            "removed_drawers": 0 if result.dry_run else result.drawers,
+            "dry_run": result.dry_run,
+            **({"unreachable": result.unreachable} if result.unreachable else {}),
+        }
+    )
+
+
+SYNC = Tool(
+    name="mempalace_sync",
+    operation="sync_sources",
+    description="Which documents are gone from disk or ignored by git now; with apply they are found no longer.",
+    arguments=(
+        Argument("project_dir", "The project's directory.", None, TEXT),
+        Argument("wing"),
+        Argument("apply"),
+    ),
+    hints=CHANGES,
+    fields=lambda given: {"path": None if given["project_dir"] is None else Path(given["project_dir"])},
+    answer=_answer_sync,
+    output=shape(success=FLAG, scanned=NUMBER, dry_run=FLAG),
+    failure=failure,
+)
+
+TOOLS = (SEARCH, CHECK_DUPLICATE, GET_DRAWER, LIST_DRAWERS, ADD_DRAWER, UPDATE_DRAWER, DELETE_DRAWER, SYNC)

@@ -1,0 +1,175 @@
+"""How memories look: a row in JSON, a line with its id to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from palazzo.faces.mcp.argument_schema import Schema
+from palazzo.faces.mcp.entry_lines import FLAG, LIST, MOST, NOTICE, TEXT, shape
+from palazzo.faces.mcp.tool import Answer, Argument
+from palazzo.features.search.drawer_rows import DrawerRow
+from palazzo.features.search.hits import HitView
+from palazzo.features.search.list_drawers import ListDrawersResult
+from palazzo.features.wakeup.proactive_context import MemoryView
+from palazzo.model import Micros
+from palazzo.security.fences import fence_text
+from palazzo.text.times import to_iso
+
+TYPES = (
+    "Observation", "Decision", "Learning", "Error", "Discovery", "Pattern", "Context", "Task", "CodeEdit", "FileAccess",
+    "Search", "Command", "Conversation",
+)  # fmt: skip
+_TYPE_NAMES = {name.lower(): name for name in TYPES}
+SHARE = {"minimum": 0, "maximum": 1}
+DECIMAL = {"type": "number"}
+TEXTS = {"type": "array", "items": TEXT}
+MEMORIES = shape(notice=TEXT, memories=LIST)
+NO_DRAWERS = ListDrawersResult((), 0, 0, 0)
+"""The listing of a tag that no drawer has."""
+_LEAST = 200
+"""Characters of a memory that are worth showing where not all of it fits."""
+
+
+# --- arguments ---------------------------------------------------------------------------------------------
+
+
+def enum_schema(*values: str) -> Schema:
+    """Return the schema of a text that is one of `values`."""
+    return {"type": "string", "enum": list(values)}
+
+
+def unbound_argument(
+    name: str,
+    schema: Schema,
+    description: str = "",
+    default: Any = None,
+    *,
+    is_required: bool = False,
+    is_ignored: bool = False,
+) -> Argument:
+    """Return an argument that fills no field of the request by itself: the tool's own functions read it."""
+    return Argument(name, description, None, schema, default, is_required=is_required, is_ignored=is_ignored)
+
+
+TYPE = enum_schema(*TYPES)
+"""The schema of a memory's type."""
+
+
+# --- memories ----------------------------------------------------------------------------------------------
+
+
+def iso(moment: Micros | None) -> str | None:
+    """Return a time, None where it is not known."""
+    return to_iso(moment) if moment else None
+
+
+def memory(drawer: HitView | DrawerRow | MemoryView, score: float | None = None, label: str = "") -> dict[str, Any]:
+    """Return a drawer as a memory; a drawer that is no note has its kind as its type: Exchange, Section, …
+
+    `label` describes its branch; only a MemoryView needs it, since the others have their own.
+    """
+    label = label if isinstance(drawer, MemoryView) else drawer.label
+    kind = type_name(drawer.filed_as or drawer.kind)
+    row = {
+        "id": drawer.id,
+        "content": drawer.text,
+        "type": kind,
+        "tags": list(drawer.tags),
+        "score": score,
+        "created_at": iso(drawer.created_at),
+        "trust": drawer.trust,
+        "memory_type": kind,
+    }
+    return row | ({"truncated": True} if drawer.truncated else {}) | ({"branch": label} if label else {})
+
+
+def type_name(kind: str) -> str:
+    """Return a type with the capitals that shodh gives it; any other kind is capitalized."""
+    return _TYPE_NAMES.get(kind, kind.capitalize())
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """Return a memory as a line of its own, its words indented below."""
+    score = "" if row.get("score") is None else f"{row['score']:.2f}"
+    head_parts = (row["type"], (row["created_at"] or "")[:16], row["trust"], *row["tags"], row.get("branch"), score)
+    head = (f"[{row['id']}]", *head_parts)
+    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(row["content"]).rstrip("\n").splitlines())
+    cut = "\n  (a part of it: get_memory shows the memory)" if row.get("truncated") else ""
+    return f"{' · '.join(filter(None, head))}\n{words}{cut}"
+
+
+def fit_rows(rows: Sequence[Mapping[str, Any]], remaining_chars: int = MOST) -> list[dict[str, Any]]:
+    """Return as many memories as one answer may hold; the last may be cut, and says so."""
+    fitting_rows: list[dict[str, Any]] = []
+    for row in rows:
+        size = len(json.dumps(row, ensure_ascii=False))
+        text_length = len(row["content"]) - max(size - remaining_chars, 0)
+        if size > remaining_chars:
+            if not fitting_rows or text_length >= _LEAST:
+                fitting_rows.append({**row, "content": row["content"][: max(text_length, 0)], "truncated": True})
+            break
+        remaining_chars -= size
+        fitting_rows.append(dict(row))
+    return fitting_rows
+
+
+def memories(rows: Sequence[Mapping[str, Any]], nothing: str, **others: Any) -> Answer:
+    """Return an answer of memories; `nothing` is said where there are none. `others` are fields beside them."""
+    fitting_rows = fit_rows(rows)
+    if not fitting_rows:
+        return Answer({"notice": nothing, "memories": [], **others}, nothing)
+    notice = f"{NOTICE}: {len(fitting_rows)} {'memory' if len(fitting_rows) == 1 else 'memories'}."
+    if len(fitting_rows) < len(rows):
+        notice += f" {len(rows) - len(fitting_rows)} more did not fit: ask for fewer at a time."
+    return Answer({"notice": notice, "memories": fitting_rows, **others}, reading(notice, map(line, fitting_rows)))
+
+
+# --- other answers -----------------------------------------------------------------------------------------
+
+
+def answer_records(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    render_row: Callable[[Mapping[str, Any]], str],
+    describe: Callable[[int], str],
+    nothing: str = "There are none.",
+    **fields: Any,
+) -> Answer:
+    """Return an answer of recorded rows under `name`, as many as fit, behind `fields`.
+
+    `describe` words how many are shown; `nothing` is the notice where there are none.
+    """
+    fitting_rows = fit_rows(rows)
+    count = len(fitting_rows)
+    fields = {**fields, name: fitting_rows, "count": count}
+    if not fitting_rows:
+        return Answer({"notice": nothing, **fields}, nothing)
+    notice = f"{NOTICE}: {describe(count)}."
+    return Answer({"notice": notice, **fields}, reading(notice, map(render_row, fitting_rows)))
+
+
+def answer_list(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    render_row: Callable[[Mapping[str, Any]], str],
+    nothing: str = "There are none.",
+) -> Answer:
+    """Return an answer of rows that hold no recorded words, a line for each."""
+    return Answer({name: rows, "count": len(rows)}, "\n".join(map(render_row, rows)) or nothing)
+
+
+def answer_closing(row: Mapping[str, Any], changed: bool, verb: str) -> Answer:
+    """Return the answer of a to-do or reminder that a call closed, or that was closed before the call."""
+    sentence = verb if changed else f"Nothing changed, because it was already {row['status']}"
+    return Answer({**row, "changed": changed}, f"{sentence}: {row['id']}.")
+
+
+CLOSING_OUTPUT = shape(id=TEXT, status=TEXT, changed=FLAG)
+"""The output of `answer_closing`."""
+
+
+def reading(notice: str, lines: Iterable[str]) -> str:
+    """Return recorded words for reading, in the fence."""
+    return fence_text("\n\n".join([notice, *lines]))

@@ -1,0 +1,90 @@
+"""sync, sync_push, sync_pull, sync_status: what was pushed, what was pulled, what conflicts, and when last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from palazzo.faces.mcp.entry_lines import LIST, NUMBER, TEXT, shape
+from palazzo.faces.mcp.tool import Answer, Argument, CallArguments, Hints, Tool
+from palazzo.faces.mcp.toolsets.sync_tools import pulled_line, pushed_line
+from palazzo.features.sync.sync_now import SyncNowResult
+from palazzo.features.sync.sync_pull import PulledView, SyncPullResult
+from palazzo.features.sync.sync_push import PushedView, SyncPushResult
+from palazzo.features.sync.sync_status import SyncStatusResult
+from palazzo.text.times import to_iso
+
+_OUTSIDE = Hints(idempotent=True, open_world=True)
+_FROM = (Argument("from", "The remote; all if left out.", "remote"),)
+_FIELDS = shape(pushed=NUMBER, pulled=NUMBER, conflicts=LIST)
+
+
+def _answer_sync(pulls: Sequence[PulledView], pushes: Sequence[PushedView]) -> Answer:
+    fields = {
+        "pushed": sum(sum(view.records.values()) for view in pushes),
+        "pulled": sum(sum(view.added.values()) for view in pulls),
+        "conflicts": [conflict for view in pulls for conflict in view.conflicts],
+    }
+    return Answer(fields, "\n".join([*map(pulled_line, pulls), *map(pushed_line, pushes)]))
+
+
+def _both(result: SyncNowResult, call: CallArguments) -> Answer:
+    return _answer_sync(result.pulled, result.pushed)
+
+
+def _push(result: SyncPushResult, call: CallArguments) -> Answer:
+    return _answer_sync((), result.remotes)
+
+
+def _pull(result: SyncPullResult, call: CallArguments) -> Answer:
+    return _answer_sync(result.remotes, ())
+
+
+def _status(result: SyncStatusResult, call: CallArguments) -> Answer:
+    times = [at for remote in result.remotes for at in (remote.pushed_at, remote.pulled_at) if at is not None]
+    fields = {
+        "remotes": [remote.name for remote in result.remotes],
+        "to_push": sum(remote.to_push for remote in result.remotes),
+        "conflicts": result.conflicts,
+        "last": to_iso(max(times)) if times else "",
+    }
+    names = ", ".join(remote.name for remote in result.remotes) or "no remote"
+    return Answer(fields, f"{names}; {fields['to_push']} to push; last {fields['last'] or 'never'}")
+
+
+TOOLS = (
+    Tool(
+        name="sync",
+        operation="sync_now",
+        description="Take in what the person's other machines have brought, then bring what is new here.",
+        arguments=_FROM,
+        hints=_OUTSIDE,
+        answer=_both,
+        output=_FIELDS,
+    ),
+    Tool(
+        name="sync_push",
+        operation="sync_push",
+        description="Bring what is new here to where the person's machines meet.",
+        arguments=_FROM,
+        hints=_OUTSIDE,
+        answer=_push,
+        output=_FIELDS,
+    ),
+    Tool(
+        name="sync_pull",
+        operation="sync_pull",
+        description="Take in what the person's other machines have brought.",
+        arguments=_FROM,
+        hints=_OUTSIDE,
+        answer=_pull,
+        output=_FIELDS,
+    ),
+    Tool(
+        name="sync_status",
+        operation="sync_status",
+        description="Where the person's machines meet, what waits to go there, and when that was last done.",
+        arguments=_FROM,
+        answer=_status,
+        output=shape(remotes=LIST, to_push=NUMBER, conflicts=NUMBER, last=TEXT),
+    ),
+)

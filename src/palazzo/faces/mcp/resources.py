@@ -1,0 +1,121 @@
+"""Resources: a drawer, a wing and a diary by address. Each is what a tool answers, as text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from palazzo.errors import PalaceMissing
+from palazzo.faces.mcp.tool import Answer, Tool
+from palazzo.faces.mcp.tool_call import Context, ToolCallError, answer, page, whole
+from palazzo.faces.mcp.toolsets.drawer_tools import LIST_DRAWERS
+from palazzo.faces.mcp.toolsets.search_tools import DIARY_READ, READ
+from palazzo.security.fences import escape_tags
+from palazzo.text.count_phrases import count_noun
+
+_ADDRESS = re.compile(r"palazzo://(?P<kind>[a-z]+)/(?P<name>[^?#]+)")
+_LONGEST_ADDRESS = 60
+_PLAIN = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of address, `{argument}` its last part, and the tool that reads it."""
+
+    tool: Tool
+    argument: str
+    part: str
+    description: str
+
+
+_KINDS = {
+    "drawer": _Kind(READ, "id", "id", "A drawer, note, session or fact whole, by its id."),
+    "wing": _Kind(LIST_DRAWERS, "wing", "name", "What was filed last in a wing: a project, a person, an agent."),
+    "diary": _Kind(DIARY_READ, "agent", "agent", "An agent's diary, newest entry first."),
+}
+
+_WINGS = Tool(
+    "wings",
+    "wing_list",
+    "",
+    lambda result, given: Answer({"named": [(row.wing, row.drawers) for row in result.wings]}),
+)
+_AGENTS = Tool(
+    "agents",
+    "list_agents",
+    "",
+    lambda result, given: Answer({"named": [(row.name, row.entries) for row in result.agents]}),
+)
+"""What a list of resources is made of; no client calls these."""
+
+
+async def templates(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+    """List the kinds of addresses."""
+    resource_templates = [
+        types.ResourceTemplate(
+            name=name,
+            uri_template=f"palazzo://{name}/{{{kind.part}}}",
+            description=kind.description,
+            mime_type=_PLAIN,
+        )
+        for name, kind in _KINDS.items()
+    ]
+    page_templates, cursor = page(resource_templates, params)
+    return types.ListResourceTemplatesResult(resource_templates=list(page_templates), next_cursor=cursor)
+
+
+async def show(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    """List the wings and the diaries that there are; drawers are found by search."""
+    resource_list = [
+        *(
+            _resource("wing", name, count_noun(number, "drawer"))
+            for name, number in await _count_by_name(context, _WINGS)
+        ),
+        *(
+            _resource("diary", name, count_noun(number, "entry"))
+            for name, number in await _count_by_name(context, _AGENTS)
+        ),
+    ]
+    page_resources, cursor = page(resource_list, params)
+    return types.ListResourcesResult(resources=list(page_resources), next_cursor=cursor)
+
+
+async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    """Read what an address names; the protocol's error, naming it, where it names nothing."""
+    address = _ADDRESS.fullmatch(params.uri)
+    kind = _KINDS.get(address["kind"]) if address else None
+    if address is None or kind is None:
+        addresses = ", ".join(f"palazzo://{name}/{{{entry.part}}}" for name, entry in _KINDS.items())
+        raise MCPError(
+            types.INVALID_PARAMS, f"'{params.uri[:_LONGEST_ADDRESS]}' is no address here; there are: {addresses}."
+        )
+    try:
+        tool_answer = await answer(context, kind.tool, {kind.argument: unquote(address["name"])})
+    except ToolCallError as why:
+        raise MCPError(types.INVALID_PARAMS, str(why), {"uri": params.uri[:_LONGEST_ADDRESS]}) from None
+    text = types.TextResourceContents(uri=params.uri, mime_type=_PLAIN, text=whole(tool_answer.readable))
+    return types.ReadResourceResult(contents=[text])
+
+
+def _resource(kind: str, name: str, holds: str) -> types.Resource:
+    return types.Resource(
+        uri=f"palazzo://{kind}/{quote(whole(name), safe='')}",
+        name=f"{kind} {escape_tags(whole(name))}",
+        description=holds,
+        mime_type=_PLAIN,
+    )
+
+
+async def _count_by_name(context: Context, tool: Tool) -> list[tuple[str, int]]:
+    """What there is of a kind, and how much each holds; nothing where there is no palace yet."""
+    try:
+        tool_answer = await answer(context, tool, {})
+    except ToolCallError as why:
+        if isinstance(why.error, PalaceMissing):
+            return []
+        raise MCPError(types.INTERNAL_ERROR, str(why)) from None
+    return list(tool_answer.structured["named"])

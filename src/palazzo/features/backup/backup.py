@@ -1,0 +1,237 @@
+"""backup: the palace as one file, while it is in use; and the backups that there are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import PalaceUnusable, UsageError
+from palazzo.features.backup import backup_files
+from palazzo.features.backup.backup_files import PAUSES, SETTINGS, Backup
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRequest:
+    """Where to, and how many to keep there."""
+
+    target: Annotated[
+        Path | None,
+        About(
+            "The file to write, or the directory to write one with the time in its name to; by default the directory "
+            "'backups' beside the palace.",
+            positional=True,
+            metavar="FILE|DIR",
+        ),
+    ] = None
+    keep: Annotated[
+        int | None, About("Keep this many in the directory, which is made if need be, and delete the oldest others.")
+    ] = None
+    list: Annotated[bool, About("Only list the backups that are known.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class BackupView:
+    """A backup that was made of this palace, and whether its file can be seen now."""
+
+    file: str
+    at: Micros
+    size_bytes: int | None
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BackupResult:
+    """What was written and checked, what was deleted for it, and the backups that are known, the newest first."""
+
+    file: str | None
+    size_bytes: int
+    items: int
+    took_s: float
+    beside: tuple[str, ...]
+    """Files that were written beside it: when the palace was paused, the settings."""
+    deleted: tuple[str, ...]
+    known: tuple[BackupView, ...]
+
+
+def backup(context: Context, request: BackupRequest) -> BackupResult:
+    """Copy the palace into one file, of one moment, while agents go on using it; check the copy before it counts.
+
+    'palazzo restore' puts it back. It holds all that the palace holds, unencrypted.
+    """
+    if request.keep is not None and request.keep < 1:
+        raise UsageError("--keep takes the number of backups to keep, from 1 on.")
+    if request.list:
+        return BackupResult(None, 0, 0, 0.0, (), (), _list_backups(context))
+    began, at = time.monotonic(), context.now
+    with context.reading().database.snapshot() as connection:
+        from palazzo.store import file_backup as copying
+
+        device = copying.device_of(connection)
+    directory, target = _target(context, request, device, at)
+    with backup_files.hold_backup_lock(context.palace_path):
+        items = _write(context, Backup(target, at))
+        side_files = _write_beside(context, target)
+        deleted = [] if directory is None or request.keep is None else _rotate(directory, device, target, request.keep)
+        backup_files.forget(context.palace_path, deleted)
+    return BackupResult(
+        str(target),
+        target.stat().st_size,
+        items,
+        round(time.monotonic() - began, 3),
+        tuple(map(str, side_files)),
+        tuple(map(str, deleted)),
+        _list_backups(context),
+    )
+
+
+def _target(context: Context, request: BackupRequest, device: str, at: Micros) -> tuple[Path | None, Path]:
+    """The directory if one was named, and the file to write."""
+    palace = context.palace_path
+    destination = None if request.target is None else context.led_to(request.target)
+    try:
+        if destination is None or destination.is_dir() or request.keep is not None:
+            directory = destination or backup_files.default_directory(palace)
+            _make(directory)
+            return directory, backup_files.pick_backup_path(directory, device, at)
+        if not destination.parent.is_dir():
+            raise UsageError(f"There is no directory {destination.parent}. Make it, or name another file.")
+        if destination.exists():
+            _refuse_precious(destination, palace)
+    except OSError as error:
+        raise PalaceUnusable(f"{destination or palace.parent} cannot be used ({error.strerror or error}).") from None
+    return None, destination
+
+
+def _make(directory: Path) -> None:
+    from palazzo.paths import make_private_directory
+
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(f"{directory} is a file, and --keep needs a directory. Leave one of them out.")
+    make_private_directory(directory)
+
+
+def _refuse_precious(file: Path, palace: Path) -> None:
+    """Refuse to write over anything but an older backup."""
+    from palazzo.errors import NotAPalace
+    from palazzo.store import file_backup as copying
+
+    if file.samefile(palace):
+        raise UsageError(f"{file} is the palace itself. Name another file, or a directory.")
+    if file.with_name(f"{file.name}-wal").exists():
+        raise UsageError(f"{file} is a palace that is in use; it was left as it is. Name another.")
+    try:
+        copying.refuse_foreign(file)
+    except NotAPalace:
+        raise UsageError(f"{file} is there already and is no backup; it was left as it is. Name another.") from None
+
+
+def _write(context: Context, new: Backup) -> int:
+    """Write a copy beside the target, check it, and give it its name; return how many items it holds."""
+    from palazzo.store import file_backup as copying
+
+    palace, partial = context.palace_path, backup_files.partial(new.file)
+    earlier_backups = [record for record in backup_files.list_backups(palace) if record.file == new.file]
+    backup_files.remember(palace, new)
+    try:
+        copying.copy(palace, partial, lambda done, total: context.report("copying", done, total))
+        items = check_whole(context, partial, f"The palace {palace}")
+        _name(partial, new.file)
+    except BaseException:
+        with contextlib.suppress(PalaceUnusable):  # the first error is reported; a missing backup is not listed
+            backup_files.forget(palace, [new.file])
+            for former in earlier_backups:
+                backup_files.remember(palace, former)
+        raise
+    finally:
+        with contextlib.suppress(OSError):  # the next one takes it away
+            copying.remove(partial)
+    return items
+
+
+def _name(partial: Path, target: Path) -> None:
+    from palazzo.store import file_backup as copying
+
+    try:
+        copying.rename(partial, target)
+    except OSError as error:
+        raise PalaceUnusable(f"{target} cannot be written ({error.strerror or error}). Name another place.") from error
+
+
+def check_whole(context: Context, file: Path, subject: str) -> int:
+    """Read all of a palace's file; return how many items it holds. Raises PalaceUnusable with what is wrong."""
+    from palazzo.index.integrity_checks import verify_truth
+    from palazzo.store import palace_overview
+    from palazzo.store.database import Database
+
+    for n, check in enumerate(verify_truth(file)):
+        context.report("checking", n + 1, 4, check.name)
+        if not check.ok:
+            raise PalaceUnusable(
+                f"{subject} is damaged ({check.name}: {check.detail}), so nothing was written. 'palazzo verify' tells "
+                "more, and 'palazzo backup --list' says which backups there are."
+            )
+    database = Database(file, "read")
+    try:
+        with database.snapshot() as connection:
+            return palace_overview.count_items(connection)
+    finally:
+        database.close()
+
+
+def _write_beside(context: Context, target: Path) -> list[Path]:
+    """Write what belongs to a palace and is in other files; what is not there any more goes from beside an old one."""
+    from palazzo.operations import pause_state
+
+    files = []
+    try:
+        settings = context.settings_file.read_bytes() if context.settings_file.is_file() else b""
+        for suffix, content in ((PAUSES, pause_state.format_pauses(context).encode()), (SETTINGS, settings)):
+            file = target.with_name(target.name + suffix)
+            file.unlink(missing_ok=True)
+            if content:
+                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                    stream.write(content)
+                files.append(file)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"{target} was made, but what belongs beside it could not be ({error.strerror or error})."
+        ) from error
+    return files
+
+
+def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
+    """Delete the oldest in the directory beyond those that are kept; the new one is there and sound by now.
+
+    It stays whatever the others are called: a clock that went wrong for a while dates some of them after it.
+    """
+    candidates = [file for file in backup_files.in_directory(directory, device) if file != new]
+    old = candidates[: max(0, len(candidates) - (keep - 1))]
+    try:
+        for file in old:
+            backup_files.take_away(file)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"The backup was made, but older ones in {directory} cannot be deleted ({error.strerror or error})."
+        ) from None
+    return old
+
+
+def _list_backups(context: Context) -> tuple[BackupView, ...]:
+    return tuple(
+        BackupView(
+            str(record.file), record.at, record.file.stat().st_size if record.is_there else None, record.is_there
+        )
+        for record in backup_files.list_backups(context.palace_path)
+    )
+
+
+OPERATION = Operation("backup", BackupRequest, BackupResult, backup)

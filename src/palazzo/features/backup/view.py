@@ -1,0 +1,76 @@
+"""How backup and restore look to a person."""
+
+from __future__ import annotations
+
+from palazzo.faces.cli.screen import INDENT, Screen
+from palazzo.features.backup.backup import BackupResult
+from palazzo.features.backup.restore import PalaceContents, RestoreResult
+from palazzo.features.upkeep.view import size
+from palazzo.text.count_phrases import count_noun
+from palazzo.text.times import to_iso
+
+_ROW_LIMIT = 20
+_ORIGINS = {
+    "another palace": "This is a backup of another palace: what it holds as its owner's words counts as yours then.",
+    "another device": "This is a backup of another device of this palace: both devices are the same one then.",
+}
+
+
+def backup(screen: Screen, result: BackupResult) -> None:
+    """Show what was written; of a list, the backups that are known."""
+    if result.file is None:
+        _list(screen, result)
+        return
+    screen.say(("wrote  ", "bold"), f"{result.file} ({size(result.size_bytes)}, {count_noun(result.items, 'item')})")
+    for path in result.beside:
+        screen.say(("wrote  ", "bold"), path)
+    for path in result.deleted:
+        screen.say(("deleted  ", "yellow"), path)
+    screen.say((f"Checked in whole; {result.took_s:,.1f} s. 'palazzo restore' puts it back.", "dim"))
+
+
+def _list(screen: Screen, result: BackupResult) -> None:
+    """Show each on a line of its own, which is not broken: its path is to be copied."""
+    if not result.known:
+        screen.say("None was made of this palace yet: 'palazzo backup' makes one.")
+    backups = result.known[:_ROW_LIMIT]
+    sizes = [size(entry.size_bytes) if entry.size_bytes is not None else "not to be seen now" for entry in backups]
+    for entry, size_text in zip(backups, sizes, strict=True):
+        style = "yellow" if entry.size_bytes is None else ""
+        screen.say((to_iso(entry.at), "dim"), "  ", (size_text.rjust(max(map(len, sizes))), style), f"  {entry.file}")
+    if len(result.known) > _ROW_LIMIT:
+        screen.say((f"{INDENT}and {len(result.known) - _ROW_LIMIT:,} older", "dim"))
+
+
+def restore(screen: Screen, result: RestoreResult) -> None:
+    """Show what was put in the palace's place, what was there, and where that is kept."""
+    screen.say(("would restore  " if result.dry_run else "restored  ", "bold"), _format_contents(result.restored))
+    screen.say((f"{INDENT}from {result.file}", "dim"))
+    if result.replaced is None:
+        screen.say(("in place of  ", "bold"), "no palace, or one that cannot be read")
+    else:
+        screen.say(("in place of  ", "bold"), _format_contents(result.replaced))
+    if result.origin in _ORIGINS:
+        screen.say((_ORIGINS[result.origin], "yellow"))
+    if result.kept is not None:
+        screen.say(("kept  ", "bold"), result.kept)
+    if result.erased:
+        screen.say((f"{count_noun(result.erased, 'erasure')} made since then went through it, too.", "yellow"))
+    if result.new_device:
+        screen.say(
+            ("This palace is a device of its own in sync from here on; ", "yellow"),
+            "'palazzo sync pull' brings what the former one has told since the backup.",
+        )
+    if result.tokens_revoked:
+        count = count_noun(result.tokens_revoked, "token")
+        screen.say(
+            (f"{count} of the backup that this palace did not know: revoked. ", "yellow"),
+            "'--keep-tokens' lets such tokens count; 'palazzo token list --all' shows them.",
+        )
+    if result.settings is not None:
+        screen.say(("settings  ", "bold"), result.settings)
+
+
+def _format_contents(contents: PalaceContents) -> str:
+    until = "" if contents.filed_at is None else f", the newest archived {to_iso(contents.filed_at)}"
+    return f"{count_noun(contents.items, 'item')}, {count_noun(contents.drawers, 'drawer')}{until}"

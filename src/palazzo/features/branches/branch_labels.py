@@ -1,0 +1,210 @@
+"""How words of a branch stand towards the checkout that is worked in: part of it, or not, or nobody knows.
+
+What is asked of git is asked for all words of an answer at once and remembered; what it does not tell in time is told
+as not known. Words of another project are never asked about: which of its branches they are on says nothing here. Of
+what is in no project's wing (a diary, what holds for a person everywhere) a commit says whether it is of this one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from palazzo.git.git_files import Repository, head_of, repository_of
+from palazzo.model import MAIN_LINES, Visibility
+from palazzo.security.display_names import quoted_name
+from palazzo.store.write_contexts import CommitPlace
+
+if TYPE_CHECKING:
+    from palazzo.model import Drawer
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+_SECONDS = 0.18
+"""What one answer may wait for git, however often it asks: 0.2 s, less what the end of a wait may be late."""
+_BEST: tuple[Visibility, ...] = ("merged", "unknown", "unmerged", "parked")
+_WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStatus:
+    """Whether words are part of what is checked out, and what is said of it: '' where they are, or nobody asks."""
+
+    visibility: Visibility = "merged"
+    label: str = ""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is known that the words are not part of what is checked out."""
+        return self.visibility in ("unmerged", "parked")
+
+
+MERGED = BranchStatus()
+
+
+def with_label(words: str, label: str) -> str:
+    """Return what something is, with what is said of its branch, if anything."""
+    return f"{words}, {label}" if label and words else label or words
+
+
+def shown_name(branch: str) -> str:
+    """Return a branch's name for display, in quotation marks: whoever pushes a branch chooses its name."""
+    return quoted_name(branch)
+
+
+def find_origin(drawer: Drawer) -> CommitPlace:
+    """Return where a drawer was written."""
+    return CommitPlace(drawer.branch, drawer.commit, drawer.place.wing)
+
+
+class Checkout:
+    """What is checked out where somebody works, as one answer sees it; `policy` is the setting `branch_policy`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.policy = context.settings.text("branch_policy")
+        self._known: dict[CommitPlace, BranchStatus] = {}
+        self._left = _SECONDS
+
+    @property
+    def branch(self) -> str:
+        """The branch that is checked out; '' on a detached head, and where there is no repository."""
+        return self._head[0]
+
+    @property
+    def boosted_branch(self) -> str | None:
+        """The branch whose memories are lifted; None where there is no repository, or the setting says to ignore it."""
+        return None if self._repository is None or self.policy == "ignore" else self.branch
+
+    def standings(self, origins: Iterable[CommitPlace]) -> dict[CommitPlace, BranchStatus]:
+        """Return how each stands. Git is asked about those that no name decides, together."""
+        unique_origins = set(origins)
+        visibilities = {origin: self._by_name(origin) for origin in unique_origins - self._known.keys()}
+        open_origins = [origin for origin, visibility in visibilities.items() if visibility is None]
+        git_answers = self._by_git(open_origins) if open_origins else {}
+        for origin, visibility in visibilities.items():
+            visibility = visibility or git_answers.get((origin.branch, origin.commit), "unknown")
+            if visibility == "unknown" and origin.branch in MAIN_LINES and origin.wing != self._context.home:
+                visibility = "merged"  # of what is in no project's wing: most likely another project's main line
+            self._known[origin] = self._make_status(origin.branch, visibility)
+        return {origin: self._known[origin] for origin in unique_origins}
+
+    def of(self, origin: CommitPlace) -> BranchStatus:
+        """Return how one stands; ask for several together by `standings` first."""
+        return self._known[origin] if origin in self._known else self.standings([origin])[origin]
+
+    def of_ids(
+        self,
+        connection: Connection,
+        items: Iterable[str] = (),
+        facts: Iterable[str] = (),
+        sessions: Iterable[str] = (),
+    ) -> dict[str, BranchStatus]:
+        """Return how items, facts and sessions stand, by their ids; of those that were written somewhere.
+
+        What several state stands as the one of them that says most for it: once is enough.
+        """
+        from palazzo.store import write_contexts as store
+
+        origin_by_id = store.of_items(connection, items) | store.of_sessions(connection, sessions)
+        places = {uid: (origin,) for uid, origin in origin_by_id.items()} | store.of_facts(connection, facts)
+        standings = self.standings(origin for origins in places.values() for origin in origins)
+        return {
+            uid: min((standings[origin] for origin in origins), key=lambda seen: _BEST.index(seen.visibility))
+            for uid, origins in places.items()
+        }
+
+    def commits_here(self, commits: Collection[str]) -> set[str]:
+        """Return the commits that the repository has; none if git does not answer in time."""
+        from palazzo.git.commit_history import History, UnansweredError
+
+        if self._repository is None or not commits or self._left <= 0:
+            return set()
+        began = time.monotonic()
+        try:
+            return History(self._repository, self._left).present(commits)
+        except UnansweredError:
+            return set()
+        finally:
+            self._left -= time.monotonic() - began
+
+    @property
+    def look(self) -> Callable[[Iterable[Drawer]], None] | None:
+        """What a search tells of drawers before it asks `is_hidden` of each; None where nothing is hidden."""
+        return self._look if self.policy == "hide" else None
+
+    def _look(self, drawers: Iterable[Drawer]) -> None:
+        self.standings(map(find_origin, drawers))
+
+    def hides(self, status: BranchStatus) -> bool:
+        """Whether what stands so is not shown."""
+        return self.policy == "hide" and status.is_elsewhere
+
+    def is_hidden(self, drawer: Drawer) -> bool:
+        """Whether a drawer is not shown."""
+        return self.policy == "hide" and self.of(find_origin(drawer)).is_elsewhere
+
+    def _make_status(self, branch: str, visibility: Visibility) -> BranchStatus:
+        if visibility == "merged":
+            return MERGED
+        return BranchStatus(
+            visibility, "" if self.policy == "ignore" else f"{_WORDS[visibility]}: {shown_name(branch)}"
+        )
+
+    def _by_name(self, origin: CommitPlace) -> Visibility | None:
+        """What the names alone decide; None where git is to be asked."""
+        is_main = origin.branch in MAIN_LINES
+        if not origin.branch or (is_main and not origin.commit):
+            return "merged"
+        if self._repository is None:
+            return "merged" if is_main else "unknown"
+        if origin.wing != self._context.home and (not origin.commit or origin.wing in self._of_projects):
+            return (
+                "merged"
+                if is_main or (origin.branch == self.branch and origin.wing not in self._of_projects)
+                else "unknown"
+            )
+        if origin.branch == self.branch:
+            return "merged"
+        return None if self._head[1] and self.policy != "ignore" else "unknown"
+
+    def _by_git(self, origins: Collection[CommitPlace]) -> Mapping[tuple[str, str], Visibility]:
+        from palazzo import paths
+        from palazzo.git.ancestry import Ancestry
+        from palazzo.store import write_contexts as store
+
+        home = self._context.home
+        if self._repository is None or self._left <= 0:
+            return {}
+        began, tips = time.monotonic(), {}
+        if home is not None:
+            with self._context.reading().database.snapshot() as connection:
+                tips = store.last_commits(connection, home, {origin.branch for origin in origins})
+        ancestry = Ancestry(self._repository, paths.cache_directory(self._context.variables))
+        visibilities = ancestry.standings({(origin.branch, origin.commit) for origin in origins}, tips, self._left)
+        self._left -= time.monotonic() - began
+        return visibilities
+
+    @cached_property
+    def _of_projects(self) -> frozenset[str]:
+        """The wings that belong to projects; those of people and agents do not, and hold words of any."""
+        from palazzo.store import place_rows
+
+        with self._context.reading().database.snapshot() as connection:
+            return frozenset(place_rows.names_of_projects(connection))
+
+    @cached_property
+    def _repository(self) -> Repository | None:
+        return repository_of(self._context.cwd)
+
+    @cached_property
+    def _head(self) -> tuple[str, str]:
+        if self._repository is None:
+            return "", ""
+        branch, commit = head_of(self._repository)
+        if not branch and not commit:  # nothing is committed yet, or refs are kept in no plain files
+            return self._context.project.branch, self._context.project.commit
+        return branch, commit

@@ -1,0 +1,80 @@
+"""diary write: an agent's entry in its own diary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.features.tasks.task_results import ACTOR
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryWriteRequest:
+    """Whose diary, what is to stand in it, and what it is about."""
+
+    agent: Annotated[str, About("The agent's name.", positional=True)]
+    text: Annotated[str, About("The entry; - reads it from standard input.", positional=True, stdin=True)]
+    topic: Annotated[str | None, About("What it is about, in a word or two.")] = None
+    project: Annotated[
+        str | None, About("The wing of the project it is about, instead of the one worked in.", metavar="WING")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryWriteResult:
+    """The entry as it was filed; `agent` is spelled as it was first."""
+
+    id: str
+    drawers: tuple[str, ...]
+    agent: str
+    wing: str
+    topic: str
+    project: str
+    timestamp: Micros
+
+
+def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResult:
+    """Write an entry in an agent's diary. It is kept whole and to the word, in the agent's own wing.
+
+    Codex and codex are one agent, shown as it was first spelled.
+    """
+    from palazzo.archive import archive_reader, diary_entries, identity, notes
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.archive.notes import Note
+    from palazzo.features.notes.remember import wing_to_file_in
+    from palazzo.features.service.background_process import start_embedding
+    from palazzo.operations.caller_taint import an_agents
+    from palazzo.store import change_groups, place_rows
+
+    agent = diary_entries.agent_name(request.agent)
+    topic = diary_entries.topic_name(request.topic)
+    diary_entries.check_entry(request.text)
+    belief = an_agents(context, request.project)
+    project = wing_to_file_in(context, request.project)
+    palace = context.writing()
+    with palace.database.snapshot() as connection:
+        agent = diary_entries.find_spelling(connection, agent)
+    place = diary_entries.place_of(agent)
+    project_identity = context.project
+    note = Note(request.text, place, agent, belief, branch=project_identity.branch, commit=project_identity.commit)
+    draft = diary_entries.prepare(note, topic, project, context.now, Guard.of(palace.database))
+    with palace.database.transaction() as connection:
+        now = context.now
+        group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "diary write", now, "")
+        row = notes.file(connection, draft, now)
+        change_groups.add(connection, group, "note", [row])
+        change_groups.count(connection, group, 1)
+    start_embedding(context)
+    with palace.database.snapshot() as connection:
+        entry = diary_entries.read(connection, row)
+        wing = place_rows.leads_to(connection, place).wing
+        drawers = tuple(archive_reader.drawers_of_item(connection, row))
+    return DiaryWriteResult(entry.id, drawers, entry.agent, wing, entry.topic, entry.project, entry.at)
+
+
+OPERATION = Operation("diary_write", DiaryWriteRequest, DiaryWriteResult, diary_write, writes=True)

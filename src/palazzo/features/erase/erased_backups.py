@@ -1,0 +1,82 @@
+"""Backups, and what restores have kept, lose what was erased from the palace, too.
+
+Each is copied, the copy is erased in and written anew, and takes its name: killed at any moment this leaves the old
+file or the new one, and the next erase goes on. Restoring one that could not be reached erases in it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import PalazzoError
+from palazzo.features.backup import automatic_backup, backup_files
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class BackupErasure:
+    """The backups that the words went from, those that may still hold them, and those that nobody sees now."""
+
+    cleared: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    away: tuple[str, ...] = ()
+
+
+def clear(context: Context) -> BackupErasure:
+    """Erase in all backups that are known what the palace has erased since they were made."""
+    clean_backups, failed_backups, away = [], [], []
+    for file in find_backups(context):
+        if not file.is_file():
+            away.append(str(file))
+            continue
+        context.notice(f"Looking for the words in the backup {file}.")
+        try:
+            if _erase_in_backup(context, file):
+                clean_backups.append(str(file))
+        except (PalazzoError, OSError):
+            failed_backups.append(str(file))
+    return BackupErasure(tuple(clean_backups), tuple(failed_backups), tuple(away))
+
+
+def find_backups(context: Context) -> list[Path]:
+    """Return all known backups, and this device's backups beside the palace or by the service."""
+    from palazzo.store import file_backup as copying
+
+    palace = context.palace_path
+    with context.reading().database.snapshot() as connection:
+        device = copying.device_of(connection)
+    files = [backup.file for backup in backup_files.list_backups(palace)]
+    for directory in (backup_files.default_directory(palace), automatic_backup.directory_of(palace)):
+        files += backup_files.in_directory(directory, device)
+    return list(dict.fromkeys(files))
+
+
+def _erase_in_backup(context: Context, file: Path) -> bool:
+    """Erase in one backup; return whether it held anything of what is to go."""
+    from palazzo.archive import erasure_replay
+    from palazzo.features.backup.backup import check_whole
+    from palazzo.palace import Palace
+    from palazzo.store import file_backup as copying
+
+    partial = backup_files.partial(file)
+    try:
+        with backup_files.hold_backup_lock(context.palace_path):
+            copying.refuse_foreign(file)
+            copying.copy_closed(file, partial, lambda done, total: context.report("copying", done, total))
+            check_whole(context, partial, str(file))
+            with Palace.open(partial) as copy:
+                outcome = erasure_replay.carry_over(context.reading().database, copy.database, context.report)
+                if outcome.is_affected:
+                    copy.finish_erasing()
+            if outcome.is_affected:
+                copying.close_up(partial)
+                copying.rename(partial, file)
+            return outcome.is_affected
+    finally:
+        with contextlib.suppress(OSError):
+            copying.remove(partial)

@@ -1,0 +1,255 @@
+"""Facts as faces show them, and statements as faces are given them: shared by the operations on facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.text.times import to_iso
+
+if TYPE_CHECKING:
+    from palazzo.knowledge.assertions import Statement, Triple
+    from palazzo.knowledge.fact_change import Change
+    from palazzo.knowledge.facts_as_of import Beliefs, Fact
+    from palazzo.operations.context import Context
+    from palazzo.security.note_taint import TrustAssessment
+    from palazzo.store.database import Connection
+    from palazzo.store.fact_rows import Provenance, Version
+
+ACTOR = "user"
+"""Who changes facts by the command line, and states them where nobody else is named."""
+LONGEST_SPEAKER = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceView:
+    """Who stated a fact; and the item that says it, with the stretch of it (null: all of it).
+
+    `tainted_by` are items from outside that an agent had met that stated it, for which its `trust` is external.
+    `branch` and `commit` are where it was stated, '' where that is not known and where `item` alone says it. `anchors`
+    are files that it cites: `PATH` or `PATH:L1-L2`.
+    """
+
+    stated_by: str
+    item: str | None
+    start: int | None
+    end: int | None
+    trust: str
+    tainted_by: tuple[str, ...]
+    branch: str
+    commit: str
+    anchors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactView:
+    """A fact. Times are ISO-8601 in UTC; null is not known, or has not come. `scope` is a wing, null everywhere.
+
+    `current`: whether it holds at the moment that was asked about. `trust` is that of the most trusted who states it.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    scope: str | None
+    valid_from: str | None
+    valid_to: str | None
+    current: bool
+    confidence: float
+    recorded_at: str
+    retired_at: str | None
+    superseded_by: str | None
+    trust: str
+    provenance: tuple[ProvenanceView, ...]
+
+
+def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tuple[FactView, ...]:
+    """Return versions as they are shown; `moment` is when they are to be current."""
+    fact_list = beliefs.tell(versions)
+    return tuple(_view(fact, version.holds_at(moment)) for fact, version in zip(fact_list, versions, strict=True))
+
+
+def _view(fact: Fact, current: bool) -> FactView:
+    from palazzo.store.anchors import name_of
+
+    return FactView(
+        id=fact.id,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        scope=fact.wing,
+        valid_from=iso(fact.valid_from),
+        valid_to=iso(fact.valid_to),
+        current=current,
+        confidence=fact.confidence,
+        recorded_at=to_iso(fact.recorded_at),
+        retired_at=iso(fact.retired_at),
+        superseded_by=fact.superseded_by,
+        trust=fact.trust,
+        provenance=tuple(ProvenanceView(*entry[:-1], tuple(map(name_of, entry.anchors))) for entry in fact.provenance),
+    )
+
+
+def iso(moment: Micros | None) -> str | None:
+    """Return a time as text, None where there is none."""
+    return None if moment is None else to_iso(moment)
+
+
+# --- what is given -----------------------------------------------------------------------------------------
+
+
+def now_in(context: Context) -> Micros:
+    """Return now in whole milliseconds, as times are printed, so that what is printed finds what is meant."""
+    return Micros(context.now - context.now % 1000)
+
+
+def moment(option: str, text: str | None, read: Callable[[str, Micros], Micros], now: Micros) -> Micros | None:
+    """Return the time that an option gives; UsageError, naming the option, for what is none."""
+    if text is None:
+        return None
+    try:
+        return read(text, now)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def triple(context: Context, subject: str, predicate: str, thing: str, wing: str | None) -> Triple:
+    """Return what is said of what as it may be kept. Opens the palace for writing once the words are in order."""
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.features.notes.remember import place_name, where_it_leads
+    from palazzo.knowledge import entity_names
+    from palazzo.knowledge.assertions import Triple
+
+    place = None if wing is None else where_it_leads(context, place_name("--wing", wing))[0]
+    words = (
+        entity_names.entity_name("subject", subject),
+        entity_names.predicate_name(predicate),
+        entity_names.entity_name("object", thing),
+    )
+    return Triple(*entity_names.redact_fact(Guard.of(context.writing().database), *words), place)
+
+
+def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
+    """Return a name as it would be kept, to look it up."""
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.knowledge.entity_names import entity_name
+
+    plain = entity_name("name", name)
+    return Guard.of((context.writing() if writing else context.reading()).database).words(plain)
+
+
+def provenance(
+    context: Context, stated_by: str, sources: Sequence[str], belief: TrustAssessment | None = None
+) -> tuple[Provenance, ...]:
+    """Return who states something and which drawers or items (ids or their beginnings) say it.
+
+    `whom` says whom to believe for it, if that is known already. An agent is believed no more than what it cites.
+    """
+    from palazzo.archive import archive_reader
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.operations.caller_taint import whom_to_believe
+    from palazzo.security.note_taint import assess_trust
+    from palazzo.store import drawers as drawers_store
+    from palazzo.store import items
+    from palazzo.store.fact_rows import Provenance
+    from palazzo.text.names import tidy
+
+    belief = belief or whom_to_believe(context)
+    speaker = tidy(stated_by)
+    if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
+        raise UsageError(f"Who states it must be a name of 1 to {LONGEST_SPEAKER} characters on one line.")
+    database = context.writing().database
+    # An agent does not speak as the person, whatever it says, and whatever a command line says of whoever types.
+    speaker = "agent" if speaker == ACTOR and belief.trust != "user" else Guard.of(database).words(speaker)
+    spans: list[tuple[str, int | None, int | None]] = []
+    taint_ids = list(belief.tainted_by)
+    with database.snapshot() as connection:
+        for prefix in sources:
+            kind, row = archive_reader.resolve(connection, prefix)
+            if kind == "item":
+                item = items.read_item(connection, row)
+                spans.append((item.id, None, None))
+                drawers = archive_reader.read_drawers(connection, drawers_store.live_drawers_of_item(connection, row))
+                taint_ids += (
+                    [item.id] if any(item_drawer.trust == "external" for item_drawer in drawers.values()) else []
+                )
+            else:
+                drawer = archive_reader.read_drawer(connection, row)
+                spans.extend((span.item, span.start, span.end) for span in drawer.spans)
+                taint_ids += [span.item for span in drawer.spans] if drawer.trust == "external" else []
+    final_belief = assess_trust(belief.trust, taint_ids)
+    if not spans:
+        project = context.project
+        return (
+            Provenance(
+                speaker, None, None, None, final_belief.trust, final_belief.tainted_by, project.branch, project.commit
+            ),
+        )
+    return tuple(
+        Provenance(speaker, *place, final_belief.trust, final_belief.tainted_by) for place in dict.fromkeys(spans)
+    )
+
+
+def statement(
+    context: Context,
+    words: tuple[str, str, str],
+    *,
+    wing: str | None,
+    valid_from: str | None,
+    valid_to: str | None,
+    confidence: float | None,
+    sources: Sequence[str],
+    stated_by: str,
+    belief: TrustAssessment | None = None,
+    anchors: Sequence[str] = (),
+    everywhere: bool = False,
+) -> Statement:
+    """Return the statement of a fact in the given wing, else in the project's wing, or `everywhere`.
+
+    Raises UsageError. No fact is written.
+    """
+    from palazzo.features.facts.fact_scope import check_scope, wing_to_state_in
+    from palazzo.knowledge.assertions import Statement, stated_everywhere
+    from palazzo.operations import cited_files
+    from palazzo.text.times import parse_end, parse_start
+
+    now = now_in(context)
+    check_scope(wing, everywhere)
+    if everywhere and anchors:
+        raise UsageError("A fact that cites files holds in their project: leave out --everywhere, or the files.")
+    if confidence is not None and not 0 <= confidence <= 1:  # also refuses NaN
+        raise UsageError(f"The confidence is {confidence}; it must be between 0 and 1.")
+    start = moment("--from", valid_from, parse_start, now)
+    end = moment("--to", valid_to, parse_end, now)
+    if start is not None and end is not None and start >= end:
+        raise UsageError(
+            f"The fact would end ({to_iso(end)}) before it begins ({to_iso(start)}): give a start before the end."
+        )
+    file_anchors = cited_files.anchors(context, anchors)
+    fact = triple(context, *words, wing)
+    if wing is None and not everywhere:
+        fact = replace(fact, wing=wing_to_state_in(context))
+    said_by = provenance(context, stated_by, sources, belief)
+    if everywhere:
+        said_by = stated_everywhere(said_by)
+    if file_anchors:  # what they show is what is checked out here, whoever says so too
+        project = context.project
+        said_by = tuple(
+            entry._replace(branch=project.branch, commit=project.commit, anchors=file_anchors) for entry in said_by
+        )
+    return Statement(fact, said_by, start, end, confidence)
+
+
+def change(
+    context: Context, connection: Connection, verb: str, group: int | None = None, about: Triple | None = None
+) -> Change:
+    """Begin a change to facts in an open transaction; `about` is what a list of changes says of it."""
+    from palazzo.knowledge.fact_change import Change
+    from palazzo.store import tombstones
+
+    summary = tombstones.title(connection, str(about)) if about is not None else ""
+    return Change(connection, ACTOR, verb, context.now, group, summary)

@@ -1,0 +1,105 @@
+"""kg accept: a suggestion becomes a fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import AmbiguousId, NotFound
+from palazzo.features.facts.fact_results import ACTOR, FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.knowledge.suggestions import Suggestion
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.fact_rows import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class KgAcceptRequest:
+    """Which suggestions, and who accepts them."""
+
+    ids: Annotated[tuple[str, ...], About("Ids of suggestions, or their beginnings.", positional=True, option="ID")]
+    everywhere: Annotated[bool, About("They hold everywhere, not only in the wing that says so.")] = False
+    stated_by: Annotated[str, About("Who accepts them.", option="--by", metavar="NAME")] = ACTOR
+
+
+@dataclass(frozen=True, slots=True)
+class KgAcceptResult:
+    """The facts, and conflicts that they are in."""
+
+    facts: tuple[FactView, ...]
+    conflicts: tuple[str, ...]
+
+
+def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
+    """State what was suggested as facts, with the places that say so.
+
+    A fact holds since it was first said. 'palazzo undo' takes back what one command accepted.
+    """
+    from palazzo.features.facts.fact_results import change, triple, views
+    from palazzo.features.facts.fact_results import provenance as provenance_of
+    from palazzo.features.facts.kg_suggest import follow_claims
+    from palazzo.knowledge import assertions
+    from palazzo.knowledge.facts_as_of import Beliefs
+    from palazzo.operations.caller_taint import whom_to_believe
+
+    database = context.writing().database
+    follow_claims(context)  # what was forgotten since is no suggestion any more
+    with database.snapshot() as connection:
+        selection = choose(connection, request.ids)
+    belief = whom_to_believe(context, *(suggestion.wing for suggestion in selection))
+    (speaker,) = provenance_of(context, request.stated_by, (), belief)
+    statements = [
+        assertions.Statement(
+            triple(context, entry.subject, entry.predicate, entry.object, None if request.everywhere else entry.wing),
+            assertions.stated_everywhere(_speakers(speaker, entry)) if request.everywhere else _speakers(speaker, entry),
+            entry.citations[0].said_at,
+        )
+        for entry in selection
+    ]
+    with database.transaction() as connection:
+        fact_change = change(context, connection, "kg accept")
+        added = [assertions.add(fact_change, entry) for entry in statements]
+        fact_change.count(sum(entry.new or bool(entry.changed) for entry in added))
+        fact_views = views(Beliefs(connection), [entry.version for entry in added], context.now)
+    return KgAcceptResult(fact_views, tuple(dict.fromkeys(uid for entry in added for uid in entry.conflicts)))
+
+
+def _speakers(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, ...]:
+    """Return who states a suggestion, once for each place that is cited for it."""
+    speakers = (
+        speaker._replace(item=citation.item, start=citation.start, end=citation.end, branch="", commit="")
+        for citation in suggestion.citations
+    )
+    return tuple(dict.fromkeys(speakers))
+
+
+def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion]:
+    """Return the suggestions whose ids begin so. Raises NotFound or AmbiguousId."""
+    from palazzo.knowledge.suggestions import suggestions
+
+    suggestion_list = suggestions(connection)
+    selection: dict[str, Suggestion] = {}
+    for prefix in prefixes:
+        matches = [
+            suggestion
+            for suggestion in suggestion_list
+            if prefix.strip() and suggestion.id.startswith(prefix.strip().lower())
+        ]
+        if len(matches) > 1:
+            raise AmbiguousId(
+                prefix,
+                [
+                    f"{suggestion.id} ({suggestion.subject} {suggestion.predicate} {suggestion.object})"
+                    for suggestion in matches
+                ],
+            )
+        if not matches:
+            raise NotFound(f"No suggestion has the id '{prefix}'. 'palazzo kg suggest' prints ids.")
+        selection[matches[0].id] = matches[0]
+    return list(selection.values())
+
+
+OPERATION = Operation("kg_accept", KgAcceptRequest, KgAcceptResult, kg_accept, writes=True)

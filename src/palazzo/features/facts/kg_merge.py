@@ -1,0 +1,73 @@
+"""kg merge: two entities that are one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgMergeRequest:
+    """Two names; nothing to list what is merged."""
+
+    name: Annotated[str | None, About("The entity whose name is not used any more.", positional=True)] = None
+    into: Annotated[str | None, About("The entity that it is.", positional=True)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeView:
+    """An entity, and the one that it was merged into."""
+
+    name: str
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
+class KgMergeResult:
+    """What was merged, if something was; conflicts that show by it; and all that is merged."""
+
+    merged: MergeView | None
+    conflicts: tuple[str, ...]
+    merges: tuple[MergeView, ...]
+
+
+def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
+    """Make two entities one; without arguments, list what is merged.
+
+    Nothing is rewritten, and 'palazzo kg unmerge' takes the two apart again.
+    """
+    from palazzo.features.facts.fact_results import change, name_to_find
+    from palazzo.knowledge import entity_links
+    from palazzo.operations.caller_taint import unless_tainted
+
+    if request.name is None:
+        return KgMergeResult(None, (), _merges(context))
+    if request.into is None:
+        raise UsageError("Give two names: the one that is merged, and the one that it is merged into.")
+    unless_tainted(context, "merges names")
+    name, into = (name_to_find(context, raw_name, writing=True) for raw_name in (request.name, request.into))
+    with context.writing().database.transaction() as connection:
+        fact_change = change(context, connection, "kg merge")
+        first, second, conflicts = entity_links.merge(fact_change, name, into)
+        fact_change.count(1)
+    return KgMergeResult(MergeView(first, second), tuple(conflicts), _merges(context))
+
+
+def _merges(context: Context) -> tuple[MergeView, ...]:
+    from palazzo.knowledge.facts_as_of import Beliefs
+    from palazzo.store import entity_rows
+
+    with context.reading().database.snapshot() as connection:
+        beliefs = Beliefs(connection)
+        links = entity_rows.links(connection, "merge", beliefs.known_at)
+        names = entity_rows.names_of(connection, [row for link in links for row in (link.entity, link.other or 0)])
+        return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in links)
+
+
+OPERATION = Operation("kg_merge", KgMergeRequest, KgMergeResult, kg_merge, writes=True)

@@ -1,0 +1,101 @@
+"""kg predicate: which predicates have one object at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class KgPredicateRequest:
+    """A predicate and what is declared of it; nothing to list all."""
+
+    name: Annotated[str | None, About("The predicate.", positional=True)] = None
+    functional: Annotated[bool, About("A subject has one object at a time: two at once are a conflict.")] = False
+    many: Annotated[bool, About("A subject may have many objects at a time.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateView:
+    """A predicate, whether it is functional, and in how many facts it is."""
+
+    name: str
+    functional: bool
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class KgPredicateResult:
+    """The predicates that were asked for, and the conflicts that a declaration showed."""
+
+    predicates: tuple[PredicateView, ...]
+    conflicts: tuple[str, ...]
+
+
+def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateResult:
+    """Declare that a predicate has one object at a time; without a name, list all predicates.
+
+    Some common predicates (port, version, default branch) have one object by default; --many allows several.
+    """
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.knowledge.entity_names import predicate_name
+    from palazzo.store import predicate_rows
+    from palazzo.text.names import fold
+
+    declares = request.functional or request.many
+    if request.functional and request.many:
+        raise UsageError("Give --functional or --many, not both.")
+    if request.name is None:
+        if declares:
+            raise UsageError("Say which predicate that is.")
+        with context.reading().database.snapshot() as connection:
+            return KgPredicateResult(predicate_views(connection), ())
+    plain = predicate_name(request.name)
+    name = Guard.of((context.writing() if declares else context.reading()).database).words(plain)
+    conflicts = _declare_predicate(context, name, request.functional) if declares else ()
+    with context.reading().database.snapshot() as connection:
+        predicate = predicate_rows.find_predicate(connection, name, fold(name))
+        views = tuple(view for view in predicate_views(connection) if predicate and view.name == predicate.name)
+    return KgPredicateResult(views, conflicts)
+
+
+def _declare_predicate(context: Context, name: str, functional: bool) -> tuple[str, ...]:
+    from palazzo.features.facts.fact_results import change
+    from palazzo.knowledge.conflict_detection import find_all_conflicts, is_single_valued
+    from palazzo.store import predicate_rows
+
+    with context.writing().database.transaction() as connection:
+        fact_change = change(context, connection, "kg predicate")
+        row = fact_change.predicate(name)
+        predicate = predicate_rows.read_predicate(connection, row)
+        is_many_by_default = predicate.functional is None and not is_single_valued(predicate)
+        if predicate.functional is functional or (is_many_by_default and not functional):
+            return ()
+        fact_change.did(
+            "predicate", predicate_rows.declare(connection, fact_change.new_uid(), row, functional, fact_change.now)
+        )
+        fact_change.count(1)
+        return tuple(find_all_conflicts(fact_change, row))
+
+
+def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
+    """Return all predicates that are used or declared, by name."""
+    from palazzo.knowledge.conflict_detection import is_single_valued
+    from palazzo.store import predicate_rows
+
+    counts = predicate_rows.count_facts(connection)
+    return tuple(
+        PredicateView(predicate.name, is_single_valued(predicate), counts.get(predicate.row, 0))
+        for predicate in predicate_rows.all_predicates(connection)
+        if predicate.functional or predicate.row in counts
+    )
+
+
+OPERATION = Operation("kg_predicate", KgPredicateRequest, KgPredicateResult, kg_predicate, writes=True)

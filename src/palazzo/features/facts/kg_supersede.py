@@ -1,0 +1,84 @@
+"""kg supersede: one thing in the place of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.features.facts.fact_results import ACTOR, FactView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgSupersedeRequest:
+    """The fact, what comes in the place of its object, and when."""
+
+    subject: Annotated[str, About("Who or what.", positional=True)]
+    predicate: Annotated[str, About("How.", positional=True)]
+    old: Annotated[str, About("The object until then.", positional=True)]
+    new: Annotated[str, About("The object from then on.", positional=True)]
+    at: Annotated[
+        str | None, About("When it changed, if not now; of a day, month or year, its beginning.", metavar="WHEN")
+    ] = None
+    wing: Annotated[str | None, About("The fact that holds in this wing.")] = None
+    sources: Annotated[
+        tuple[str, ...],
+        About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
+    ] = ()
+    stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
+    everywhere: Annotated[bool, About("The fact that holds everywhere.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class KgSupersedeResult:
+    """The facts that ended at that moment, the one that holds from then on, and what that conflicts with."""
+
+    at: str
+    closed: tuple[FactView, ...]
+    opened: FactView
+    new: bool
+    conflicts: tuple[str, ...]
+
+
+def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeResult:
+    """End a fact and begin the next at the same moment, both or neither.
+
+    Without --wing it is the fact of the project, else of the wing 'user', else the fact that holds everywhere. The new
+    fact holds in the same wing.
+    """
+    from palazzo.features.facts.fact_results import change, moment, now_in, provenance, triple, views
+    from palazzo.features.facts.fact_scope import scope_to_change, wing_of_fact_to_change
+    from palazzo.knowledge import assertions
+    from palazzo.knowledge.entity_names import entity_name
+    from palazzo.knowledge.facts_as_of import Beliefs
+    from palazzo.operations.caller_taint import unless_tainted, whom_to_believe
+    from palazzo.text.times import parse_start, to_iso
+
+    unless_tainted(context, "supersedes facts", request.wing)
+    belief = whom_to_believe(context, request.wing)
+    now = now_in(context)
+    at = moment("--at", request.at, parse_start, now) or now
+    entity_name("new object", request.new)
+    former_fact = triple(context, request.subject, request.predicate, request.old, request.wing)
+    successor = triple(context, request.subject, request.predicate, request.new, request.wing)
+    said_by = provenance(context, request.stated_by, request.sources, belief)
+    scope = scope_to_change(context, former_fact.wing, request.everywhere)
+    if request.everywhere:
+        said_by = assertions.stated_everywhere(said_by)
+    with context.writing().database.transaction() as connection:
+        former_fact = replace(former_fact, wing=wing_of_fact_to_change(connection, former_fact, at, scope))
+        fact_change = change(context, connection, "kg supersede", about=former_fact)
+        supersession = assertions.supersede(fact_change, former_fact, successor.object, at, said_by)
+        fact_change.count(len(supersession.predecessors) + int(supersession.successor.new))
+        *former_views, successor_view = views(
+            Beliefs(connection), [*supersession.predecessors, supersession.successor.version], now
+        )
+    return KgSupersedeResult(
+        to_iso(at), tuple(former_views), successor_view, supersession.successor.new, supersession.successor.conflicts
+    )
+
+
+OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True)

@@ -1,0 +1,45 @@
+"""kg unmerge: two entities that are not one after all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class KgUnmergeRequest:
+    """Which merge to take apart."""
+
+    name: Annotated[str, About("The entity that was merged into another.", positional=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class KgUnmergeResult:
+    """The entity that stands for itself again, the one that it was merged into, and conflicts that show by it."""
+
+    name: str
+    was: str
+    conflicts: tuple[str, ...]
+
+
+@marks_taint
+def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
+    """Take a merge apart: each of the two has the facts again that were stated of it."""
+    from palazzo.features.facts.fact_results import change, name_to_find
+    from palazzo.knowledge import entity_links
+
+    name = name_to_find(context, request.name, writing=True)
+    with context.writing().database.transaction() as connection:
+        fact_change = change(context, connection, "kg unmerge")
+        entity, was, conflicts = entity_links.unmerge(fact_change, name)
+        fact_change.count(1)
+    return KgUnmergeResult(entity, was, tuple(conflicts))
+
+
+OPERATION = Operation("kg_unmerge", KgUnmergeRequest, KgUnmergeResult, kg_unmerge, writes=True)

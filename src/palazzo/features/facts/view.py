@@ -1,0 +1,303 @@
+"""How facts look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from palazzo.faces.cli.screen import INDENT, Part, Screen
+from palazzo.features.facts.fact_results import FactView, ProvenanceView
+from palazzo.features.facts.kg_add import KgAddResult
+from palazzo.features.facts.kg_add_many import KgAddManyResult
+from palazzo.features.facts.kg_alias import KgAliasResult
+from palazzo.features.facts.kg_conflicts import ConflictView, KgConflictsResult, SideView
+from palazzo.features.facts.kg_dismiss import KgDismissResult
+from palazzo.features.facts.kg_end import KgEndResult
+from palazzo.features.facts.kg_merge import KgMergeResult
+from palazzo.features.facts.kg_predicate import KgPredicateResult, PredicateView
+from palazzo.features.facts.kg_query import KgQueryResult, QueriedFact
+from palazzo.features.facts.kg_stats import KgStatsResult
+from palazzo.features.facts.kg_supersede import KgSupersedeResult
+from palazzo.features.facts.kg_timeline import KgTimelineResult
+from palazzo.features.facts.kg_unmerge import KgUnmergeResult
+from palazzo.text.count_phrases import count_noun
+
+_MIDNIGHT = "T00:00:00Z"
+_BETTER = {"valid_from": "an earlier start", "confidence": "more confidence", "provenance": "one more who says so"}
+_MOST_LISTED = 10
+
+
+def kg_add(screen: Screen, result: KgAddResult) -> None:
+    """Show the fact as it stands now, and what should be looked at."""
+    if result.new:
+        screen.say(("Added", "bold"))
+    elif result.changed:
+        screen.say(("Known already; it has now ", "bold"), ", ".join(_BETTER[field] for field in result.changed))
+    else:
+        screen.say(("Known already, and nothing changed", "bold"))
+    facts(screen, [result.fact])
+    for name, near_names in result.near.items():
+        screen.say((f"'{name}' is new; near it: {', '.join(near_names)}.", "yellow"))
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_add_many(screen: Screen, result: KgAddManyResult) -> None:
+    """Show how many facts are new, and which lines failed."""
+    screen.say(
+        (f"{count_noun(len(result.ids), 'fact')}: ", "bold"),
+        f"{result.new:,} new, {result.changed:,} known better, {result.unchanged:,} known",
+    )
+    for failed in result.failed[:_MOST_LISTED]:
+        screen.say((f"line {failed.line}  ", "red"), failed.error)
+    if len(result.failed) > _MOST_LISTED:
+        screen.say((f"and {len(result.failed) - _MOST_LISTED:,} more lines that are no facts", "red"))
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_end(screen: Screen, result: KgEndResult) -> None:
+    """Show what ended."""
+    screen.say(("Ended", "bold"), f" at {result.at}")
+    facts(screen, result.ended)
+
+
+def kg_supersede(screen: Screen, result: KgSupersedeResult) -> None:
+    """Show what ended and what began."""
+    screen.say(("Superseded", "bold"), f" at {result.at}")
+    facts(screen, [*result.closed, result.opened])
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_query(screen: Screen, result: KgQueryResult) -> None:
+    """Show what is known: the entity's own facts, then its neighbours'."""
+    found_as(screen, result.entity, result.matched)
+    own = [fact for fact in result.facts if fact.hop == 1]
+    facts(screen, own)
+    if len(own) < len(result.facts):
+        screen.gap()
+        screen.say(("and of its neighbours", "dim"))
+        facts(screen, [fact for fact in result.facts if fact.hop > 1])
+    parts = [count_noun(result.count, "fact") if result.count else "Nothing is known"]
+    parts += [f"as of {result.as_of}"] if result.as_of else []
+    parts += [f"as it was known at {result.known_at}"] if result.known_at else []
+    screen.say((", ".join(parts), "dim"))
+    if result.count_elsewhere:
+        screen.say((f"{count_noun(result.count_elsewhere, 'fact')} of other projects: --everywhere shows them.", "dim"))
+    if result.truncated:
+        screen.say(("There are more; raise --limit.", "yellow"))
+    if result.mentioned is not None and result.mentioned.drawers:
+        mentions = result.mentioned
+        most = ", ".join(f"{room} {drawers:,}" for room, drawers in mentions.most.items())
+        more = f", and {mentions.rooms - len(mentions.most):,} more" if mentions.rooms > len(mentions.most) else ""
+        screen.say((f"Mentioned in {count_noun(mentions.drawers, 'drawer')}: {most}{more}", "dim"))
+
+
+def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
+    """Show facts by when they began."""
+    if result.entity is not None:
+        found_as(screen, result.entity, result.matched)
+    facts(screen, result.timeline)
+    count = len(result.timeline)
+    screen.say((count_noun(count, "fact") if count == result.count else f"{count:,} of {result.count:,} facts", "dim"))
+
+
+def kg_conflicts(screen: Screen, result: KgConflictsResult) -> None:
+    """Show both sides of each conflict."""
+    for conflict in result.conflicts:
+        screen.say(
+            (conflict.id, "bold"),
+            (f"  {conflict.kind}, found {conflict.found_at[:10]}{_format_status(conflict)}", "dim"),
+        )
+        for side in (conflict.earlier, conflict.later):
+            _side(screen, side)
+        if conflict.mend is not None:
+            screen.say(("To let one supersede the other:", "dim"))
+            screen.exact(conflict.mend)
+        screen.gap()
+    if result.note:
+        screen.say((result.note, "yellow"))
+    screen.say((f"{count_noun(result.count, 'conflict')}", "dim"))
+
+
+def kg_dismiss(screen: Screen, result: KgDismissResult) -> None:
+    """Show how many were dismissed."""
+    parts = [
+        count_noun(len(ids), noun)
+        for ids, noun in ((result.dismissed, "conflict"), (result.rejected, "suggestion"))
+        if ids
+    ]
+    screen.say(f"{' and '.join(parts)} dismissed.")
+
+
+def kg_stats(screen: Screen, result: KgStatsResult) -> None:
+    """Show counts, then predicates."""
+    rows = [
+        ("facts", f"{result.facts:,}: {result.current:,} hold, {result.ended:,} ended, {result.planned:,} to come"),
+        ("about", f"{count_noun(result.entities, 'name')}, {result.aliases:,} other names, {result.merges:,} merged"),
+        ("conflicts", f"{result.conflicts:,}"),
+    ]
+    screen.table(("", ""), [((name, "dim"), value) for name, value in rows])
+    if result.predicates:
+        screen.gap()
+        predicates(screen, result.predicates)
+
+
+def kg_alias(screen: Screen, result: KgAliasResult) -> None:
+    """Show the name that was added or removed; else all."""
+    if result.added:
+        screen.say((result.added.name, "cyan"), " means ", (result.added.entity, "cyan"), " from now on.")
+    elif result.removed:
+        screen.say((result.removed.name, "cyan"), " does not mean ", (result.removed.entity, "cyan"), " any more.")
+    elif result.aliases:
+        screen.table(("name", "means"), [(alias.name, alias.entity) for alias in result.aliases])
+    else:
+        screen.say(("No entity has another name.", "dim"))
+
+
+def kg_merge(screen: Screen, result: KgMergeResult) -> None:
+    """Show what was merged; else all that is."""
+    if result.merged:
+        screen.say((result.merged.name, "cyan"), " is ", (result.merged.into, "cyan"), " from now on.")
+        conflicts_found(screen, result.conflicts)
+    elif result.merges:
+        screen.table(("entity", "is"), [(merge.name, merge.into) for merge in result.merges])
+    else:
+        screen.say(("Nothing is merged.", "dim"))
+
+
+def kg_unmerge(screen: Screen, result: KgUnmergeResult) -> None:
+    """Show the two that are two again."""
+    screen.say((result.name, "cyan"), " is not ", (result.was, "cyan"), " any more.")
+    conflicts_found(screen, result.conflicts)
+
+
+def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:
+    """Show predicates, and conflicts that a declaration showed."""
+    if result.predicates:
+        predicates(screen, result.predicates)
+    else:
+        screen.say(("There is no such predicate.", "dim"))
+    conflicts_found(screen, result.conflicts)
+
+
+def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
+    """Show a fact in full: what is believed of it, who says so, and what was believed before."""
+    last = versions[-1]
+    screen.say((f"fact {uid}", "bold"))
+    details = [
+        ("says", f"{last.subject} {last.predicate} {last.object}"),
+        ("holds in", f"wing {last.scope}" if last.scope else "every wing"),
+        ("held", format_period(last) or "not known since when"),
+        ("confidence", f"{last.confidence:g}"),
+        ("superseded by", last.superseded_by or ""),
+        *(("stated by", _stated_by(entry)) for entry in last.provenance),
+        *(("cites", file) for file in dict.fromkeys(file for entry in last.provenance for file in entry.anchors)),
+    ]
+    screen.table(("", ""), [((name, "dim"), value) for name, value in details if value])
+    screen.gap()
+    rows = [
+        (entry.recorded_at, entry.retired_at or "", format_period(entry), f"{entry.confidence:g}") for entry in versions
+    ]
+    screen.table(("recorded", "retired", "held", "confidence"), rows, right=(3,))
+
+
+# --- parts -------------------------------------------------------------------------------------------------
+
+
+def facts(screen: Screen, fact_views: Iterable[FactView]) -> None:
+    """Show facts: what is said and when it held, then the id and what else there is to know."""
+    rows: list[Sequence[Part]] = []
+    for fact in fact_views:
+        rows.append(
+            ((f"{fact.subject} {fact.predicate} {fact.object}", "" if fact.current else "dim"), format_period(fact))
+        )
+        rows.append(((f"{INDENT}{fact.id}", "dim"), (_aside(fact), "dim")))
+    if rows:
+        screen.table(("", ""), rows)
+
+
+def format_period(fact: FactView) -> str:
+    """Return when a fact held: the last day that belongs to it, not the first that does not."""
+    start, end = day_of(fact.valid_from), last_day_of(fact.valid_to)
+    if fact.valid_from and fact.valid_to:
+        return f"on {start}" if start == end else f"{start} to {end}"
+    if fact.valid_from:
+        return f"since {start}"
+    return f"until {end}" if fact.valid_to else ""
+
+
+def day_of(moment: str | None) -> str:
+    """Return a moment as it is short: a day where it is its midnight."""
+    if moment is None:
+        return ""
+    return moment.removesuffix(_MIDNIGHT) if moment.endswith(_MIDNIGHT) else f"{moment[:16].replace('T', ' ')}"
+
+
+def last_day_of(moment: str | None) -> str:
+    """Return the end of something as it is short: the day before a midnight."""
+    from datetime import date, timedelta
+
+    if moment is None or not moment.endswith(_MIDNIGHT):
+        return day_of(moment)
+    return (date.fromisoformat(moment[:10]) - timedelta(days=1)).isoformat()
+
+
+def found_as(screen: Screen, entity: str, match_kind: str | None) -> None:
+    """Say whom the answer is about, where that is not what was typed."""
+    if match_kind is None:
+        return
+    labels = {"alias": "by another name", "spelling": "in another spelling", "near": "the only name near it"}
+    label = labels.get(match_kind, "")
+    screen.say((entity, "bold"), (f"  ({label})" if label else "", "yellow"))
+
+
+def predicates(screen: Screen, predicate_views: Sequence[PredicateView]) -> None:
+    """Show predicates in a table."""
+    rows = [
+        (predicate.name, f"{predicate.facts:,}", "one at a time" if predicate.functional else "many")
+        for predicate in predicate_views
+    ]
+    screen.table(("predicate", "facts", "objects"), rows, right=(1,))
+
+
+def conflicts_found(screen: Screen, conflicts: Sequence[str]) -> None:
+    """Say that there are conflicts."""
+    if conflicts:
+        screen.say((f"This is in conflict with what is known ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
+
+
+def _stated_by(provenance: ProvenanceView) -> str:
+    from palazzo.features.branches.branch_labels import shown_name
+
+    branch_text = f"on {shown_name(provenance.branch)}" if provenance.branch else ""
+    return ", ".join(
+        filter(None, (provenance.stated_by, f"in {provenance.item}" if provenance.item else "", branch_text))
+    )
+
+
+def _aside(fact: FactView) -> str:
+    speakers = dict.fromkeys(source.stated_by for source in fact.provenance)
+    source_count = sum(source.item is not None for source in fact.provenance)
+    parts = [
+        f"wing {fact.scope}" if fact.scope else "",
+        f"confidence {fact.confidence:g}" if fact.confidence < 1 else "",
+        f"by {', '.join(speakers)}",
+        count_noun(source_count, "source") if source_count else "",
+        "superseded" if fact.superseded_by else "",
+        "external" if fact.trust == "external" else "",
+        fact.cited if isinstance(fact, QueriedFact) else "",
+        fact.label if isinstance(fact, QueriedFact) else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _format_status(conflict: ConflictView) -> str:
+    if conflict.dismissed_at:
+        return ", dismissed"
+    return "" if conflict.standing else ", settled"
+
+
+def _side(screen: Screen, side: SideView) -> None:
+    if side.fact is not None:
+        facts(screen, [side.fact])
+    if side.text is not None:
+        screen.exact(side.text)
+        screen.say((f"{INDENT}{side.item}, characters {side.start or 0:,} to {side.end or len(side.text):,}", "dim"))

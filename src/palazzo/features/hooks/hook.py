@@ -1,0 +1,262 @@
+"""hook: what an agent is given, or asked, when something happens in its session. The same for every host.
+
+It says nothing rather than noise, never twice what a session was told in an epoch, and enters what it gave in the
+ledger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from palazzo.features.hooks import hook_notices, late_starts
+from palazzo.features.hooks.hook_answers import HANDED_OVER, SILENCE, HookAnswer, HookCall
+from palazzo.injection import session_dedup
+from palazzo.injection.entry_text import render_entries
+from palazzo.injection.hook_events import Beginning, Event, HookEvent, ToolKind, ToolUse
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.palace import Palace
+    from palazzo.store.hook_sessions import HookSession
+    from palazzo.store.ledger import Part
+
+_HANDLERS: dict[Event, tuple[str, str]] = {
+    "session-start": ("hook_start", "session_start"),
+    "subagent-start": ("hook_start", "subagent_start"),
+    "prompt": ("hook_prompt", "prompt"),
+    "pre-tool": ("hook_tool", "pre_tool"),
+    "post-tool": ("hook_tool", "post_tool"),
+    "tool-failure": ("hook_tool", "tool_failure"),
+    "stop": ("hook_capture", "stop"),
+    "subagent-stop": ("hook_capture", "subagent_stop"),
+    "pre-compact": ("hook_capture", "pre_compact"),
+    "session-end": ("hook_capture", "session_end"),
+}
+_CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
+"""Events that keep words; the first of them makes the palace."""
+_LEAVES_A_TRACE = ("session-start", "stop", "pre-compact")
+"""Events from which on a session is known; others that inject something leave a trace with it."""
+_TELLS_A_PERSON = ("session-start", "prompt")
+"""Events whose hosts show the person a line, and after which nobody is kept waiting by it."""
+_LONGEST_SESSION = 200
+_TWINS_WITHIN = 5_000_000
+"""Microseconds in which a session cannot start up twice: the second is told of it by settings that wire us, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool, as a host tells of it."""
+
+    name: str
+    kind: ToolKind = "other"
+    given: dict[str, Any] = field(default_factory=dict)
+    output: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """What happened in a session of a host. What the host does not tell is empty."""
+
+    host: Annotated[str, About("The program that the agent lives in.")]
+    event: Annotated[Event, About("What happened.")]
+    session: Annotated[str, About("The session's id, as the host has it.")]
+    cwd: Annotated[str, About("The directory that is worked in.")] = ""
+    transcript: Annotated[str, About("The file that the session is written to.")] = ""
+    beginning: Annotated[Beginning, About("How the session begins.")] = "startup"
+    prompt: Annotated[str, About("What the person sent.")] = ""
+    tool: Annotated[ToolCall | None, About("The tool's call.")] = None
+    agent: Annotated[str, About("The sub-agent's id.")] = ""
+    agent_kind: Annotated[str, About("What kind of sub-agent.")] = ""
+    last_message: Annotated[str, About("What the agent said last.")] = ""
+    trigger: Annotated[str, About("What brought it about.")] = ""
+    asked: Annotated[bool, About("The session goes on because a hook asked for it.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class HookResult:
+    """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words.
+
+    Transcripts to read `again` a little later may not be written to their end yet. `checkpoint` is the agent whose
+    diary gets what the session came to, after that. `unread` is for the log: why a transcript was not read.
+    """
+
+    inject: str = ""
+    ask: str = ""
+    tell: str = ""
+    reason: str = ""
+    again: tuple[Path, ...] = ()
+    checkpoint: str = ""
+    unread: str = ""
+
+
+def hook(context: Context, request: HookRequest) -> HookResult:
+    """Say what an agent is given, or asked, at this moment of its session; mostly nothing."""
+    if context.is_off or not context.settings.flag(f"events.{request.event}"):
+        return HookResult(reason="off", tell=hook_notices.that_it_is_paused(context, request))
+    captures = request.event in _CAPTURES
+    context.check_palace_path()
+    if request.event not in _HANDLERS or not (captures or context.has_palace):
+        return HookResult(reason="nothing to do", tell=hook_notices.that_there_is_no_palace(context, request))
+    began = time.perf_counter()
+    hook_event = _build_event(request)
+    late = late_starts.take(context, hook_event.host, hook_event.session) if hook_event.event == "prompt" else None
+    start = None if late is None else replace(hook_event, event="session-start", beginning=late)
+    session = _session(context, start or hook_event)
+    answer = _handler(request.event)(HookCall(context, hook_event, session))
+    if start is not None and not (answer.text or answer.entries) and context.settings.flag("events.session-start"):
+        answer = _handler(start.event)(HookCall(context, start, session))
+    return _build_result(context, hook_event, session, answer, began)
+
+
+def _build_event(request: HookRequest) -> HookEvent:
+    tool = request.tool
+    used = None if tool is None else ToolUse(tool.name, tool.kind, tool.given, tool.output, tool.error)
+    return HookEvent(
+        host=request.host,
+        event=request.event,
+        session=_session_id(request.session),
+        cwd="" if "\0" in request.cwd else request.cwd,
+        transcript=request.transcript,
+        beginning=request.beginning,
+        prompt=request.prompt,
+        tool=used,
+        agent=_session_id(request.agent) if request.agent else "",
+        agent_kind=request.agent_kind,
+        last_message=request.last_message,
+        trigger=request.trigger,
+        is_continuation=request.asked,
+    )
+
+
+def _session_id(raw_id: str) -> str:
+    """The session's id as it is kept: as it is, or its hash where it is no id that anybody would give."""
+    if raw_id.isprintable() and len(raw_id) <= _LONGEST_SESSION:
+        return raw_id or "unnamed"
+    return hashlib.sha256(raw_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _handler(event: Event) -> Callable[[HookCall], HookAnswer]:
+    module, name = _HANDLERS[event]
+    handler: Callable[[HookCall], HookAnswer] = getattr(importlib.import_module(f"palazzo.operations.{module}"), name)
+    return handler
+
+
+# --- the session -------------------------------------------------------------------------------------------
+
+
+def _session(context: Context, hook_event: HookEvent) -> HookSession | None:
+    """The session, as far as a hook of it left a trace. One that begins leaves one: what it is told is its epoch's."""
+    from palazzo.store import hook_sessions
+
+    palace = context.writing() if hook_event.event in _CAPTURES else context.reading()
+    with palace.database.snapshot() as connection:
+        session = hook_sessions.find(connection, hook_event.host, hook_event.hearer)
+    starts = hook_event.event == "session-start"
+    if hook_event.event not in _LEAVES_A_TRACE or (session is not None and not starts):
+        return session
+    begins = starts and session is not None and session_dedup.begins_epoch(hook_event.beginning)
+    if session is not None and hook_event.beginning == "startup" and context.now - session.epoch_at < _TWINS_WITHIN:
+        begins = False
+    with context.writing().database.transaction() as connection:
+        return hook_sessions.record_hook(connection, hook_event.host, hook_event.hearer, context.now, begins)
+
+
+# --- what is given -----------------------------------------------------------------------------------------
+
+
+def _build_result(
+    context: Context, hook_event: HookEvent, session: HookSession | None, answer: HookAnswer, began: float
+) -> HookResult:
+    """Tell what the session was not told yet, and a line to the person."""
+    text = _deliver_text(context, hook_event, session, answer, began)
+    reaction = answer.reaction
+    silent = not text and answer.reaction == SILENCE.reaction and hook_event.event not in _CAPTURES
+    reason = "nothing to add" if silent else answer.reason
+    tell = reaction.tell
+    if not tell and hook_event.event in _TELLS_A_PERSON:
+        tell = hook_notices.that_an_activity_failed(context, session)
+    later = (answer.again, answer.checkpoint, answer.unread)
+    return HookResult(text, reaction.ask, tell, reason, *later)
+
+
+def _deliver_text(
+    context: Context, hook_event: HookEvent, session: HookSession | None, answer: HookAnswer, began: float
+) -> str:
+    """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over.
+
+    Another hook may tell the session something while this one looks: where a plugin and the settings both wire us, two
+    of each event run at once.
+    """
+    known_uids = _read_known_uids(context.reading(), session)
+    while True:
+        entries = list(session_dedup.drop_delivered_items(answer.entries, known_uids))
+        parts = answer.parts or tuple(entry.part for entry in entries)
+        text = answer.text or render_entries(answer.head, entries)
+        if not text or not session_dedup.is_news((part.uid for part in parts), known_uids):
+            return ""
+        took = int((time.perf_counter() - began) * 1e6)
+        meanwhile = _enter(context, hook_event, session, replace(answer, text=text, parts=parts), took, known_uids)
+        if meanwhile == known_uids:
+            return text
+        known_uids = meanwhile
+
+
+def _read_known_uids(palace: Palace, session: HookSession | None) -> frozenset[str]:
+    from palazzo.store import ledger
+
+    if session is None:
+        return frozenset()
+    with palace.database.snapshot() as connection:
+        return ledger.read_epoch_uids(connection, session.row, session.epoch)
+
+
+def _enter(
+    context: Context,
+    hook_event: HookEvent,
+    session: HookSession | None,
+    answer: HookAnswer,
+    took: int,
+    known_uids: frozenset[str],
+) -> frozenset[str]:
+    """Enter what is told, if the session was told nothing besides `before`; return what it was told."""
+    from palazzo.store import hook_sessions, ledger
+    from palazzo.text.token_counts import estimate_tokens
+
+    tokens, parts = estimate_tokens(answer.text), _select_parts(answer.parts, answer.text)
+    with context.writing().database.transaction() as connection:
+        active_session = session or hook_sessions.record_hook(
+            connection, hook_event.host, hook_event.hearer, context.now
+        )
+        meanwhile = ledger.read_epoch_uids(connection, active_session.row, active_session.epoch)
+        if meanwhile != known_uids:
+            return meanwhile
+        ledger.record(
+            connection,
+            active_session.row,
+            active_session.epoch,
+            hook_event.event,
+            answer.reason,
+            answer.text,
+            parts,
+            tokens,
+            took,
+            context.now,
+        )
+        context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: what is not shown is not told
+    return known_uids
+
+
+def _select_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    """Those that the text names; what was left out for its length may be told another time."""
+    return tuple(part for part in parts if part.kind == "other" or part.uid in text)
+
+
+OPERATION = Operation("hook", HookRequest, HookResult, hook)

@@ -1,0 +1,277 @@
+"""What hooks keep: what is new in a session's transcript, when a turn ends, before a compaction, when a sub-agent ends.
+
+Reading is `mining`'s, and costs what is new. A transcript may lag behind the hook that tells of it: where the last
+message is not there yet, the answer names the file, and whoever serves the hook reads it again a little later.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import PalazzoError
+from palazzo.features.hooks import hook_words
+from palazzo.features.hooks.hook_answers import HANDED_OVER, HookAnswer, HookCall
+from palazzo.injection import cadence, compaction_notes
+from palazzo.injection.hook_events import Reaction
+from palazzo.injection.save_prompt import save_prompt
+from palazzo.injection.tool_names import NAMES
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.hook_sessions import HookSession
+
+_LOOKED_AT = 20
+"""Messages at a session's end among which its last one is looked for."""
+_CATCHES_UP, _NAP = 0.4, 0.02
+"""Seconds that a transcript may take to hold what was just said where a save hangs on it; between two looks at it."""
+
+
+def stop(call: HookCall) -> HookAnswer:
+    """Take in what is new, and ask for a save when one is due."""
+    path = transcript_of(call.context, call.hook_event.transcript)
+    if path is not None:
+        take_in(call.context, path)
+    else:
+        hook_words.keep(call)
+    _note_uses(call)
+    pending_paths = _lags(call, path)
+    if pending_paths and path is not None and _is_nearly_due(call, path):
+        pending_paths = _caught_up(call, path)
+    reaction = _request_save(call, path) if call.session is not None else Reaction()
+    return HookAnswer("a turn has ended", reaction=reaction, again=pending_paths, unread=_unread(call))
+
+
+def subagent_stop(call: HookCall) -> HookAnswer:
+    """Take in what a sub-agent's transcript has."""
+    path = transcript_of(call.context, call.hook_event.transcript)
+    if path is not None:
+        take_in(call.context, path)
+    _note_uses(call)
+    if path is None:
+        return HookAnswer(unread=_unread(call))
+    return HookAnswer("a sub-agent has ended", again=_lags(call, path))
+
+
+def _note_uses(call: HookCall) -> None:
+    """Note what the agent shows that it used of what it was given: in what was taken in, and in what it said last."""
+    from palazzo.features.ledger.usage import note_captured, note_cited
+
+    path = transcript_of(call.context, call.hook_event.transcript)
+    if path is not None:
+        note_captured(call.context, path.as_uri(), call.session)
+    if call.session is not None:
+        note_cited(call.context, call.session, call.hook_event.last_message)
+
+
+def session_end(call: HookCall) -> HookAnswer:
+    """Only say which file is to be read once more: hosts wait a second for this, and not longer."""
+    path = transcript_of(call.context, call.hook_event.transcript)
+    if path is None:
+        hook_words.keep(call)
+    checkpoint = call.agent if call.context.settings.flag("auto_commit") else ""
+    pending_paths = () if path is None else (path,)
+    return HookAnswer("the session has ended", again=pending_paths, checkpoint=checkpoint, unread=_unread(call))
+
+
+def pre_compact(call: HookCall) -> HookAnswer:
+    """Archive the whole transcript before it is compacted. Raises PalazzoError if no sufficient source was read."""
+    context, hook_event = call.context, call.hook_event
+    is_captured = False
+    last_error: PalazzoError | None = None
+    for target in compaction_notes.targets(context.variables, hook_event.transcript, hook_event.cwd):
+        path = _permit_path(context, target.path, target.sufficient)
+        if path is None:
+            continue
+        try:
+            take_in(context, path)
+        except PalazzoError as error:
+            last_error = error
+            continue
+        if target.sufficient:
+            is_captured = True
+            break
+    if last_error is not None and not is_captured:
+        raise last_error
+    return HookAnswer("a compaction begins", unread="" if is_captured else _unread(call))
+
+
+# --- what may be read --------------------------------------------------------------------------------------
+
+
+def transcript_of(context: Context, raw_path: str) -> Path | None:
+    """Return the transcript that a host names, if it is a file where that is allowed."""
+    return None if why_unread(context, raw_path) else _path(raw_path)
+
+
+def _unread(call: HookCall) -> str:
+    return why_unread(call.context, call.hook_event.transcript) if call.hook_event.transcript else ""
+
+
+def why_unread(context: Context, raw_path: str) -> str:
+    """Return why the file that a host names as a transcript is not read; empty where it is."""
+    path = _path(raw_path)
+    if path is None:
+        return "the transcript is named by no absolute path"
+    try:
+        if not path.exists():
+            return "the transcript is not there"
+        if not path.is_file():
+            return "the transcript is no file"
+    except OSError as error:
+        return f"the transcript cannot be looked at ({error.strerror})"
+    return "" if _permit_path(context, path, True) is not None else "the transcript lies in no host's history"
+
+
+def _path(raw_path: str) -> Path | None:
+    """The path that a host names; None for what is none, and for one that would depend on where this runs."""
+    if not raw_path or "\0" in raw_path:
+        return None
+    try:
+        path = Path(raw_path).expanduser()
+    except RuntimeError:  # `~somebody`, whom nobody knows
+        return None
+    return path if path.is_absolute() else None
+
+
+def _permit_path(context: Context, path: Path, sufficient: bool) -> Path | None:
+    """The path, if it lies in a host's history or where the person said; a working directory, if it is known to be one.
+
+    Whoever may call a hook could otherwise have any file read.
+    """
+    from palazzo.features.mining.watched_sources import histories_here
+
+    custom_homes = [Path(context.variables[name]) for name in compaction_notes.NAMED_BY if context.variables.get(name)]
+    homes = [*custom_homes, *(history.path for history in histories_here(context))]
+    try:
+        whole = path.resolve()
+    except (OSError, RuntimeError):
+        return None
+    inside = any(whole.is_relative_to(home.resolve()) for home in homes)
+    return path if inside or (not sufficient and path == context.cwd) else None
+
+
+# --- taking in ---------------------------------------------------------------------------------------------
+
+
+def take_in(context: Context, path: Path) -> None:
+    """File what is new in a transcript, or in a directory of them. Raises PalazzoError when it could not be read."""
+    from palazzo.features.mining.watched_sources import of_history
+    from palazzo.features.service.background_process import start_embedding
+    from palazzo.sources.mining_run import mine
+
+    palace, request = context.writing(), of_history(context, path)
+    # However short: `min_messages` keeps out what is found lying about, and this session is being held.
+    session_filter = replace(request.wanted, least_messages=0)
+    report = mine(palace.database, palace.clock, replace(request, wanted=session_filter))
+    for failed in report.failed:
+        raise PalazzoError(failed.error)
+    if report.items:
+        start_embedding(context, insist=False)
+
+
+def _lags(call: HookCall, path: Path | None) -> tuple[Path, ...]:
+    """The transcript, where it is not there yet or does not hold yet what the agent said last."""
+    from palazzo.store import transcripts
+
+    last = call.hook_event.last_message.strip()
+    if path is None:
+        return _find_expected_file(call.context, call.hook_event.transcript)
+    if not last:
+        return ()
+    with call.context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, path.as_uri(), call.hook_event.session)
+        recent_texts = [] if source is None else transcripts.last_texts(connection, source, _LOOKED_AT)
+    return () if any(last in text for text in recent_texts) else (path,)
+
+
+def _caught_up(call: HookCall, path: Path) -> tuple[Path, ...]:
+    """What lags still once the host has had a moment to write: it does so some 0.1 s after things were said."""
+    until, last_size = time.monotonic() + _CATCHES_UP, -1
+    pending_paths: tuple[Path, ...] = (path,)
+    while pending_paths and time.monotonic() < until:
+        time.sleep(_NAP)
+        try:
+            size = path.stat().st_size
+        except OSError:  # it has gone: there is no more to come
+            break
+        if size != last_size:
+            take_in(call.context, path)
+            pending_paths, last_size = _lags(call, path), size
+    return pending_paths
+
+
+def _find_expected_file(context: Context, raw_path: str) -> tuple[Path, ...]:
+    """The file that a host names before it has written it."""
+    path = _path(raw_path)
+    try:
+        is_to_come = path is not None and not path.exists() and _permit_path(context, path, True) is not None
+    except OSError:
+        return ()
+    return (path,) if path is not None and is_to_come else ()
+
+
+# --- asking for a save -------------------------------------------------------------------------------------
+
+
+def _request_save(call: HookCall, path: Path | None) -> Reaction:
+    from palazzo.store import hook_sessions
+
+    context, session = call.context, call.session
+    if session is None:
+        return Reaction()
+    humans = _humans(call, session, "" if path is None else path.as_uri())
+    interval = context.settings.number("save_interval")
+    if not cadence.is_due(humans, session.saved_at, interval, call.hook_event.is_continuation):
+        return Reaction()
+    asks = context.settings.text("save_mode") == "ask"
+    with context.writing().database.transaction() as connection:
+        if not hook_sessions.record_save(connection, session.row, humans):
+            return Reaction()  # of two hooks at once, the other one asks
+        if asks:
+            context.report(HANDED_OVER, 1, 1)  # takes it back where nobody waits any more: the next turn's end asks
+    if not asks:
+        return Reaction(tell=_said_to_be_kept(context, humans))
+    names = NAMES[context.settings.text("profile")]
+    return Reaction(ask=save_prompt(call.agent, humans - session.saved_at, names))
+
+
+def _is_nearly_due(call: HookCall, path: Path) -> bool:
+    """Whether it is the message that the transcript may lack yet with which a save is due."""
+    if call.session is None:
+        return False
+    humans = _humans(call, call.session, path.as_uri())
+    about = (call.session.saved_at, call.context.settings.number("save_interval"), call.hook_event.is_continuation)
+    return cadence.is_due(humans + 1, *about) and not cadence.is_due(humans, *about)
+
+
+def _humans(call: HookCall, session: HookSession, uri: str) -> int:
+    """How many messages the person has sent in the session: what was counted before, and what is new."""
+    from palazzo.store import human_counts, transcripts
+
+    context = call.context
+    with context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, uri, call.hook_event.session)
+        if source is None:
+            return 0
+        previous_count = human_counts.so_far(connection, session.row, source)
+        new = list(transcripts.from_users(connection, source, previous_count.item))
+    if not new:
+        return previous_count.humans
+    humans = previous_count.humans + sum(cadence.is_human(text, parts) for _, text, parts in new)
+    with context.writing().database.transaction() as connection:
+        human_counts.note(connection, session.row, source, human_counts.HumanCount(humans, new[-1][0]))
+    return humans
+
+
+def _said_to_be_kept(context: Context, humans: int) -> str:
+    """Show the person on their desktop that a session is being kept, where they want to see it; the same as a line."""
+    if not context.settings.flag("desktop_toast"):
+        return ""
+    from palazzo.features.hooks import toast
+
+    words = f"Saved: {humans} messages of yours in {context.project.name}."
+    toast.show(words, context.variables)
+    return words

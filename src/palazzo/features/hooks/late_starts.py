@@ -1,0 +1,46 @@
+"""Sessions whose beginning found no service, and so were not oriented: their first prompt makes up for it.
+
+Hooks leave a line each in a file of the state directory (`palazzo.client.offline_hook`): `HOST SESSION SOURCE`, with tabs between,
+each part escaped as in a URL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from palazzo.client import offline_hook
+from palazzo.injection.hook_events import Beginning
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+_MOST = 100
+"""Lines that are kept of sessions which have not sent a prompt yet."""
+_BEGINNINGS: dict[str, Beginning] = {"clear": "clear", "compact": "compact"}
+
+
+def take(context: Context, host: str, session: str) -> Beginning | None:
+    """Return how a session began that was not oriented then, once; None for all others."""
+    file = Path(offline_hook.late_file(str(context.palace_path), context.variables))
+    if not file.exists():
+        return None
+    aside = file.with_name(f"{file.name}.{os.getpid()}-{time.time_ns()}")
+    try:
+        file.replace(aside)  # what is left meanwhile goes to a file of its own, and neither is lost
+        lines = [
+            [unquote(part) for part in line.split("\t")] for line in aside.read_text("ascii", "replace").splitlines()
+        ]
+    except OSError:
+        return None  # another prompt has it
+    remaining_lines = [line for line in lines if line[:2] != [host, session]]
+    for line in remaining_lines[-_MOST:]:
+        offline_hook.append(str(file), tuple(line))
+    with contextlib.suppress(OSError):
+        aside.unlink()
+    sources = [line[2] for line in lines if line[:2] == [host, session] and len(line) > 2]
+    return _BEGINNINGS.get(sources[-1], "startup") if sources else None

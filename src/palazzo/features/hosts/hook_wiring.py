@@ -1,0 +1,142 @@
+"""What of Palazzo stands in a host's settings: which of its hooks start what, and the MCP server.
+
+One table for each host. `palazzo install` writes it, the plugins in `integrations/` are held equal to it, and
+`features/hosts/install_state` compares what it finds with it. A command line that is stored never changes between versions:
+Codex asks the person to trust a changed one again, and until then runs none.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from palazzo.injection.hook_events import Event
+
+Platform = Literal["posix", "nt"]
+
+SERVER = "palazzo"
+"""What the MCP server is called in a host."""
+PROGRAM = "palazzo"
+"""How a host starts Palazzo where nobody knows its path: by a plugin, or by settings that people share."""
+PASSED_ON = (
+    *("PALAZZO_PALACE", "PALAZZO_SERVICE", "PALAZZO_OFF"),
+    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
+)
+"""Variables that Codex is to pass on to the server: of its own it passes few, so that the server would look for the
+palace, the settings and the service elsewhere than hooks do."""
+_SECONDS = 10
+"""Until a host gives up. A hook ends within one; a machine that is busy takes longer to start any process."""
+_UNTIL_ARCHIVED = 60
+"""The same for the hook before a compaction, which archives the session within ten seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One entry: what the host calls the event, and for which tools (all, where `matcher` is empty); our event.
+
+    One that is `optional` is written where the setting `events.<event>` is on, and is in no plugin: as long as it is
+    off, a process would be started for each call of a tool to do nothing.
+    """
+
+    name: str
+    event: Event
+    matcher: str = ""
+    seconds: int = _SECONDS
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HostHooks:
+    """A host's hooks. `has_arguments` says that it starts a program with a list of arguments, without a shell."""
+
+    host: str
+    title: str
+    has_arguments: bool
+    hooks: tuple[Hook, ...]
+
+
+CLAUDE_CODE = HostHooks(
+    "claude-code",
+    "Claude Code",
+    True,
+    (
+        Hook("SessionStart", "session-start"),
+        Hook("UserPromptSubmit", "prompt"),
+        Hook("PreToolUse", "pre-tool", "Read|Edit|Write|MultiEdit|NotebookEdit", optional=True),
+        Hook("PostToolUse", "post-tool", "Read|Bash|PowerShell|Grep|Agent|Task|TodoWrite"),
+        Hook("PostToolUseFailure", "tool-failure", "Bash|PowerShell"),
+        Hook("SubagentStart", "subagent-start"),
+        Hook("SubagentStop", "subagent-stop"),
+        Hook("Stop", "stop"),
+        Hook("PreCompact", "pre-compact", seconds=_UNTIL_ARCHIVED),
+        Hook("SessionEnd", "session-end"),  # without a time-out that is said, it is ended after 1.5 seconds
+    ),
+)
+CODEX = HostHooks(
+    "codex",
+    "Codex",
+    False,
+    (
+        Hook("SessionStart", "session-start"),
+        Hook("UserPromptSubmit", "prompt"),
+        Hook("PostToolUse", "post-tool", "Bash|update_plan"),
+        Hook("SubagentStop", "subagent-stop"),
+        Hook("Stop", "stop"),
+        Hook("PreCompact", "pre-compact", seconds=_UNTIL_ARCHIVED),
+        Hook("SessionEnd", "session-end", seconds=3),  # it complains about more
+    ),
+)
+OPENCODE = HostHooks("opencode", "opencode", True, (Hook("plugin", "session-start"),))
+"""Its plugin is ours, and hears every event."""
+PI = HostHooks("pi", "pi", True, (Hook("extension", "session-start"),))
+"""Its extension is ours as well, and starts the MCP server besides."""
+WIRINGS = {entry.host: entry for entry in (CLAUDE_CODE, CODEX)}
+
+
+def entries(
+    host_hooks: HostHooks,
+    program: str = PROGRAM,
+    more: Sequence[str] = (),
+    optional: Collection[Event] = (),
+    platform: Platform = "posix",
+) -> dict[str, dict[str, Any]]:
+    """Return for each of the host's events the group that belongs into its list of groups.
+
+        {"Stop": {"hooks": [{"type": "command", "command": "palazzo", "args": ["hook", …], "timeout": 10}]}, …}
+
+    `program` is how Palazzo is started there, `more` what is added to each command line (`--palace PATH`), `optional`
+    the optional events that are wanted.
+    """
+    groups_by_event = {}
+    for hook in host_hooks.hooks:
+        if not hook.optional or hook.event in optional:
+            group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
+            groups_by_event[hook.name] = group | {"hooks": [_handler(host_hooks, hook, program, more, platform)]}
+    return groups_by_event
+
+
+def server(host: str, program: str = PROGRAM, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the MCP server as it stands under its name in the host's settings."""
+    kind = {"type": "stdio"} if host == CLAUDE_CODE.host else {}
+    passed = {"env_vars": list(PASSED_ON)} if host == CODEX.host else {}
+    return kind | {"command": program, "args": ["mcp", *more]} | passed
+
+
+def status_line(program: str = PROGRAM, more: Sequence[str] = (), platform: Platform = "posix") -> dict[str, Any]:
+    """Return the status line as it stands in Claude Code's settings, which starts it by a shell."""
+    line = subprocess.list2cmdline if platform == "nt" else shlex.join
+    return {"type": "command", "command": line([program, "statusline", *more])}
+
+
+def _handler(
+    host_hooks: HostHooks, hook: Hook, program: str, more: Sequence[str], platform: Platform
+) -> dict[str, Any]:
+    words = ["hook", host_hooks.host, hook.event, *more]
+    command_fields: dict[str, Any] = {"command": program, "args": words}
+    if not host_hooks.has_arguments:
+        line = subprocess.list2cmdline if platform == "nt" else shlex.join
+        command_fields = {"command": line([program, *words])}
+    return {"type": "command"} | command_fields | {"timeout": hook.seconds}

@@ -1,0 +1,390 @@
+"""Our entries in the texts of hosts' settings: put there, brought up to date, found and taken away again.
+
+Every function takes the text of a file (None: there is none) and returns it as it is to be (None: there is to be none).
+ValueError says in a few words why a text cannot be changed. What is not ours stays as it is, and where it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from palazzo.features.hosts import entry_matcher
+from palazzo.features.hosts.entry_matcher import Ours
+from palazzo.features.hosts.hook_wiring import SERVER
+from palazzo.text import appended_block, json_edit, toml_edit
+from palazzo.text.outlines import closed_fences
+
+_SERVERS = "mcpServers"
+_STATUS_LINE = "statusLine"
+_TOML_SERVER = ("mcp_servers", SERVER)
+_REMARK = "# Written by 'palazzo install codex'; 'palazzo uninstall codex' takes it away."
+_BEGIN, _END = "<!-- palazzo:begin", "<!-- palazzo:end -->"
+
+
+# --- hooks, in JSON ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One command under an event, with its places in the document; `value` is what the settings say of it.
+
+    `is_read` says that the host reads it: of a key that is there twice it takes the last.
+    """
+
+    event: str
+    group: tuple[int, ...]
+    trail: tuple[int, ...]
+    value: Any
+    is_read: bool
+
+
+def handlers(text: str) -> Iterator[Handler]:
+    """Yield every handler of the settings' hooks, in order. What has another shape is passed over."""
+    root = _object(text)
+    last = root.last("hooks")
+    for h, hooks in enumerate(root.parts):
+        if hooks.key != "hooks":
+            continue
+        for e, event in enumerate(hooks.value.parts):
+            read = last is not None and last[0] == h and hooks.value.last(event.key or "") == (e, event.value)
+            for g, group in enumerate(event.value.parts if event.value.kind == "array" else ()):
+                for m, member in enumerate(group.value.parts):
+                    if member.key == "hooks" and member.value.kind == "array":
+                        for n, handler_node in enumerate(member.value.parts):
+                            trail = (h, e, g, m, n)
+                            value = json_edit.value(text, handler_node.value)
+                            yield Handler(event.key or "", trail[:3], trail, value, read)
+
+
+def our_hooks(text: str, host: str) -> list[tuple[Handler, Ours]]:
+    """Return those that start our hooks."""
+    return [
+        (handler, ours) for handler in handlers(text) if (ours := entry_matcher.hook(handler.value, host)) is not None
+    ]
+
+
+def with_hooks(text: str | None, groups: Mapping[str, Any], host: str) -> str:
+    """Return the settings with these groups, one for each event, and none of ours besides."""
+    if text is None:
+        return json_edit.new({"hooks": {event: [group] for event, group in groups.items()}})
+    for event, group in groups.items():
+        text = _with_group(text, event, group, host)
+    while strays := [
+        handler for handler, _ in our_hooks(text, host) if handler.event not in groups or not handler.is_read
+    ]:
+        text = _remove_handler(text, strays[-1], lambda value: entry_matcher.hook(value, host) is not None) or ""
+    return text
+
+
+def without_hooks(text: str | None, predicate: Callable[[Any], bool]) -> str | None:
+    """Return the settings without the handlers of which `unwanted` says so, and without what was made for them."""
+    while text is not None and (matches := [handler for handler in handlers(text) if predicate(handler.value)]):
+        text = _remove_handler(text, matches[-1], predicate)
+    return text
+
+
+def _with_group(text: str, event: str, group: Any, host: str) -> str:
+    """One group under an event: one of ours is brought up to date where it stands, others of ours go."""
+
+    def is_ours(value: Any) -> bool:
+        return entry_matcher.hook(value, host) is not None
+
+    ours = [handler for handler, _ in our_hooks(text, host) if handler.event == event and handler.is_read]
+    whole = next((handler.group for handler in ours if _is_whole(text, handler.group, is_ours)), None)
+    for handler in reversed(ours):
+        if handler.group != whole:
+            text = _remove_handler(text, handler, is_ours) or ""
+    if whole is None:
+        return _with_new_group(text, event, group)
+    old_group = json_edit.value(text, json_edit.at(json_edit.read(text), whole))
+    return text if old_group == group else json_edit.replace_value(text, whole, group)
+
+
+def _with_new_group(text: str, event: str, group: Any) -> str:
+    root = _object(text)
+    hooks = root.last("hooks")
+    if hooks is None:
+        return json_edit.added(text, (), {event: [group]}, "hooks")
+    if hooks[1].kind != "object":
+        raise ValueError("its `hooks` are no object")
+    groups = hooks[1].last(event)
+    if groups is None:
+        return json_edit.added(text, (hooks[0],), [group], event)
+    if groups[1].kind != "array":
+        raise ValueError(f"its `hooks.{event}` is no list")
+    return json_edit.added(text, (hooks[0], groups[0]), group)
+
+
+def _is_whole(text: str, group: tuple[int, ...], predicate: Callable[[Any], bool]) -> bool:
+    """Whether a group has nothing but such handlers."""
+    return all(predicate(handler.value) for handler in handlers(text) if handler.group == group)
+
+
+def _remove_handler(text: str, handler: Handler, predicate: Callable[[Any], bool]) -> str | None:
+    return json_edit.remove_part(text, handler.group if _is_whole(text, handler.group, predicate) else handler.trail)
+
+
+def with_status_line(text: str, new_entry: Mapping[str, Any], is_new: bool) -> str:
+    """Return the settings with one of ours brought up to date; one is added where there is none, if it `is_new`."""
+    member = _object(text).last(_STATUS_LINE)
+    if member is None:
+        return json_edit.added(text, (), new_entry, _STATUS_LINE) if is_new else text
+    old_entry = json_edit.value(text, member[1])
+    if entry_matcher.status_line(old_entry) is None or {**old_entry, **new_entry} == old_entry:
+        return text
+    return json_edit.replace_value(text, (member[0],), {**old_entry, **new_entry})
+
+
+def without_status_line(text: str | None) -> str | None:
+    """Return the settings without a status line of ours."""
+    while text is not None and (indices := [n for n, value in _status_lines(text) if entry_matcher.status_line(value)]):
+        text = json_edit.remove_part(text, (indices[-1],))
+    return text
+
+
+def has_other_status_line(text: str) -> bool:
+    """Whether the settings have a status line of somebody else's."""
+    value = setting(text, _STATUS_LINE)
+    return value is not None and entry_matcher.status_line(value) is None
+
+
+def _status_lines(text: str) -> Iterator[tuple[int, Any]]:
+    for n, part in enumerate(_object(text).parts):
+        if part.key == _STATUS_LINE:
+            yield n, json_edit.value(text, part.value)
+
+
+def setting(text: str, name: str) -> Any:
+    """Return a setting at the top of the document; None where it is not there, or cannot be read."""
+    try:
+        member = _object(text).last(name)
+    except ValueError:
+        return None
+    return None if member is None else json_edit.value(text, member[1])
+
+
+def has_plugin(text: str) -> bool:
+    """Whether Claude Code's settings enable the plugin that brings the same hooks."""
+    enabled = setting(text, "enabledPlugins")
+    return isinstance(enabled, dict) and any(
+        name.split("@")[0] == SERVER and on is True for name, on in enabled.items()
+    )
+
+
+def has_toml_plugin(text: str) -> bool:
+    """Whether Codex's `config.toml` has the plugin that brings the same hooks, and does not switch it off."""
+    try:
+        plugins = _toml(text).get("plugins")
+    except ValueError:
+        return False
+    return isinstance(plugins, dict) and any(
+        name.split("@")[0] == SERVER and not (isinstance(options, dict) and options.get("enabled") is False)
+        for name, options in plugins.items()
+    )
+
+
+# --- the MCP server, in JSON -------------------------------------------------------------------------------
+
+
+def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
+    """Return the settings with the server; one of ours keeps what else a person said of it."""
+    if text is None:
+        return json_edit.new({_SERVERS: {SERVER: new_entry}})
+    servers = _object(text).last(_SERVERS)
+    if servers is None:
+        return json_edit.added(text, (), {SERVER: new_entry}, _SERVERS)
+    if servers[1].kind != "object":
+        raise ValueError(f"its `{_SERVERS}` are no object")
+    member = servers[1].last(SERVER)
+    if member is None:
+        return json_edit.added(text, (servers[0],), new_entry, SERVER)
+    old_entry = json_edit.value(text, member[1])
+    entry = _brought_up_to_date(old_entry, new_entry)
+    return text if old_entry == entry else json_edit.replace_value(text, (servers[0], member[0]), entry)
+
+
+def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
+    """Return the settings without the servers of whose name and entry `unwanted` says so."""
+    while text is not None and (trails := [trail for trail, name, entry in servers(text) if predicate(name, entry)]):
+        text = json_edit.remove_part(text, trails[-1])
+    return text
+
+
+def is_our_server(name: str, entry: Any) -> bool:
+    """Whether an MCP server of that name is the one that `install` writes."""
+    return name == SERVER and entry_matcher.server(entry) is not None
+
+
+def servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
+    """Yield the place, name and entry of each MCP server of the settings."""
+    for n, part in enumerate(_object(text).parts):
+        if part.key == _SERVERS and part.value.kind == "object":
+            for m, member in enumerate(part.value.parts):
+                yield (n, m), member.key or "", json_edit.value(text, member.value)
+
+
+def _brought_up_to_date(old_entry: Any, new_entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of ours with the program and palace that are wanted; ValueError where it is another's."""
+    ours = entry_matcher.server(old_entry)
+    if ours is None:
+        raise ValueError(f"its MCP server '{SERVER}' starts something else")
+    missing = {key: value for key, value in new_entry.items() if key not in old_entry}
+    return {
+        **old_entry,
+        **missing,
+        "command": new_entry["command"],
+        "args": [*new_entry["args"], *_read_user_options(ours)],
+    }
+
+
+def _read_user_options(ours: Ours) -> Iterator[str]:
+    """The options that a person chose; which palace is said anew."""
+    for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
+        if name != "--palace":
+            yield from (name, value)
+
+
+def _object(text: str) -> json_edit.Node:
+    if not text.strip():
+        raise ValueError("it is empty, which is no JSON")
+    try:
+        root = json_edit.read(text)
+    except ValueError as error:
+        raise ValueError(f"it is not valid JSON ({error})") from None
+    if root.kind != "object":
+        raise ValueError("it is no JSON object")
+    return root
+
+
+# --- the MCP server, in TOML -------------------------------------------------------------------------------
+
+
+def with_toml_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
+    """Return `config.toml` with the server's table behind all others; one of ours is changed where it stands."""
+    new = [_REMARK, *toml_edit.lines(_TOML_SERVER, new_entry)]
+    if text is None:
+        return appended_block.new(new)
+    document = _toml(text)
+    old_entry = _below(document, _TOML_SERVER)
+    if old_entry is None:
+        return _says(appended_block.append_block(text, new), _put(document, _TOML_SERVER, dict(new_entry)))
+    entry = _brought_up_to_date(old_entry, new_entry)
+    for key, value in entry.items():
+        if key not in old_entry:
+            text = toml_edit.with_key(text, _table(text, _TOML_SERVER), key, value)
+        elif old_entry[key] != value:
+            text = toml_edit.with_value(text, _table(text, _TOML_SERVER), key, value)
+    return _says(text, _put(document, _TOML_SERVER, entry))
+
+
+def without_toml_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
+    """Return `config.toml` without the tables of such servers, and those below them."""
+    if text is None:
+        return None
+    names = {name for name, entry in toml_servers(text) if predicate(name, entry)}
+    text = without_tables(text, lambda name: name[:1] == ("mcp_servers",) and len(name) > 1 and name[1] in names)
+    for name, _ in toml_servers(text or ""):
+        if name in names:
+            raise ValueError(f"its `mcp_servers.{name}` is no table of its own; take that out by hand")
+    return text
+
+
+def toml_servers(text: str) -> list[tuple[str, Any]]:
+    """Return the name and entry of each MCP server of `config.toml`."""
+    server_tables = _toml(text).get("mcp_servers")
+    return list(server_tables.items()) if isinstance(server_tables, dict) else []
+
+
+def without_trust(text: str | None, keys: Collection[str]) -> str | None:
+    """Return Codex's `config.toml` without its trust in these hooks, and without the table of that if it is empty."""
+    text = without_tables(text, lambda name: name[:2] == ("hooks", "state") and len(name) > 2 and name[2] in keys)
+    if text is not None and keys and _below(_toml(text), ("hooks", "state")) == {}:
+        text = without_tables(text, lambda name: name == ("hooks", "state"))
+    return text
+
+
+def without_tables(text: str | None, predicate: Callable[[tuple[str, ...]], bool]) -> str | None:
+    """Return a TOML text without the tables of these names, and without our remark above one."""
+    while text is not None:
+        tables = [table for table in toml_edit.tables(text) if predicate(table.name)]
+        if not tables:
+            break
+        start = tables[-1].start
+        remark = re.compile(rf"{re.escape(_REMARK)}(?:\r\n|\n)\Z").search(text, 0, start)
+        text = appended_block.remove_block(text, remark.start() if remark else start, tables[-1].end)
+    return text
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"), parse_float=str)  # `nan` is not equal to itself
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"it is not valid TOML ({error})") from None
+
+
+def _below(node: Any, name: Sequence[str]) -> Any:
+    for key in name:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
+
+
+def _put(document: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[str, Any]:
+    first, *rest = name
+    below = document.get(first)
+    return {**document, first: _put(below if isinstance(below, dict) else {}, rest, value) if rest else value}
+
+
+def _says(text: str, document: Mapping[str, Any]) -> str:
+    """The text, if it says what it should; TOML has shapes that cannot be added to."""
+    with contextlib.suppress(ValueError):
+        if _toml(text) == document:
+            return text
+    raise ValueError(
+        f"its `mcp_servers` have a shape that cannot be added to; say [mcp_servers.{SERVER}] there by hand"
+    )
+
+
+def _table(text: str, name: tuple[str, ...]) -> toml_edit.Table:
+    for table in toml_edit.tables(text):
+        if table.name == name:
+            return table
+    raise ValueError(f"its `{'.'.join(name)}` is no table of its own; say [{'.'.join(name)}] there by hand")
+
+
+# --- what an agent is told, in Markdown --------------------------------------------------------------------
+
+
+def with_block(text: str | None, host: str, body: str) -> str:
+    """Return the text with a block between our marks behind it; one that is there is written anew where it stands."""
+    lines = [f"{_BEGIN} {host} (written by 'palazzo install {host}') -->", *body.splitlines(), _END]
+    if text is None:
+        return appended_block.new(lines)
+    span = _block(text, host)
+    if span is None:
+        return appended_block.append_block(text, lines)
+    return text[: span[0]] + appended_block.newline_of(text[span[0] : span[1]]).join(lines) + text[span[1] :]
+
+
+def without_block(text: str | None, host: str) -> str | None:
+    """Return the text without our block."""
+    while text is not None and (span := _block(text, host)) is not None:
+        text = appended_block.remove_block(text, *span)
+    return text
+
+
+def _block(text: str, host: str) -> tuple[int, int] | None:
+    """From where to where our block is; one in fenced code is an example that somebody gives."""
+    begins = list(re.finditer(rf"(?<![^\r\n]){re.escape(_BEGIN)} {re.escape(host)}(?![\w-])", text))
+    fences = closed_fences(text) if begins else []
+    begin = next((match for match in begins if not any(start <= match.start() < end for start, end in fences)), None)
+    if begin is None:
+        return None
+    end = text.find(_END, begin.end())
+    if end < 0 or text.find(_BEGIN, begin.end(), end) >= 0:
+        raise ValueError(f"the line '{_BEGIN} {host}' has no line '{_END}' after it")
+    return begin.start(), end + len(_END)

@@ -1,0 +1,168 @@
+"""install: let other programs find Palazzo, by entries in their settings, or by files that are written for them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.features.hosts.edited_files import Edit, FileChange
+    from palazzo.features.hosts.predecessors import Predecessor
+    from palazzo.operations.context import Context
+
+FileState = Literal["new", "changed", "same", "removed"]
+HOSTS = {
+    "claude-code": "palazzo.features.hosts.install_claude_code",
+    "codex": "palazzo.features.hosts.install_codex",
+    "opencode": "palazzo.features.hosts.install_opencode",
+    "pi": "palazzo.features.hosts.install_pi",
+}
+"""Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
+TARGETS = {**HOSTS, "mempalace-compat": "palazzo.features.hosts.install_mempalace"}
+"""Each module defines `plan(context, request) -> Plan`, which writes nothing; it is imported when it is asked for."""
+ALIASES = {"claude": "claude-code", "openai-codex": "codex"}
+"""Other names that people know a host by."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """Into what, and where."""
+
+    target: Annotated[str, About(f"What to install: {', '.join(TARGETS)}.", positional=True)]
+    directory: Annotated[
+        Path | None, About("Where the files of mempalace-compat go.", positional=True, option="DIR")
+    ] = None
+    project: Annotated[bool, About("Into this project's files, for all who work on it.")] = False
+    user: Annotated[bool, About("Into your own files, for all projects; so it is without either.")] = False
+    clean: Annotated[bool, About("Also remove what other memories left there; it is shown first.")] = False
+    status_line: Annotated[bool, About("Into claude-code: also its status line, if it shows none yet.")] = False
+    dry_run: Annotated[bool, About("Only say what would be written.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file as it is to be, and how that differs from what is there."""
+
+    path: Path
+    content: bytes
+    is_program: bool
+    state: FileState
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be written; `note` says what a person does next.
+
+    `files` are written whole, `edits` change what is another program's. `others` is what other memories left there.
+    """
+
+    files: tuple[PlannedFile, ...]
+    note: str = ""
+    edits: tuple[Edit, ...] = ()
+    predecessors: tuple[Predecessor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file that was written (or would be), or is the same as it was.
+
+    Of a file that is another program's: `what` of it is ours, how it would differ (in a dry run), and where it is kept
+    as it was.
+    """
+
+    path: str
+    state: FileState
+    what: str = ""
+    diff: str = ""
+    backup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherView:
+    """What another memory left in a host's settings: its name, the file, and what it is."""
+
+    name: str
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstallResult:
+    """What was written, or would be; `others` were found there, and removed where `clean` says so."""
+
+    target: str
+    files: tuple[FileView, ...]
+    dry_run: bool
+    others: tuple[OtherView, ...] = ()
+    clean: bool = False
+    note: Annotated[str, PERSON_ONLY] = ""
+
+
+def install(context: Context, request: InstallRequest) -> InstallResult:
+    """Wire Palazzo into a host, or write the files by which other programs find it.
+
+    'claude-code' and 'codex': hooks, the MCP server, and a few lines in CLAUDE.md or AGENTS.md. What is there stays, in
+    its order; each file that changes is kept beside itself as it was; 'palazzo uninstall' takes it all away again.
+    Doing it again changes nothing, but where Palazzo has moved. --clean also removes what other memories left there.
+
+    'pi': one file in its directory of extensions, which starts the extension that is part of this installation.
+
+    'opencode': a plugin, which is part of this installation, and the MCP server in opencode.json.
+
+    'mempalace-compat DIR' writes the programs 'mempalace' and 'mempalace-mcp' and a Python module for clients that
+    start MemPalace by these names. A file there that Palazzo did not write is never touched. In your config.toml,
+    'trust.own' gets the entry 'mempalace': what a server of this name answers is Palazzo's.
+    """
+    from palazzo.features.hosts import install_files
+
+    request = replace(request, target=ALIASES.get(request.target, request.target))
+    if request.target not in TARGETS:
+        raise UsageError(f"'{request.target}' is nothing that can be installed; there is: {', '.join(TARGETS)}.")
+    _check(request)
+    planner: Callable[[Context, InstallRequest], Plan] = importlib.import_module(TARGETS[request.target]).plan
+    plan = planner(context, request)
+    if not request.dry_run:
+        install_files.write(plan.files)
+    views = [FileView(str(entry.path), entry.state) for entry in plan.files]
+    views += apply_edits(context, plan.edits, request.dry_run)
+    predecessor_views = tuple(OtherView(entry.name, entry.path, entry.what) for entry in plan.predecessors)
+    return InstallResult(request.target, tuple(views), request.dry_run, predecessor_views, request.clean, plan.note)
+
+
+def apply_edits(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[FileView]:
+    """Carry out edits of other programs' files, or only say what they would change."""
+    from palazzo.features.hosts import edited_files
+    from palazzo.paths import state_directory
+
+    if dry_run:
+        changes: Sequence[FileChange] = edited_files.looked_at(edits)
+    else:
+        changes = edited_files.carry_out(edits, state_directory(context.variables) / "install.lock")
+    return [
+        FileView(
+            str(change.edit.path),
+            change.state,
+            change.edit.what,
+            change.diff if dry_run else "",
+            "" if change.backup is None else str(change.backup),
+        )
+        for change in changes
+    ]
+
+
+def _check(request: InstallRequest) -> None:
+    if request.target in HOSTS and request.directory is not None:
+        raise UsageError(f"'{request.target}' takes no directory; --project writes into the project that you stand in.")
+    if request.target not in HOSTS and (request.project or request.user or request.clean):
+        raise UsageError(f"--project, --user and --clean are for hosts ({', '.join(HOSTS)}).")
+    if request.status_line and request.target != "claude-code":
+        raise UsageError("--status-line is for claude-code: the others have no status line that a program fills.")
+
+
+OPERATION = Operation("install", InstallRequest, InstallResult, install, asks=lambda request: request.clean)

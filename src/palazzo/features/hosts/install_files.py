@@ -1,0 +1,65 @@
+"""Files that are written for other programs: known by a mark in their first lines, and replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from palazzo.errors import UsageError
+from palazzo.features.hosts.install import PlannedFile
+
+_BEGINNING = 1000
+"""Bytes in which a mark stands."""
+
+
+def plan_file(path: Path, text: str, mark: str, is_program: bool = False) -> PlannedFile:
+    """Return a file as it is to be; UsageError where one is there that has no `mark`, and so is not ours.
+
+    `mark` stands in the first lines of `text`.
+    """
+    content = text.encode()
+    if not os.path.lexists(path):
+        return PlannedFile(path, content, is_program, "new")
+    old_content = _read(path) if path.is_file() and not path.is_symlink() else None
+    if old_content is None or mark.encode() not in old_content[:_BEGINNING]:
+        raise UsageError(f"{path} is not Palazzo's; nothing was written. Choose another directory, or move it away.")
+    is_same = old_content == content and (not is_program or _is_program(path))
+    return PlannedFile(path, content, is_program, "same" if is_same else "changed")
+
+
+def write(files: Sequence[PlannedFile]) -> None:
+    """Write those that are new or changed; each appears under its name when it is complete."""
+    for planned_file in files:
+        if planned_file.state != "same":
+            try:
+                planned_file.path.parent.mkdir(parents=True, exist_ok=True)
+                _write(planned_file)
+            except OSError as error:
+                raise UsageError(f"{planned_file.path} cannot be written: {error.strerror or error}.") from None
+
+
+def _write(planned_file: PlannedFile) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{planned_file.path.name}.", dir=planned_file.path.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(planned_file.content)
+        part.chmod(0o755 if planned_file.is_program else 0o644)
+        part.replace(planned_file.path)
+    except BaseException:
+        part.unlink()
+        raise
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}; nothing was written.") from None
+
+
+def _is_program(path: Path) -> bool:
+    return os.name == "nt" or bool(path.stat().st_mode & stat.S_IXUSR)

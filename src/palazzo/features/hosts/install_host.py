@@ -1,0 +1,134 @@
+"""install and uninstall of a host: what every host has in common. Each host's module says which files it is about."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from palazzo.client import rpc
+from palazzo.errors import UsageError
+from palazzo.features.hosts import entry_matcher, host_files, host_settings, predecessors
+from palazzo.features.hosts.edited_files import Edit
+from palazzo.features.hosts.hook_wiring import PROGRAM, HostHooks, entries, server
+from palazzo.features.hosts.memory_block import BODY
+from palazzo.features.hosts.own_program import found_on_path, is_same_program, own_program
+from palazzo.features.hosts.predecessors import Predecessor
+
+if TYPE_CHECKING:
+    from palazzo.features.hosts.host_files import HostFiles
+    from palazzo.operations.context import Context
+
+Change = Callable[[str | None], str | None]
+HOOKS, SERVER, INSTRUCTIONS = "hooks", "MCP server", "what agents are told"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a host writes its MCP servers down: JSON or TOML."""
+
+    with_server: Callable[[str | None, dict[str, Any]], str]
+    remove_servers: Callable[[str | None, Callable[[str, Any], bool]], str | None]
+    servers: Callable[[str], list[tuple[str, Any]]]
+
+
+JSON = Format(
+    host_settings.with_server,
+    host_settings.without_servers,
+    lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)],
+)
+TOML = Format(host_settings.with_toml_server, host_settings.without_toml_servers, host_settings.toml_servers)
+
+
+def scope(context: Context, project: bool, user: bool) -> Path | None:
+    """Return the project's root if its files are meant; None for the person's own."""
+    if project and user:
+        raise UsageError("Give --project or --user, not both.")
+    if project and os.path.realpath(context.project_root) == os.path.realpath(host_files.home(context.variables)):
+        raise UsageError("You stand in your home, which is no project; without --project your own files are meant.")
+    return context.project_root if project else None
+
+
+def build_install_edits(
+    context: Context, host_spec: HostHooks, files: HostFiles, form: Format, shared: bool
+) -> list[Edit]:
+    """Return the edits that wire a host; `shared` files name the program and nothing of this machine."""
+    program = PROGRAM if shared else own_program(context.variables)
+    more = [] if shared else palace_option(context)
+    optional = ["pre-tool"] if context.settings.flag("events.pre-tool") else []
+    hook_groups = entries(host_spec, program, more, optional, "nt" if sys.platform == "win32" else "posix")  # type: ignore[arg-type]
+    entry = server(host_spec.host, program, more)
+    return [
+        Edit(files.hooks, HOOKS, lambda text: host_settings.with_hooks(text, hook_groups, host_spec.host), not shared),
+        Edit(files.servers, SERVER, lambda text: form.with_server(text, entry), not shared),
+        Edit(
+            files.instructions,
+            INSTRUCTIONS,
+            lambda text: host_settings.with_block(text, host_spec.host, BODY),
+            not shared,
+        ),
+    ]
+
+
+def build_uninstall_edits(host_spec: HostHooks, files: HostFiles, form: Format) -> list[Edit]:
+    """Return the edits that take all of that away."""
+
+    def is_ours(handler: Any) -> bool:
+        return entry_matcher.hook(handler, host_spec.host) is not None
+
+    return [
+        Edit(files.hooks, HOOKS, lambda text: host_settings.without_hooks(text, is_ours)),
+        Edit(files.servers, SERVER, lambda text: form.remove_servers(text, host_settings.is_our_server)),
+        Edit(files.instructions, INSTRUCTIONS, lambda text: host_settings.without_block(text, host_spec.host)),
+    ]
+
+
+def add_cleanup(edits: Sequence[Edit], form: Format) -> list[Edit]:
+    """Return the edits with the removal of what predecessors left, in the same files, before each."""
+    removals: dict[str, Change] = {
+        HOOKS: lambda text: host_settings.without_hooks(text, predecessors.is_hook),
+        SERVER: lambda text: form.remove_servers(text, predecessors.is_server),
+        INSTRUCTIONS: predecessors.without_blocks,
+    }
+    return [Edit(edit.path, edit.what, both(removals[edit.what], edit.change), edit.private) for edit in edits]
+
+
+def predecessors_in(files: HostFiles, form: Format) -> list[Predecessor]:
+    """Return what predecessors left in a host's files; what cannot be read says so when it is to be changed."""
+    predecessor_list: list[Predecessor] = []
+    looks: tuple[tuple[Path, Callable[[str], list[tuple[str, str]]]], ...] = (
+        (files.hooks, predecessors.hooks_in),
+        (files.servers, lambda text: predecessors.servers_in(form.servers(text))),
+        (files.instructions, predecessors.blocks_in),
+    )
+    for path, look in looks:
+        with contextlib.suppress(ValueError):
+            predecessor_list += [Predecessor(name, str(path), label) for name, label in look(host_files.text_of(path))]
+    return predecessor_list
+
+
+def palace_option(context: Context) -> list[str]:
+    """The palace, where a host that passes on few variables would take another one."""
+    names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA")
+    bare = {name: context.variables[name] for name in names if name in context.variables}
+    palace_path = str(context.palace_path)
+    return [] if palace_path == rpc.chosen_palace(None, bare) else ["--palace", palace_path]
+
+
+def remarks(context: Context, shared: bool) -> list[str]:
+    """Return what a person should know of the program that was wired."""
+    if shared:
+        return [f"These files name the program '{PROGRAM}' alone, so each who works here needs it on PATH."]
+    own, shell_program = own_program(context.variables), found_on_path(context.variables)
+    if shell_program is not None and not is_same_program(own, str(shell_program)):
+        return [f"Wired is {own}. Your shell finds another installation first: {shell_program}."]
+    return []
+
+
+def both(first: Change, second: Change) -> Change:
+    """Return one change that is two, one after the other."""
+    return lambda text: second(first(text))

@@ -1,0 +1,433 @@
+"""What of Palazzo stands in each host's settings, whether it answers, and whether it stands there twice.
+
+Everything is tried as the host would: the stored command line of a hook is started with a payload of no session that
+there is, the MCP server with `initialize`. Nothing is written, in no palace and no settings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from palazzo.client import rpc
+from palazzo.features.hosts import (
+    entry_matcher,
+    host_files,
+    host_programs,
+    host_settings,
+    install_opencode,
+    install_pi,
+    opencode_settings,
+)
+from palazzo.features.hosts.entry_matcher import Ours
+from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, OPENCODE, PI, PROGRAM, HostHooks
+from palazzo.features.hosts.host_settings import Handler
+from palazzo.features.hosts.install_codex import trust_keys
+from palazzo.injection.tool_names import NAMES
+
+if TYPE_CHECKING:
+    from palazzo.features.hosts.host_files import HostFiles
+    from palazzo.operations.context import Context
+
+_INIT_MESSAGES: tuple[dict[str, Any], ...] = (
+    {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "palazzo doctor", "version": "0"},
+        },
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+)
+_REPAIR = "pip install --force-reinstall palazzo"
+TOOLS_TOLD_OF = ("search", "read", "remember")
+"""Tools that what we write into CLAUDE.md and AGENTS.md names: an agent is not to look for them in vain."""
+
+Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One thing that is wrong, and the command or the step that mends it."""
+
+    kind: Problem
+    detail: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatus:
+    """How Palazzo stands in one host.
+
+    `scopes` are where its hooks are (`user`, `project`, `plugin`), `programs` what they and the MCP server start.
+    `hooks` counts events with a hook of ours, of as many as are `wired`. What was not tried is None.
+    """
+
+    host: str
+    title: str
+    version: str
+    scopes: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    hooks: int = 0
+    wired: int = 0
+    server: bool = False
+    hook_answers: bool | None = None
+    server_answers: bool | None = None
+    trusted: bool | None = None
+    troubles: tuple[Trouble, ...] = field(default=())
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether anything of ours is there."""
+        return bool(self.scopes) or self.server
+
+
+@dataclass(frozen=True, slots=True)
+class _HostState:
+    """What is read of one host's files."""
+
+    scopes: tuple[str, ...]
+    lines: Mapping[tuple[str, ...], str]
+    """Command lines of our hooks for the start of a session, one for each scope, and what writes each anew."""
+    events: frozenset[str]
+    servers: Mapping[tuple[str, ...], str]
+    programs: Mapping[str, str]
+    troubles: tuple[Trouble, ...]
+
+
+class _TrialResult(NamedTuple):
+    """What came of starting it."""
+
+    version: str = ""
+    hook_answers: bool | None = None
+    server_answers: bool | None = None
+    troubles: Sequence[Trouble] = ()
+
+
+_TRUST_TROUBLE = Trouble(
+    "untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks"
+)
+
+
+def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, ...]:
+    """Return how Palazzo stands in each host that is here; without `try_out` nothing is started."""
+    futures = []
+    with ThreadPoolExecutor() as pool:  # each waits for programs of its own
+        for host_spec, files_of, program in (
+            (CLAUDE_CODE, host_files.claude_code, "claude"),
+            (CODEX, host_files.codex, "codex"),
+            (OPENCODE, install_opencode.files_of, "opencode"),
+            (PI, install_pi.files_of, "pi"),
+        ):
+            own = files_of(context.variables)
+            path = shutil.which(program, path=context.variables.get("PATH", ""))
+            if own.directory.is_dir() or path is not None:
+                project = files_of(context.variables, context.project_root)
+                futures.append(pool.submit(_of_host, context, host_spec, own, project, path, try_out))
+    return tuple(future.result() for future in futures)
+
+
+def _of_host(
+    context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, path: str | None, try_out: bool
+) -> HostStatus:
+    host_state = _read(context, host_spec, own, project)
+    hook_names = [hook.name for hook in host_spec.hooks if not hook.optional]
+    is_trusted = (
+        _has_codex_trust(own, host_state.scopes)
+        if host_spec is CODEX and {"user", "plugin"} & {*host_state.scopes}
+        else None
+    )
+    trial = _tried_out(context, host_spec, host_state, path) if try_out else _not_tried(context, host_state)
+    troubles = (
+        *host_state.troubles,
+        *_gaps(context, host_spec, host_state, [name for name in hook_names if name not in host_state.events]),
+        *_of_its_kind(context, host_spec, own, project, host_state),
+        *(() if is_trusted is not False else (_TRUST_TROUBLE,)),
+        *trial.troubles,
+    )
+    return HostStatus(
+        host_spec.host,
+        host_spec.title,
+        trial.version,
+        host_state.scopes,
+        tuple(host_state.programs),
+        len(host_state.events & set(hook_names)),
+        len(hook_names),
+        bool(host_state.servers),
+        trial.hook_answers,
+        trial.server_answers,
+        is_trusted,
+        troubles,
+    )
+
+
+# --- what is wrong -----------------------------------------------------------------------------------------
+
+
+def _gaps(context: Context, host_spec: HostHooks, host_state: _HostState, missing: Sequence[str]) -> Iterator[Trouble]:
+    """What should stand there and does not; a plugin is whole."""
+    if not host_state.scopes or "plugin" in host_state.scopes:
+        return
+    reinstall_command = _make_mend_command(context, host_spec, host_state)
+    if missing:
+        yield Trouble("incomplete", f"no hook for {', '.join(missing)}", reinstall_command)
+    if not host_state.servers:
+        yield Trouble("incomplete", "hooks, but no MCP server", reinstall_command)
+
+
+def _of_its_kind(
+    context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, host_state: _HostState
+) -> Iterator[Trouble]:
+    """What can be wrong in this host alone."""
+    if host_spec is OPENCODE:
+        for scope, wrong in install_opencode.find_outdated_plugins(own, project):
+            yield Trouble("incomplete", wrong, _make_reinstall_command(context, host_spec, scope) if scope else _REPAIR)
+    elif host_spec is PI:
+        for is_whole, wrong in install_pi.find_outdated_extension(own):
+            yield Trouble(
+                "incomplete", wrong, _make_mend_command(context, host_spec, host_state) if is_whole else _REPAIR
+            )
+    elif len(host_state.scopes) > 1:
+        duplicate_scope = "project" if "project" in host_state.scopes else "user"
+        yield Trouble(
+            "twice",
+            f"hooks stand in {' and '.join(host_state.scopes)}: each runs twice",
+            _at(context, duplicate_scope, f"palazzo uninstall {host_spec.host} --{duplicate_scope}"),
+        )
+    if host_spec is CLAUDE_CODE:
+        settings = host_files.text_of(own.hooks)
+        line = entry_matcher.status_line(host_settings.setting(settings, "statusLine"))
+        if line is not None and not _is_there(context, line.program[0]):
+            why = f"the status line starts {line.program_text}, which is not there"
+            yield Trouble("silent", why, _make_reinstall_command(context, host_spec, "user"))
+        if host_settings.setting(settings, "disableAllHooks") is True:
+            yield Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there")
+
+
+def _make_mend_command(context: Context, host_spec: HostHooks, host_state: _HostState) -> str:
+    return _make_reinstall_command(context, host_spec, "project" if {*host_state.scopes} == {"project"} else "user")
+
+
+def _is_there(context: Context, program: str) -> bool:
+    return shutil.which(program, path=context.variables.get("PATH", "")) is not None
+
+
+# --- trying it ---------------------------------------------------------------------------------------------
+
+
+def _not_tried(context: Context, host_state: _HostState) -> _TrialResult:
+    """Only whether the programs are there."""
+    missing_programs = [
+        (program, mend)
+        for program, mend in host_state.programs.items()
+        if not _is_there(context, shlex.split(program)[0])
+    ]
+    why = "what is wired starts {}, which is not there"
+    return _TrialResult(troubles=[Trouble("silent", why.format(program), mend) for program, mend in missing_programs])
+
+
+def _tried_out(context: Context, host_spec: HostHooks, host_state: _HostState, path: str | None) -> _TrialResult:
+    """Start what is wired as the host would, all at once, and say what does not answer."""
+    with ThreadPoolExecutor() as pool:
+        version = pool.submit(host_programs.read_version, path, context.variables)
+        hooks = [pool.submit(_try_hook, host_spec, line, context.variables) for line in host_state.lines]
+        servers = [pool.submit(_try_server, line, context.variables) for line in host_state.servers]
+    answers, serves = ([future.result() for future in futures] for futures in (hooks, servers))
+    mends = (*host_state.lines.values(), *host_state.servers.values())
+    return _TrialResult(
+        version.result(),
+        not any(answers) if answers else None,
+        not any(serves) if serves else None,
+        [Trouble("silent", why, mend) for why, mend in zip((*answers, *serves), mends, strict=True) if why],
+    )
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles) -> _HostState:
+    scopes, events = list[str](), set[str]()
+    lines, servers = dict[tuple[str, ...], str](), dict[tuple[str, ...], str]()
+    programs, palaces = dict[str, str](), dict[tuple[str, str], None]()
+    troubles: list[Trouble] = []
+
+    def note(launch: Ours, mend: str) -> None:
+        programs.setdefault(launch.program_text, mend)
+        palaces[_palace(launch, context), mend] = None
+
+    for scope, files in (("user", own), ("project", project)):
+        if scope == "project" and files.hooks == own.hooks:
+            continue
+        reinstall_command = _make_reinstall_command(context, host_spec, scope)
+        ours = _read_entries(files.hooks, _hooks_of(host_spec), troubles)
+        read = [(handler, launch) for handler, launch in ours if handler.is_read]
+        if read:
+            scopes.append(scope)
+            events |= {handler.event for handler, _ in read}
+        for handler, launch in read:
+            note(launch, reinstall_command)
+            if launch.asks[2] in ("session-start", "SessionStart"):
+                lines.setdefault(_line(handler.value), reinstall_command)
+            if host_spec is PI:  # its extension starts the server itself
+                servers.setdefault((*launch.program, "mcp", *launch.options), reinstall_command)
+        for name, entry in _read_entries(files.servers, _servers_of(host_spec), troubles):
+            if (launch := entry_matcher.server(entry)) is not None:
+                mend = f"change '{name}' in {files.servers}" if host_spec is PI else reinstall_command
+                servers.setdefault(tuple(entry_matcher.words(entry)), mend)
+                note(launch, mend)
+    for palace_path, mend in sorted(palaces):
+        if palace_path != str(context.palace_path):
+            troubles.append(Trouble("other-palace", f"what is wired uses another palace: {palace_path}", mend))
+    if host_spec is CLAUDE_CODE:
+        has_plugin = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
+    else:
+        has_plugin = host_spec is CODEX and host_settings.has_toml_plugin(host_files.text_of(own.servers))
+    if has_plugin:
+        scopes.append("plugin")
+    return _HostState(
+        tuple(scopes),
+        lines,
+        frozenset(events),
+        servers,
+        programs,
+        tuple(troubles),
+    )
+
+
+def _make_reinstall_command(context: Context, host_spec: HostHooks, scope: str) -> str:
+    """What writes anew what stands there: for a project's files, in the project."""
+    option = " --project" if scope == "project" else ""
+    return _at(context, scope, f"palazzo install {host_spec.host}{option}")
+
+
+def _at(context: Context, scope: str, command: str) -> str:
+    """The command, in the project's directory where it is a project's."""
+    return f"cd {shlex.quote(str(context.project_root))} && {command}" if scope == "project" else command
+
+
+def _palace(launch: Ours, context: Context) -> str:
+    """The palace that a command line of ours leads to, here."""
+    palace_option = dict(zip(launch.options[::2], launch.options[1::2], strict=True)).get("--palace")
+    return rpc.chosen_palace(palace_option, context.variables, str(context.cwd))
+
+
+def _hooks_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[Handler, Ours]]]:
+    if host_spec is OPENCODE:
+        return install_opencode.our_plugin
+    if host_spec is PI:
+        return install_pi.our_extension
+    return lambda text: host_settings.our_hooks(text, host_spec.host)
+
+
+def _servers_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[str, Any]]]:
+    if host_spec is OPENCODE:
+        return opencode_settings.servers
+    if host_spec is PI:
+        return install_pi.servers
+    if host_spec is CODEX:
+        return host_settings.toml_servers
+    return lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)]
+
+
+def _read_entries(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
+    """What is read of a file; nothing where there is none, and a trouble where it cannot be understood."""
+    try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise ValueError("it is not a file")
+        return read(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        troubles.append(Trouble("unreadable", f"{path} cannot be read: {error}", f"mend {path}"))
+        return []
+
+
+def _has_codex_trust(own: HostFiles, scopes: Collection[str]) -> bool:
+    """Whether Codex keeps for each of our hooks that the person trusts it, as it is now.
+
+    Of a plugin's it keeps a hash of the whole plugin, which only Codex can compare: there, whether they ever were
+    trusted.
+    """
+    try:
+        trust_state = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
+    except (OSError, ValueError, AttributeError):
+        return False
+    of_plugin = [entry for key, entry in trust_state.items() if key.startswith(f"{PROGRAM}@") and ":hooks/" in key]
+    if "plugin" in scopes and not any(isinstance(entry, dict) and entry.get("trusted_hash") for entry in of_plugin):
+        return False
+    ours = trust_keys(own.hooks) if "user" in scopes else {}
+    return all(
+        isinstance(trust_state.get(key), dict) and trust_state[key].get("trusted_hash") == digest
+        for key, digest in ours.items()
+    )
+
+
+def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is started for a handler: the program and its arguments, or a shell and its line."""
+    if isinstance(handler.get("args"), list) or sys.platform == "win32":
+        return tuple(entry_matcher.words(handler))
+    return (os.environ.get("SHELL") or "/bin/sh", "-c", handler["command"])
+
+
+# --- trying ------------------------------------------------------------------------------------------------
+
+
+def _try_hook(host_spec: HostHooks, line: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Start a hook as the host would, for a session that is over at once; return what is wrong, or nothing."""
+    with tempfile.TemporaryDirectory() as nowhere:
+        payload = {"session_id": "palazzo-doctor", "cwd": nowhere, "source": "resume"}
+        input_text = json.dumps({**payload, "hook_event_name": "SessionStart", "transcript_path": ""})
+        answer = host_programs.run([*line], input_text, {**variables, "PALAZZO_OFF": "1"}, nowhere)
+    if isinstance(answer, str):
+        return f"the hook {answer}"
+    try:
+        is_object = isinstance(json.loads(answer), dict)
+    except ValueError:
+        is_object = False
+    return "" if is_object else f"the hook answers what {host_spec.title} cannot read"
+
+
+def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Start the MCP server, greet it and ask for its tools; return what is wrong, or nothing."""
+    input_text = "".join(f"{json.dumps(message)}\n" for message in _INIT_MESSAGES)
+    answer = host_programs.run([*line], input_text, variables, None)
+    if isinstance(answer, str):
+        return f"the MCP server {answer}"
+    results = dict(_results(answer))
+    if not results.get(0, {}).get("serverInfo"):
+        return "the MCP server does not answer `initialize`"
+    tools = results.get(1, {}).get("tools")
+    names = {tool.get("name") for tool in tools if isinstance(tool, dict)} if isinstance(tools, list) else set()
+    missing = [tool for tool in _told_of(line) if tool not in names]
+    return f"the MCP server lacks tools that agents are told of: {', '.join(missing)}" if missing else ""
+
+
+def _results(answer: bytes) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield what each line of JSON-RPC answers: the request's id, and the result."""
+    for line in answer.splitlines():
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(message, dict) and isinstance(message.get("result"), dict):
+            yield message.get("id"), message["result"]
+
+
+def _told_of(line: Sequence[str]) -> list[str]:
+    """The tools that agents are told of, by the names of the profile that is served."""
+    profile = next((line[n + 1] for n, word in enumerate(line[:-1]) if word == "--profile"), "palazzo")
+    return list(dict.fromkeys(NAMES.get(profile, {}).get(tool, tool) for tool in TOOLS_TOLD_OF))

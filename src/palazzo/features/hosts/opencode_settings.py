@@ -1,0 +1,112 @@
+"""Our MCP server in opencode's settings (JSON with comments): put there, brought up to date, found and taken away.
+
+    {"mcp": {"palazzo": {"type": "local", "command": ["palazzo", "mcp"], "enabled": true}}}
+
+As in `host_settings`, functions take the text of a file (None: there is none) and return it as it is to be (None: there
+is to be none); ValueError says in a few words why a text cannot be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from palazzo.features.hosts import entry_matcher
+from palazzo.features.hosts.entry_matcher import Ours
+from palazzo.features.hosts.hook_wiring import SERVER
+from palazzo.text import json_edit, jsonc_edit
+
+_SERVERS = "mcp"
+_PATIENCE = 15_000
+"""Milliseconds that opencode waits for the server's tools: by itself five seconds, too few for a busy machine."""
+
+
+def entry(program: str, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the MCP server as it stands under its name."""
+    return {"type": "local", "command": [program, "mcp", *more], "enabled": True, "timeout": _PATIENCE}
+
+
+def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
+    """Return the settings with the server; one of ours keeps what else a person said of it."""
+    if text is None:
+        return json_edit.new({_SERVERS: {SERVER: new_entry}})
+    servers = _object(text).last(_SERVERS)
+    if servers is None:
+        return jsonc_edit.added(text, (), {SERVER: new_entry}, _SERVERS)
+    if servers[1].kind != "object":
+        raise ValueError(f"its `{_SERVERS}` is no object")
+    member = servers[1].last(SERVER)
+    if member is None:
+        return jsonc_edit.added(text, (servers[0],), new_entry, SERVER)
+    old_entry = jsonc_edit.value(text, member[1])
+    ours = parse_launch(old_entry)
+    if ours is None:
+        raise ValueError(f"its MCP server '{SERVER}' starts something else")
+    command = [*new_entry["command"], *_read_user_options(ours)]
+    if old_entry["command"] == command:
+        return text
+    command_at = next(n for n, part in enumerate(member[1].parts) if part.key == "command")
+    return jsonc_edit.replace_value(text, (servers[0], member[0], command_at), command)
+
+
+def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
+    """Return the settings without the servers of whose name and entry `unwanted` says so."""
+    while text is not None and (
+        trails := [trail for trail, name, server_entry in _servers(text) if predicate(name, server_entry)]
+    ):
+        text = jsonc_edit.remove_part(text, trails[-1])
+    return text
+
+
+def is_our_server(name: str, server_entry: Any) -> bool:
+    """Whether an MCP server of that name is the one that `install` writes."""
+    return name == SERVER and parse_launch(server_entry) is not None
+
+
+def entries(text: str) -> list[tuple[str, Any]]:
+    """Return the name and entry of each MCP server."""
+    return [(name, server_entry) for _, name, server_entry in _servers(text)]
+
+
+def servers(text: str) -> list[tuple[str, Any]]:
+    """Return the name of each MCP server, and its entry as other hosts write it: a command and its arguments."""
+    return [(name, as_others_write_it(server_entry)) for _, name, server_entry in _servers(text)]
+
+
+def as_others_write_it(server_entry: Any) -> dict[str, Any]:
+    """Return an entry with its command apart from the arguments; empty where it starts no program."""
+    command = server_entry.get("command") if isinstance(server_entry, dict) else None
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
+        return {}
+    return {"command": command[0], "args": command[1:]}
+
+
+def parse_launch(server_entry: Any) -> Ours | None:
+    """Return what an entry starts if that is `palazzo mcp`; else None."""
+    return entry_matcher.server(as_others_write_it(server_entry))
+
+
+def _servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
+    for n, part in enumerate(_object(text).parts):
+        if part.key == _SERVERS and part.value.kind == "object":
+            for m, member in enumerate(part.value.parts):
+                yield (n, m), member.key or "", jsonc_edit.value(text, member.value)
+
+
+def _read_user_options(ours: Ours) -> Iterator[str]:
+    """The options that a person chose; which palace is said anew."""
+    for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
+        if name != "--palace":
+            yield from (name, value)
+
+
+def _object(text: str) -> json_edit.Node:
+    if not jsonc_edit.plain(text).strip():
+        raise ValueError("it is empty, which is no JSON")
+    try:
+        root = jsonc_edit.read(text)
+    except ValueError as error:
+        raise ValueError(f"it is not valid JSON ({error})") from None
+    if root.kind != "object":
+        raise ValueError("it is no JSON object")
+    return root

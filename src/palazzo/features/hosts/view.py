@@ -1,0 +1,83 @@
+"""How it looks to a person that other programs' files were written, or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from palazzo.faces.cli.screen import Part, Screen
+from palazzo.features.hosts.install import FileView, InstallResult
+from palazzo.features.hosts.uninstall import UninstallResult
+
+_STATE_LABELS = {
+    False: {"new": "written", "changed": "changed", "same": "as it was", "removed": "removed"},
+    True: {
+        "new": "would be written",
+        "changed": "would be changed",
+        "same": "would stay as it is",
+        "removed": "would be removed",
+    },
+}
+
+
+def install(screen: Screen, result: InstallResult) -> None:
+    """Show each file, what other memories left there, and what to do next."""
+    if result.dry_run:
+        _diffs(screen, result.files)
+    _files(screen, result.files, result.dry_run)
+    if result.others:
+        screen.gap()
+        did = "Would remove" if result.dry_run else "Removed"
+        screen.say((f"{did} what other memories left there:" if result.clean else _LEFTOVER_NOTICE, "yellow"))
+        screen.table(
+            ("", "", ""),
+            [((memory.name, "bold"), memory.what, (_short(memory.path), "dim")) for memory in result.others],
+        )
+        if not result.clean:
+            screen.say("Remove it with: ", (f"palazzo install {result.target} --clean", "bold"))
+    for line in () if result.dry_run else result.note.splitlines():
+        screen.say(line, wrap_indent=2)
+
+
+def uninstall(screen: Screen, result: UninstallResult) -> None:
+    """Show each file."""
+    if result.dry_run:
+        _diffs(screen, result.files)
+    _files(screen, result.files, result.dry_run)
+    if all(file.state == "same" for file in result.files):
+        screen.say(f"There was nothing of Palazzo's in {result.target}'s settings.")
+
+
+_LEFTOVER_NOTICE = "Other memories left something there, and two memories tell an agent everything twice:"
+
+
+def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
+    rows: list[Sequence[Part]] = [
+        ((_STATE_LABELS[dry_run][file.state], _STYLES[file.state]), file.what, _short(file.path)) for file in files
+    ]
+    if not any(file.what for file in files):
+        rows = [(label, path) for label, _, path in rows]
+    screen.table(("",) * len(rows[0]) if rows else (), rows)
+    backups = [file.backup for file in files if file.backup]
+    for backup in backups:
+        screen.say((f"Kept as it was: {_short(backup)}", "dim"))
+
+
+def _diffs(screen: Screen, files: Sequence[FileView]) -> None:
+    """What would change, line by line."""
+    for file in files:
+        for line in file.diff.splitlines():
+            screen.exact(line, indent="")
+        if file.diff:
+            screen.gap()
+
+
+_STYLES = {"new": "green", "changed": "green", "same": "dim", "removed": "yellow"}
+
+
+def _short(path: str) -> str:
+    """A path as a person knows it."""
+    try:
+        return f"~/{Path(path).relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return path

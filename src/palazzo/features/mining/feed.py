@@ -1,0 +1,212 @@
+"""feed: find every agent's history on this machine, and take in what is new."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.features.mining.mine import (
+    IGNORED_OPTIONS,
+    MineResult,
+    all_failed,
+    build_result_fields,
+    count_pending,
+    embed_now,
+    excluded_directories,
+    wing_named,
+)
+from palazzo.features.service.background_process import start_embedding
+from palazzo.model import Micros
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.settings import load
+from palazzo.text.count_phrases import agree, count_noun
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.sources.host_histories import History
+    from palazzo.sources.mining_report import MineProgress, MineReport, MineRequest, OnProgress
+
+_BYTES_PER_SECOND = 3_000_000
+"""How fast transcripts are archived and indexed on two cores, by `benchmarks/ingest.py`."""
+_WORTH_TELLING = 5.0
+"""Seconds of work from which on a person wants to know beforehand how many they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedRequest:
+    """Which histories, and what of them."""
+
+    hosts: Annotated[
+        tuple[str, ...],
+        About("Only these hosts: claude-code, codex, opencode, pi, …; all if none is named.", True, "HOST"),
+    ] = ()
+    since: Annotated[str | None, About("Only sessions gone on with from this time on: a date, or an age as 30d.")] = (
+        None
+    )
+    sessions: Annotated[
+        tuple[str, ...],
+        About("Only the session of this id, or its beginning; may be given several times.", False, "--session", "ID"),
+    ] = ()
+    min_messages: Annotated[
+        int | None, About("Leave out sessions with fewer messages; the setting min_messages if not given.")
+    ] = None
+    wing: Annotated[str | None, About("File all of it in this wing instead of each project's own.")] = None
+    dry_run: Annotated[bool, About("Only say what there is and how much of it is new.")] = False
+    wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFed:
+    """One place where a host keeps sessions: how many, from when to when, and how much of it was new."""
+
+    host: str
+    path: str
+    shown_as: Annotated[str, PERSON_ONLY]
+    sessions: int
+    new: int
+    grown: int
+    unchanged: int
+    bytes: int
+    earliest: Micros | None
+    latest: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedResult(MineResult):
+    """What was read, in all and of each history."""
+
+    histories: tuple[HistoryFed, ...] = ()
+    estimate_s: Annotated[float, PERSON_ONLY] = 0.0
+    """Seconds that reading what is new would take."""
+
+
+def feed(context: Context, request: FeedRequest) -> FeedResult:
+    """Find every agent's history on this machine and take in what is new, to the byte.
+
+    Claude Code, Codex, opencode, pi, Gemini CLI, Copilot CLI, Continue and, in the project that is worked in, Aider.
+    What was read before and has not changed costs nothing; a session that has grown costs what it has grown by.
+    """
+    from palazzo.sources.mining_report import merged
+    from palazzo.sources.mining_run import mine as run
+
+    began = time.monotonic()
+    histories = _histories(context, request.hosts)
+    wing = wing_named(context, request.wing)
+    requests = {history: _request(context, request, history, wing) for history in histories}
+    database = context.reading().database if context.has_palace else None
+    previews = {
+        history: run(database, lambda: context.now, replace(mine_request, dry_run=True))
+        for history, mine_request in requests.items()
+    }
+    _check_sessions(request, previews.values())
+    new_bytes = sum(preview.bytes for preview in previews.values())
+    if request.dry_run or not any(preview.new + preview.grown + len(preview.failed) for preview in previews.values()):
+        report = merged(list(previews.values()), time.monotonic() - began)
+        seconds = new_bytes / _BYTES_PER_SECOND if request.dry_run else 0.0
+        return FeedResult(
+            **build_result_fields(report),
+            dry_run=request.dry_run,
+            histories=_fed(context, previews),
+            estimate_s=seconds,
+        )
+    _tell(context, previews.values(), new_bytes)
+    palace = context.writing()
+    reports: dict[History, MineReport] = {}
+    try:
+        for history, mine_request in requests.items():
+            reports[history] = run(palace.database, palace.clock, mine_request, _relay(context, history))
+        note = embed_now(context) if request.wait else ""
+    finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
+        if not request.wait:
+            start_embedding(context)
+    return FeedResult(
+        **build_result_fields(merged(list(reports.values()), time.monotonic() - began)),
+        pending=count_pending(context),
+        note=note,
+        histories=_fed(context, reports),
+    )
+
+
+def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
+    from palazzo.sources.host_histories import HOSTS, histories
+
+    for host in hosts:
+        if host not in HOSTS:
+            raise UsageError(f"'{host}' is no host that Palazzo reads; it reads {', '.join(HOSTS)}.")
+    return histories(context.variables, hosts, context.project_root)
+
+
+def _request(context: Context, request: FeedRequest, history: History, wing: str | None) -> MineRequest:
+    from palazzo.features.search.search import moment
+    from palazzo.operations.pause_state import pauses
+    from palazzo.sources.conversation_filter import SessionFilter
+    from palazzo.sources.mining_report import MineRequest
+
+    own = load(context.settings_file, None, context.variables)
+    least = own.number("min_messages") if request.min_messages is None else request.min_messages
+    return MineRequest(
+        paths=(history.path,),
+        mode="convos",
+        wing=wing,
+        exclude=own.texts("mine.exclude"),
+        gitignore=False,
+        wanted=SessionFilter(
+            since=moment(request.since, context.now, "--since"),
+            sessions=request.sessions,
+            least_messages=0 if request.sessions else least,
+            skip_directories=excluded_directories(context, own),
+            pauses=pauses(context),
+        ),
+    )
+
+
+def _check_sessions(request: FeedRequest, previews: Collection[MineReport]) -> None:
+    if request.sessions and not any(preview.sources for preview in previews):
+        prefixes = " or ".join(f"'{prefix}'" for prefix in request.sessions)
+        raise NotFound(
+            f"No session here begins with {prefixes}. 'palazzo feed --dry-run' says which histories there are."
+        )
+
+
+def _tell(context: Context, previews: Collection[MineReport], new_bytes: int) -> None:
+    seconds = new_bytes / _BYTES_PER_SECOND
+    if seconds >= _WORTH_TELLING:
+        changed = sum(preview.new + preview.grown for preview in previews)
+        long = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+        extent = f"{count_noun(changed, 'session')} {agree(changed, 'is new or has', 'are new or have')} grown"
+        context.notice(f"{extent}, {new_bytes / 1e6:,.0f} MB: about {long}.")
+
+
+def _relay(context: Context, history: History) -> OnProgress:
+    def on_progress(progress: MineProgress) -> None:
+        context.report(history.host, progress.done, progress.total, count_noun(progress.items, "item"))
+
+    return on_progress
+
+
+def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[HistoryFed, ...]:
+    from palazzo.sources.host_histories import display
+
+    return tuple(
+        HistoryFed(
+            history.host,
+            str(history.path),
+            display(history.path, context.variables),
+            report.sources,
+            report.new,
+            report.grown,
+            report.unchanged,
+            report.bytes,
+            report.earliest,
+            report.latest,
+        )
+        for history, report in reports.items()
+    )
+
+
+OPERATION = Operation(
+    "feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed, ignored_options=IGNORED_OPTIONS
+)

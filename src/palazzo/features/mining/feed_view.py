@@ -1,0 +1,64 @@
+"""How feed looks to a person."""
+
+from __future__ import annotations
+
+from palazzo.faces.cli.screen import Part, Screen
+from palazzo.features.mining.feed import FeedResult, HistoryFed
+from palazzo.features.mining.view import left_out, show_timing
+from palazzo.model import Micros
+from palazzo.text.count_phrases import count_noun
+from palazzo.text.times import to_iso
+
+
+def feed(screen: Screen, result: FeedResult) -> None:
+    """Show each history with its counts and dates, then what was done with them."""
+    if not result.histories:
+        screen.say("No agent's history was found on this machine.")
+        screen.say(("'palazzo mine PATH' reads transcripts and exports that lie elsewhere.", "dim"))
+        return
+    header = ("host", "history", "sessions", "new", "grown", "from", "to", "to read" if result.dry_run else "read")
+    screen.table(header, [_row(history) for history in result.histories], right=(2, 3, 4, 7))
+    if result.dry_run:
+        screen.say(("Nothing was read: this was a dry run.", "yellow"))
+        changed = result.new + result.grown
+        if changed:
+            screen.say(f"Reading the {count_noun(changed, 'session')} would take about {_long(result.estimate_s)}.")
+    elif not result.new and not result.grown:
+        screen.say("All of it was read before.")
+    else:
+        noise = f" (and {count_noun(result.noise, 'row')} kept but not searched)" if result.noise else ""
+        screen.say(
+            (f"{count_noun(result.items, 'item')} archived", "bold"),
+            f", {count_noun(result.drawers, 'drawer')} to find{noise}.",
+        )
+        if result.wings:
+            screen.say((f"in {count_noun(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
+    left_out(screen, result)
+    show_timing(screen, result)
+
+
+def _row(history: HistoryFed) -> tuple[Part, ...]:
+    return (
+        (history.host, "cyan"),
+        history.shown_as,
+        f"{history.sessions:,}",
+        (f"{history.new:,}", "green" if history.new else "dim"),
+        (f"{history.grown:,}", "green" if history.grown else "dim"),
+        _day(history.earliest),
+        _day(history.latest),
+        _size(history.bytes),
+    )
+
+
+def _day(moment: Micros | None) -> str:
+    return to_iso(moment)[:10] if moment else "–"
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size else "–"
+
+
+def _long(seconds: float) -> str:
+    if seconds < 1:
+        return "a second"
+    return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"

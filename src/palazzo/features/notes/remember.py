@@ -1,0 +1,238 @@
+"""remember: file a note."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.features.notes.tag import label
+from palazzo.features.service.background_process import start_embedding
+from palazzo.features.tasks.task_results import ACTOR, speaker
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.archive.notes import Note, PreparedNote
+    from palazzo.model import Drawer, Micros, Trust
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+NOTES = "notes"
+"""The room of notes that no room of the project fits."""
+LARGEST_METADATA = 20_000
+"""Characters of JSON that may stand beside a note."""
+DEEPEST_METADATA = 50
+"""Levels that it may be nested in: SQLite reads a thousand, Python's reader as many as its stack has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RememberRequest:
+    """What to file, and where."""
+
+    text: Annotated[str, About("What to remember; - reads it from standard input.", positional=True, stdin=True)]
+    wing: Annotated[str | None, About("File it in this wing instead of the project's.")] = None
+    room: Annotated[str | None, About("File it in this room.")] = None
+    kind: Annotated[str | None, About("What it is: decision, learning, error, task, or a word of your own.")] = None
+    tags: Annotated[tuple[str, ...], About("A tag; may be given several times.", option="--tag")] = ()
+    anchors: Annotated[
+        tuple[str, ...],
+        About(
+            "A file it is about, and its lines; may be given several times.", option="--anchor", metavar="PATH[:L1-L2]"
+        ),
+    ] = ()
+    by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
+    importance: Annotated[float | None, About("How important it is, from 0 to 1.")] = None
+    metadata: Annotated[str | None, About("What else is to be kept beside it: an object of JSON.")] = None
+    at: Annotated[str | None, About("When it was said, if not now: a date, or an age such as 3d.", metavar="WHEN")] = (
+        None
+    )
+    once: Annotated[bool, About("File nothing where the wing has a note of these very words.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class RememberResult:
+    """The note as it was filed; with `once` the one that was there, if it was."""
+
+    id: str
+    drawers: tuple[str, ...]
+    wing: str
+    room: str
+    filed: bool
+    duplicate_of: str | None
+    """A drawer of the wing that said the same before, or nearly."""
+
+
+def remember(context: Context, request: RememberRequest) -> RememberResult:
+    """File a note, to the word. When this returns, the note is on disk."""
+    from palazzo.archive import notes
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.index import duplicates
+
+    note, tags, at = _note(context, request)
+    database = context.writing().database
+    guard = Guard.of(database)
+    draft = notes.prepare(note, context.now, guard, at)
+    with database.snapshot() as connection:
+        near = duplicates.near(connection, draft.text, note.place.wing)
+    with database.transaction() as connection:
+        same = _same(connection, draft, note.attribution.trust) if request.once else None
+        if same is None:
+            row = _file(connection, draft, [guard.words(tag) for tag in tags], context.now)
+    if same is not None:
+        return _build_duplicate_result(context, same)
+    start_embedding(context)
+    return _build_result(context, draft, row, near[0].drawer.id if near else None)
+
+
+def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, ...], Micros | None]:
+    """The note, its tags, and when it was said; UsageError for what cannot be filed, before anything is written."""
+    from palazzo.archive.notes import Note, check_note
+    from palazzo.model import Place
+    from palazzo.operations.caller_taint import whom_to_believe
+    from palazzo.operations.cited_files import anchors
+
+    check_note(request.text)
+    kind = label("--kind", request.kind) if request.kind is not None else ""
+    tags = tuple(dict.fromkeys(label("--tag", tag) for tag in request.tags))
+    file_anchors = anchors(context, request.anchors)
+    belief = whom_to_believe(context, request.wing)
+    by, about, at = speaker(request.by), _about(request), _said_at(context, request.at)
+    wing = wing_to_file_in(context, request.wing)
+    place = Place(*where_it_leads(context, wing, room_to_file_in(context, request.room, request.text)))
+    project = context.project
+    note = Note(request.text, place, by, belief, kind, project.branch, project.commit, file_anchors, about=about)
+    return note, tags, at
+
+
+def _about(request: RememberRequest) -> dict[str, object]:
+    """What is kept beside the words."""
+    about: dict[str, object] = {}
+    if request.importance is not None:
+        if not 0 <= request.importance <= 1:
+            raise UsageError(f"--importance is {request.importance:g}; it must be between 0 and 1.")
+        about["importance"] = request.importance
+    if request.metadata is not None:
+        about["metadata"] = _object(request.metadata)
+    return about
+
+
+def _object(text: str) -> dict[str, object]:
+    if len(text) > LARGEST_METADATA:
+        raise UsageError(f"--metadata has {len(text):,} characters, and may have {LARGEST_METADATA:,}.")
+    try:
+        metadata = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        metadata = None
+    if not isinstance(metadata, dict) or _is_deeper(metadata, DEEPEST_METADATA):
+        raise UsageError('--metadata: give an object of JSON, such as {"ticket": "SHOP-12"}.')
+    return metadata
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Whether JSON is nested in more levels than these."""
+    if not isinstance(value, dict | list):
+        return False
+    children = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(child, levels - 1) for child in children)
+
+
+def _said_at(context: Context, text: str | None) -> Micros | None:
+    from palazzo.features.search.search import moment
+
+    at = moment(text, context.now, "--at")
+    if at is not None and at > context.now:
+        raise UsageError(f"--at: '{text}' is still to come; leave it out for what is said now.")
+    return at
+
+
+def _same(connection: Connection, note: PreparedNote, trust: Trust) -> Drawer | None:
+    from palazzo.index import duplicates
+
+    return duplicates.same(connection, note.text, note.place.wing, trust=trust)
+
+
+def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], now: Micros) -> int:
+    from palazzo.archive import acts, identity, notes
+    from palazzo.store import change_groups
+
+    group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "remember", now, "")
+    row = notes.file(connection, note, now)
+    change_groups.add(connection, group, "note", [row])
+    change_groups.count(connection, group, 1)
+    for tag in tags:
+        acts.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
+    return row
+
+
+def _build_result(context: Context, note: PreparedNote, row: int, like: str | None) -> RememberResult:
+    from palazzo.archive import archive_reader
+
+    with context.reading().database.snapshot() as connection:
+        drawers = tuple(archive_reader.drawers_of_item(connection, row))
+    return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like)
+
+
+def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
+    """The note that says so already."""
+    from palazzo.archive import archive_reader
+    from palazzo.store import items
+
+    item = drawer.spans[0].item
+    with context.reading().database.snapshot() as connection:
+        row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
+        drawers = tuple(archive_reader.drawers_of_item(connection, row))
+    return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id)
+
+
+def wing_to_file_in(context: Context, wing: str | None) -> str:
+    """Return the wing that was asked for, else the project's, which is then known to be its."""
+    if wing is not None:
+        return place_name("--wing", wing)
+    with context.writing().database.transaction() as connection:
+        context.place_finder.record(connection, context.project, context.now)
+    return context.project_wing
+
+
+def room_to_file_in(context: Context, room: str | None, text: str) -> str:
+    """Return the room that was asked for, else the project's that fits the text best."""
+    from palazzo.git.project_rooms import CONVERSATIONS, room_for_conversation
+
+    if room is not None:
+        return place_name("--room", room)
+    room_name = room_for_conversation(context.place_finder.config(context.project), text)
+    return NOTES if room_name == CONVERSATIONS else room_name
+
+
+def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, str]:
+    """Return where what is filed in that wing and room goes: where they lead, if they are former names."""
+    from palazzo.model import Place
+    from palazzo.store import place_rows
+
+    if not context.has_palace:
+        return wing, room
+    with context.reading().database.snapshot() as connection:
+        place = place_rows.leads_to(connection, Place(wing, room))
+    if place != Place(wing, room):
+        context.notice(f"'{wing}{room and f'/{room}'}' is '{place.wing}{room and f'/{place.room}'}' now.")
+    return place.wing, place.room
+
+
+def place_name(option: str, name: str) -> str:
+    """Return a wing's or room's name as it is kept; UsageError for a path, and when nothing of it can be kept."""
+    from palazzo.git.project_rooms import slug
+
+    normal_name = slug(name, "")
+    if not normal_name:
+        raise UsageError(f"{option}: '{name}' is no name; use letters, digits, - and _.")
+    if any(mark in name for mark in "/\\"):  # what a path would become is nowhere that anybody meant
+        raise UsageError(f"{option}: '{name}' is a path; give a name of letters, digits, - and _.")
+    return normal_name
+
+
+OPERATION = Operation("remember", RememberRequest, RememberResult, remember, writes=True)

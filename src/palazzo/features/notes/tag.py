@@ -1,0 +1,120 @@
+"""tag: put short names on drawers, take them off, and list those in use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+from palazzo.store import tag_rows
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+LONGEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TagRequest:
+    """`add` or `remove` a tag and the ids that it is about; `list` for the tags in use."""
+
+    action: Annotated[Literal["add", "remove", "list"], About("What to do.", positional=True)]
+    tag: Annotated[str | None, About("The tag.", positional=True)] = None
+    ids: Annotated[
+        tuple[str, ...], About("Ids of drawers or notes, or their beginnings.", positional=True, option="ID")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TagCount:
+    """A tag, on how many live drawers it is, and whether a rule gives it."""
+
+    tag: str
+    drawers: int
+    by_rule: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TagResult:
+    """The drawers whose tags were changed, or the tags in use."""
+
+    action: str
+    drawers: tuple[str, ...]
+    tags: tuple[TagCount, ...]
+
+
+def tag(context: Context, request: TagRequest) -> TagResult:
+    """Put a tag on drawers, take it off, or list the tags in use.
+
+    The branch, the type of a file and errors are tags by rule: branch:main, type:md, error.
+    """
+    from palazzo.operations.caller_taint import unless_tainted
+
+    if request.action == "list":
+        return _list_tags(context, request)
+    if request.tag is None or not request.ids:
+        raise UsageError(f"Say which tag, and of what: palazzo tag {request.action} TAG ID…")
+    name = label("The tag", request.tag)
+    unless_tainted(context, "tags")
+    palace = context.reading()
+    with palace.database.snapshot() as connection:
+        ids = _to_change(connection, request, name)
+    _act(context, request.action, name, ids)
+    return TagResult(request.action, tuple(ids), ())
+
+
+def label(subject: str, text: str) -> str:
+    """Return a kind or a tag as it is kept: a short name on one line, in lower case. UsageError for anything else."""
+    plain = text.strip().lower()
+    if not plain or len(plain) > LONGEST or not plain.isprintable():
+        raise UsageError(f"{subject} must be a name of 1 to {LONGEST} characters on one line.")
+    return plain
+
+
+def _to_change(connection: Connection, request: TagRequest, name: str) -> list[str]:
+    """The drawers that have the tag, to take it off, or that have it not, to put it on."""
+    from palazzo.archive import archive_reader
+    from palazzo.index import rule_tags
+    from palazzo.operations import source_filter
+
+    is_removal = request.action == "remove"
+    if is_removal and rule_tags.by_rule(name):
+        raise UsageError(f"'{name}' is given by a rule, from what the words are, and cannot be taken off.")
+    ids = source_filter.resolve_drawers(connection, request.ids)
+    rows = {drawer_id: archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in ids}
+    target_ids = [drawer_id for drawer_id in ids if (name in tag_rows.tags_of(connection, rows[drawer_id])) == is_removal]
+    if is_removal and not target_ids:
+        raise UsageError(f"None of these has the tag '{name}'. 'palazzo show ID' shows a drawer's tags.")
+    return target_ids
+
+
+def _act(context: Context, action: str, name: str, ids: list[str]) -> None:
+    from palazzo.operations.source_filter import AT_ONCE
+
+    if not ids:
+        return
+    palace = context.writing()
+    group = palace.begin_group("user", "tag" if action == "add" else "untag")
+    for start in range(0, len(ids), AT_ONCE):
+        act = palace.tag if action == "add" else palace.untag
+        act(ids[start : start + AT_ONCE], name, group=group)
+        context.report("tagging", min(start + AT_ONCE, len(ids)), len(ids))
+
+
+def _list_tags(context: Context, request: TagRequest) -> TagResult:
+    from palazzo.index import rule_tags
+    from palazzo.operations.source_filter import known_tags
+
+    if request.ids:
+        raise UsageError("To list tags give no ids: palazzo tag list [TAG].")
+    with context.reading().database.snapshot() as connection:
+        if request.tag is not None:
+            known_tags(connection, (request.tag,))
+        tag_name = request.tag and request.tag.strip().lower()
+        tag_counts = [pair for pair in tag_rows.live_tags(connection) if tag_name in (None, pair[0])]
+    return TagResult("list", (), tuple(TagCount(name, count, rule_tags.by_rule(name)) for name, count in tag_counts))
+
+
+OPERATION = Operation("tag", TagRequest, TagResult, tag, writes=True)

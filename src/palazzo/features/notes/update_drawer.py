@@ -1,0 +1,237 @@
+"""update_drawer: say something better than a drawer does, or file it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from palazzo.errors import UsageError
+from palazzo.features.tasks.task_results import ACTOR
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.archive.notes import Note, PreparedNote
+    from palazzo.model import Drawer, Micros, Place
+    from palazzo.operations.context import Context
+    from palazzo.security.note_taint import TrustAssessment
+    from palazzo.store.database import Connection
+
+_ALTERNATIVES = {
+    "todo": "close the to-do with 'palazzo todo drop' and add another",
+    "reminder": "drop it with 'palazzo reminders drop' and set another",
+    "diary": "write another entry with 'palazzo diary write'",
+}
+"""What is to be done instead, by kind: these are more than their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateDrawerRequest:
+    """Which drawer, what to say instead, and where it is to stand."""
+
+    id: Annotated[str, About("Id of a drawer or a note, or its beginning.", positional=True)]
+    text: Annotated[
+        str | None, About("What to say instead. The old words are kept, and found no more.", metavar="TEXT")
+    ] = None
+    wing: Annotated[str | None, About("File it in this wing.")] = None
+    room: Annotated[str | None, About("File it in this room.")] = None
+    by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
+    still_holds: Annotated[
+        bool, About("The note holds though files that it was given have changed: it cites them as they are now.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateDrawerResult:
+    """What is found now, of which `id` is the first drawer."""
+
+    id: str
+    item: str
+    drawers: tuple[str, ...]
+    replaced: tuple[str, ...]
+    """Drawers that are found no more."""
+    wing: str
+    room: str
+    change: str | None
+    """What 'palazzo undo' takes back; null where everything was so already."""
+
+
+def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawerResult:
+    """Say something better than a drawer does, or file it elsewhere.
+
+    Words that are archived are never rewritten: new ones are filed as a note that says what it replaces, with the kind,
+    the tags and whatever else stood beside the old. A drawer that is only filed elsewhere keeps its id.
+    """
+    from palazzo.archive import archive_reader
+
+    if request.text is None and request.wing is None and request.room is None and not request.still_holds:
+        raise UsageError("Say what to change: --text, --wing, --room or --still-holds.")
+    with context.reading().database.snapshot() as connection:
+        drawers = _read_drawers(connection, request.id)
+    place = _place(context, request, drawers[0])
+    current_text = archive_reader.join_spans([drawer.text for drawer in drawers])
+    if request.still_holds:
+        request = replace(request, text=current_text if request.text is None else request.text)
+        _check_cites(context, drawers[0])
+    if request.still_holds or (request.text is not None and request.text != current_text):
+        return _replace_drawers(context, request, drawers, place)
+    return _move_drawers(context, drawers, place)
+
+
+def _read_drawers(connection: Connection, prefix: str) -> list[Drawer]:
+    from palazzo.archive import archive_reader
+    from palazzo.operations import source_filter
+
+    drawers = []
+    for drawer_id in source_filter.resolve_drawers(connection, [prefix]):
+        drawer = archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, drawer_id))
+        if drawer.kind in _ALTERNATIVES:
+            raise UsageError(f"{drawer.id} is not changed like that: {_ALTERNATIVES[drawer.kind]}.")
+        drawers.append(drawer)
+    return drawers
+
+
+def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Place:
+    """Where it is to stand; a room that is not named is the one it has."""
+    from palazzo.features.notes.remember import place_name, where_it_leads
+    from palazzo.model import Place
+
+    wing = drawer.place.wing if request.wing is None else place_name("--wing", request.wing)
+    room = drawer.place.room if request.room is None else place_name("--room", request.room)
+    return Place(*where_it_leads(context, wing, room))
+
+
+# --- filed elsewhere ---------------------------------------------------------------------------------------
+
+
+def _move_drawers(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateDrawerResult:
+    from palazzo.archive import acts, archive_reader, identity
+    from palazzo.store import change_groups, place_rows
+
+    to_move = [drawer.id for drawer in drawers if drawer.place != place]
+    change = None
+    if to_move:
+        with context.writing().database.transaction() as connection:
+            now = context.now
+            change = identity.new_id(now)
+            group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
+            rows = [archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in to_move]
+            detail = {"wing": place.wing, "room": place.room, "row": str(place_rows.room_id(connection, place))}
+            acts.act_on_drawers(connection, "move", rows, ACTOR, now, detail, group)
+            change_groups.count(connection, group, len(rows))
+    ids = tuple(str(drawer.id) for drawer in drawers)
+    item = str(drawers[0].spans[0].item)
+    return UpdateDrawerResult(ids[0], item, ids, (), place.wing, place.room, change)
+
+
+# --- said better -------------------------------------------------------------------------------------------
+
+
+def _replace_drawers(
+    context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place
+) -> UpdateDrawerResult:
+    from palazzo.archive import acts, archive_reader, identity, notes
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.features.service.background_process import start_embedding
+    from palazzo.store import change_groups
+
+    belief = _trust_in_text(context, drawers, request.wing)
+    database = context.writing().database
+    new_note = notes.prepare(_note(context, request, drawers, place, belief), context.now, Guard.of(database))
+    with database.transaction() as connection:
+        now = context.now
+        change = identity.new_id(now)
+        group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
+        old = [archive_reader.resolve_drawer(connection, drawer.id) for drawer in drawers]
+        acts.act_on_drawers(connection, "forget", old, ACTOR, now, {"reason": "replaced"}, group)
+        row = _file(connection, new_note, _stated_tags(drawers), group, now)
+        change_groups.count(connection, group, len(old) + 1)
+    start_embedding(context)
+    with database.snapshot() as connection:
+        new = tuple(archive_reader.drawers_of_item(connection, row))
+    old_ids = tuple(str(drawer.id) for drawer in drawers)
+    return UpdateDrawerResult(new[0], new_note.id, new, old_ids, place.wing, place.room, change)
+
+
+def _note(
+    context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place, belief: TrustAssessment
+) -> Note:
+    """The new words, with what was said beside the old."""
+    from palazzo.archive.notes import Note
+    from palazzo.features.tasks.task_results import speaker
+    from palazzo.operations import cited_files
+    from palazzo.store import anchors
+
+    meta = _meta(context, drawers[0])
+    field_names = ("importance", "metadata", "anchors", "cited")
+    about: dict[str, object] = {name: meta[name] for name in field_names if name in meta}
+    if request.still_holds:
+        about = {name: value for name, value in about.items() if name not in ("anchors", "cited")}
+        about |= anchors.to_meta(cited_files.refresh_anchors(context, anchors.from_meta(meta)))
+    about["replaces"] = [drawer.id for drawer in drawers]
+    return Note(
+        request.text or "",
+        place,
+        speaker(request.by),
+        belief,
+        str(meta.get("label", "")),
+        context.project.branch,
+        context.project.commit,
+        about=about,
+    )
+
+
+def _meta(context: Context, drawer: Drawer) -> Mapping[str, Any]:
+    """What was said beside the words of a note; nothing of what is none."""
+    from palazzo.store import items
+
+    if drawer.kind != "note":
+        return {}
+    uid = bytes.fromhex(drawer.spans[0].item)
+    with context.reading().database.snapshot() as connection:
+        return items.read_item(connection, items.known_items(connection, [uid])[uid]).meta
+
+
+def _check_cites(context: Context, drawer: Drawer) -> None:
+    """Refuse to cite anew what cites nothing, or what nobody can look at from here."""
+    if not _meta(context, drawer).get("anchors"):
+        raise UsageError(f"{drawer.id} was given no file, so there is nothing to cite anew.")
+    if drawer.place.wing != context.home:
+        raise UsageError(f"{drawer.id} is about files of '{drawer.place.wing}': run this in that project.")
+
+
+def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None) -> TrustAssessment:
+    """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
+    from palazzo.operations.caller_taint import whom_to_believe
+    from palazzo.security.note_taint import assess_trust
+    from palazzo.settings.setting_keys import TRUSTS
+    from palazzo.store import taint_queries
+
+    belief = whom_to_believe(context, wing, *(drawer.place.wing for drawer in drawers))
+    if belief.trust == "user":
+        return belief
+    read = [span.item for drawer in drawers if drawer.trust == "external" for span in drawer.spans]
+    with context.reading().database.snapshot() as connection:
+        untrusted_ids = [uid for item in dict.fromkeys(read) for uid in taint_queries.taint_of(connection, item) or (item,)]
+    trust = max((belief.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
+    return assess_trust(trust, [*belief.tainted_by, *untrusted_ids])
+
+
+def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:
+    from palazzo.index import rule_tags
+
+    return [tag for tag in dict.fromkeys(tag for drawer in drawers for tag in drawer.tags) if not rule_tags.by_rule(tag)]
+
+
+def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group: int, now: Micros) -> int:
+    from palazzo.archive import acts, notes
+    from palazzo.store import change_groups
+
+    row = notes.file(connection, note, now)
+    change_groups.add(connection, group, "note", [row])
+    for tag in tags:
+        acts.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
+    return row
+
+
+OPERATION = Operation("update_drawer", UpdateDrawerRequest, UpdateDrawerResult, update_drawer, writes=True)

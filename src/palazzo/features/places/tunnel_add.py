@@ -1,0 +1,77 @@
+"""tunnel add: link two rooms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.features.places.place_results import TunnelView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+LONGEST_LABEL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelAddRequest:
+    """Which rooms, and what joins them."""
+
+    source: Annotated[
+        str,
+        About(
+            "The room that it leads from: wing/room, or the room's name alone where that says which.", positional=True
+        ),
+    ]
+    target: Annotated[str, About("The room that it leads to.", positional=True)]
+    label: Annotated[str, About("What joins them, in a few words.")] = ""
+    source_drawers: Annotated[
+        tuple[str, ...],
+        About("A drawer that it leads from; may be given several times.", option="--source-drawer", metavar="ID"),
+    ] = ()
+    target_drawers: Annotated[
+        tuple[str, ...],
+        About("A drawer that it leads to; may be given several times.", option="--target-drawer", metavar="ID"),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelAddResult:
+    """The tunnel, and whether it is new."""
+
+    tunnel: TunnelView
+    new: bool
+
+
+def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
+    """Make a tunnel between two rooms, of one wing or of two.
+
+    One that is there already is not made twice. It leads to its rooms whatever they are called later.
+    """
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.features.places.place_results import begin_change, drawers_named, room, tunnel_view
+    from palazzo.knowledge import place_names, tunnels
+    from palazzo.operations.caller_taint import unless_tainted
+    from palazzo.text.names import tidy
+
+    unless_tainted(context, "makes tunnels")
+    label = tidy(request.label)
+    if len(label) > LONGEST_LABEL or not label.isprintable():
+        raise UsageError(f"The label must be at most {LONGEST_LABEL} characters on one line.")
+    database = context.reading().database
+    with database.snapshot() as connection:
+        source, target = (room(context, connection, room_name) for room_name in (request.source, request.target))
+        drawers = drawers_named(connection, request.source_drawers), drawers_named(connection, request.target_drawers)
+    database = context.writing().database
+    label = Guard.of(database).words(label)
+    with database.transaction() as connection:
+        summary = f"{place_names.format_place(source.place)} → {place_names.format_place(target.place)}"
+        change = begin_change(context, connection, "tunnel add", summary)
+        tunnel, new = tunnels.dig(change, source, target, label, drawers)
+        change.count(1)
+    return TunnelAddResult(tunnel_view(tunnel), new)
+
+
+OPERATION = Operation("tunnel_add", TunnelAddRequest, TunnelAddResult, tunnel_add, writes=True)

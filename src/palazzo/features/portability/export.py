@@ -1,0 +1,263 @@
+"""export: write what the palace holds into files of one's own."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from palazzo.errors import PalaceMissing, SchemaTooNew, UsageError
+from palazzo.features.backup import damage
+from palazzo.features.backup.damage import SalvageView
+from palazzo.operations.filters import (
+    External,
+    FiledAs,
+    FromSource,
+    InRoom,
+    InWing,
+    MinImportance,
+    OfKind,
+    OnBranch,
+    Since,
+    Until,
+    WithTags,
+)
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.drawer_listing import Listing
+
+_REPORT_INTERVAL = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """Where to, in which format, and what of it all."""
+
+    out: Annotated[
+        Path,
+        About("A file, packed if it ends in .gz or .zst; - for standard output; of markdown a directory.", True, "OUT"),
+    ]
+    format: Annotated[
+        Literal["jsonl", "markdown"], About("jsonl can be imported and has everything; markdown is for reading.")
+    ] = "jsonl"
+    wing: InWing = None
+    room: InRoom = None
+    kind: OfKind = None
+    since: Since = None
+    until: Until = None
+    branch: OnBranch = None
+    tags: WithTags = ()
+    source: FromSource = None
+    filed_as: FiledAs = ()
+    min_importance: MinImportance = None
+    external: External = True
+    salvage: Annotated[
+        bool, About("Of a damaged palace: write all that can be read, and name what cannot. Everything, as jsonl.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """What was written. `counts` are records of a jsonl by kind; of markdown drawers, facts, tasks and pages."""
+
+    path: str
+    format: str
+    counts: dict[str, int]
+    size: int
+    """Bytes of the file, or of all pages that are in place."""
+    took_s: float
+    filter: dict[str, Any] = field(default_factory=dict)
+    """What the export was limited to, by option; empty where it holds everything."""
+    salvage: SalvageView | None = None
+    """What could not be read, of an export with --salvage."""
+
+
+def export(context: Context, request: ExportRequest) -> ExportResult:
+    """Write the palace into a file of one JSON record per line, or into a tree of pages to read.
+
+    A jsonl holds all truth (items with their bytes, acts, facts, to-dos, diaries, tunnels, times, where each came from)
+    and 'palazzo import' merges it into any palace. Two exports of one palace are the same but for what changed. What
+    was there stays until all is written; nothing but an earlier export is overwritten.
+    """
+    from palazzo.features.portability import known_exports
+    from palazzo.sync.carried_files import STDIN
+
+    began = time.monotonic()
+    out = _out(context, request)
+    if out != STDIN:
+        known_exports.remember(context.palace_path, out)  # first, so that a partial file after a kill is known
+    if request.salvage:
+        return _salvage(context, request, out, began)
+    try:
+        return _export(context, request, out, began)
+    except (UsageError, PalaceMissing, SchemaTooNew):
+        raise
+    except Exception as error:
+        if damage_error := damage.explain(context, error):
+            raise damage_error from error
+        raise
+
+
+def _salvage(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
+    """Export the salvage of a damaged palace."""
+    from palazzo.store.database import Database
+    from palazzo.store.drawer_listing import Listing
+
+    has_other_options = ExportRequest(request.out, salvage=True) != request
+    if has_other_options:
+        raise UsageError("--salvage writes all that can be read, as jsonl. Leave the other options out.")
+    with (
+        damage.open_salvage(context) as (palace, view),
+        contextlib.closing(Database(palace, "read")) as database,
+        database.snapshot() as connection,
+    ):
+        remark = "" if view.is_whole else "(salvage of a damaged palace, with parts missing)"
+        counts = _jsonl(context, connection, Listing(), {}, out, remark)
+    took = round(time.monotonic() - began, 3)
+    return ExportResult(str(out), "jsonl", counts, _size(out), took, {}, view)
+
+
+def _export(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
+    with context.reading().database.snapshot() as connection:
+        listing, filters = _select_drawers(context, connection, request)
+        if request.format == "markdown":
+            counts = _markdown(context, connection, listing, filters, out)
+        else:
+            counts = _jsonl(context, connection, listing, filters, out)
+    took = round(time.monotonic() - began, 3)
+    return ExportResult(str(out), request.format, counts, _size(out), took, filters)
+
+
+def _out(context: Context, request: ExportRequest) -> Path:
+    """Where to write; UsageError for a place where an export would overwrite something else."""
+    from palazzo.sync import export_check
+    from palazzo.sync.carried_files import STDIN
+
+    if request.out == STDIN:
+        if request.format == "markdown":
+            raise UsageError("Markdown is a tree of pages: name a directory instead of -.")
+        if context.trust != "user":
+            raise UsageError("Only a command line has a standard output: name a file.")
+        return STDIN
+    out = context.led_to(request.out)
+    if request.format == "markdown":
+        return out
+    if out.is_dir():
+        raise UsageError(f"{out} is a directory. Name a file in it, or export with --format markdown.")
+    if out.exists() and not (out.is_file() and (out.stat().st_size == 0 or export_check.is_export(out))):
+        raise UsageError(f"{out} is there and no export, and is not overwritten. Name another file.")
+    return out
+
+
+def _select_drawers(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
+    """Which drawers are wanted, and by which options; none of these are given where all are."""
+    from palazzo.features.notes.tag import label
+    from palazzo.features.search import search
+    from palazzo.operations import source_filter
+    from palazzo.settings.setting_keys import TRUSTS
+    from palazzo.store import place_rows
+    from palazzo.store.drawer_listing import Listing
+
+    search.check_importance(request.min_importance)
+    since = search.moment(request.since, context.now, "--since")
+    until = search.moment(request.until, context.now, "--until")
+    if since is not None and until is not None and since >= until:
+        raise UsageError("The time range is inverted: --since must lie before --until.")
+    wing, room = search.check_place(connection, request.wing, request.room, context.notice)
+    filters: dict[str, Any] = {
+        "wing": wing,
+        "room": room,
+        "kind": request.kind,
+        "since": since,
+        "until": until,
+        "branch": request.branch,
+        "tags": sorted(tag.strip().lower() for tag in request.tags),
+        "source": request.source,
+        "filed_as": sorted(label("--filed-as", raw_label) for raw_label in request.filed_as),
+        "min_importance": request.min_importance,
+        "external": None if request.external else False,
+    }
+    sources = None if request.source is None else tuple(source_filter.sources_at(context, connection, request.source))
+    listing = Listing(
+        rooms=place_rows.scope(connection, wing, room).rooms,
+        kind=request.kind,
+        since=since,
+        end_time=until,
+        tags=source_filter.known_tags(connection, request.tags),
+        filed_as=tuple(filters["filed_as"]),
+        least=request.min_importance,
+        trusts=None if request.external else tuple(trust for trust in TRUSTS if trust != "external"),
+        branch=request.branch,
+        sources=sources,
+    )
+    return listing, {name: value for name, value in filters.items() if value not in (None, [])}
+
+
+def _markdown(
+    context: Context, connection: Connection, listing: Listing, filters: dict[str, Any], out: Path
+) -> dict[str, int]:
+    from palazzo.sync import markdown_pages, page_tree
+
+    selection = markdown_pages.PageSelection(listing, filters)
+    with page_tree.open_tree(out) as tree:
+        counts = markdown_pages.write(
+            connection, selection, tree, lambda done, total: context.report("exporting", done, total)
+        )
+    return {"drawers": counts.drawers, "facts": counts.facts, "tasks": counts.tasks, "pages": counts.pages}
+
+
+def _jsonl(
+    context: Context, connection: Connection, listing: Listing, filters: dict[str, Any], out: Path, remark: str = ""
+) -> dict[str, int]:
+    from palazzo.store import redaction_state
+    from palazzo.sync import carried_files, derived_records, export_check, record_lines, record_reader
+    from palazzo.sync.authenticity import Proof
+    from palazzo.sync.record_types import Header
+
+    scope = record_reader.Scope(listing, filters) if filters else None
+    total = record_reader.count(connection)
+    counts: Counter[str] = Counter()
+    proof = Proof(redaction_state.fingerprint_key(connection), export_check.PURPOSE)
+
+    def tell(write: Callable[[bytes], object], kind: str, line: bytes) -> None:
+        write(line)
+        proof.add(line.removesuffix(b"\n"))
+        counts[kind] += 1
+        if not (line_count := counts.total()) % _REPORT_INTERVAL:
+            context.report("exporting", line_count, max(line_count, total))
+
+    with carried_files.open_output(out) as write:
+        for record in record_reader.records(connection, scope):
+            if isinstance(record, Header) and remark:
+                record = replace(record, written_by=f"{record.written_by} {remark}")
+            tell(write, record_lines.kind_of(record), record_lines.to_line(record))
+        for drawer in derived_records.drawers(connection, listing):
+            tell(write, derived_records.KIND, derived_records.to_line(drawer))
+        write(derived_records.to_line(derived_records.End(counts.total(), proof.mac)))
+    return dict(counts)
+
+
+def _size(out: Path) -> int:
+    from palazzo.sync.carried_files import STDIN
+
+    if out == STDIN:
+        return 0
+    if out.is_dir():
+        return sum(page.stat().st_size for page in out.rglob("*.md"))
+    return out.stat().st_size
+
+
+OPERATION = Operation(
+    "export",
+    ExportRequest,
+    ExportResult,
+    export,
+    failed=lambda result: result.salvage is not None and not result.salvage.is_whole,
+)

@@ -1,0 +1,89 @@
+"""check_duplicate: what the palace holds already of a text, before it is filed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.operations.filters import InWing
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDuplicateRequest:
+    """The text, where to look, and how much of it a drawer must say."""
+
+    text: Annotated[str, About("The text; - reads it from standard input.", positional=True, stdin=True)]
+    wing: InWing = None
+    threshold: Annotated[
+        float, About("Which share of the text's runs of three words a drawer must have, from 0 to 1.")
+    ] = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView:
+    """A drawer that says the text, or nearly. `text` is how its words begin where they are `truncated`."""
+
+    id: str
+    similarity: float
+    wing: str
+    room: str
+    kind: str
+    created_at: Micros
+    text: str
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDuplicateResult:
+    """Whether the palace holds the text, and where, the likest first."""
+
+    is_duplicate: bool
+    matches: tuple[MatchView, ...]
+
+
+def check_duplicate(context: Context, request: CheckDuplicateRequest) -> CheckDuplicateResult:
+    """Say whether the palace holds a text already, to the word or nearly. Nothing is filed."""
+    from palazzo.archive.ingest_guard import Guard
+    from palazzo.archive.notes import check_note
+    from palazzo.features.search.drawer_rows import beginning
+    from palazzo.features.search.search import check_place
+    from palazzo.index import duplicates
+
+    check_note(request.text)
+    check_threshold(request.threshold)
+    database = context.reading().database
+    text = Guard.of(database).words(request.text)  # as it would be kept
+    with database.snapshot() as connection:
+        wing, _ = check_place(connection, request.wing, None, context.notice)
+        candidates = duplicates.near(connection, text, wing, request.threshold)
+    matches = []
+    for candidate in candidates:
+        drawer, excerpt = candidate.drawer, beginning(candidate.drawer.text)
+        matches.append(
+            MatchView(
+                id=drawer.id,
+                similarity=round(candidate.similarity, 3),
+                wing=drawer.place.wing,
+                room=drawer.place.room,
+                kind=drawer.kind,
+                created_at=drawer.created_at,
+                text=excerpt,
+                truncated=len(excerpt) < len(drawer.text),
+            )
+        )
+    return CheckDuplicateResult(bool(matches), tuple(matches))
+
+
+def check_threshold(threshold: float) -> None:
+    """Raise UsageError for a likeness that no two texts can have, or that any two have."""
+    if not 0 < threshold <= 1:
+        raise UsageError(f"--threshold is {threshold:g}; it must be above 0, and 1 at most.")
+
+
+OPERATION = Operation("check_duplicate", CheckDuplicateRequest, CheckDuplicateResult, check_duplicate)

@@ -1,0 +1,84 @@
+"""list_drawers: what is filed, the newest first, a page at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.features.search.drawer_rows import DrawerRow
+from palazzo.operations.filters import FiledAs, InRoom, InWing, MinImportance, OfKind, Since, Until, WithTags
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+MOST = 1_000
+"""Drawers that one page may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListDrawersRequest:
+    """Which drawers, and which page of them."""
+
+    wing: InWing = None
+    room: InRoom = None
+    kind: OfKind = None
+    filed_as: FiledAs = ()
+    tags: WithTags = ()
+    since: Since = None
+    before: Until = None
+    min_importance: MinImportance = None
+    limit: Annotated[int, About("How many at most.")] = 20
+    offset: Annotated[int, About("How many of the newest to pass over.")] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListDrawersResult:
+    """A page of drawers, and how many there are in all."""
+
+    drawers: tuple[DrawerRow, ...]
+    total: int
+    limit: int
+    offset: int
+
+
+def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersResult:
+    """List what is filed, the newest first: when, where, what it is and how it begins."""
+    from palazzo.features.branches.branch_labels import Checkout
+    from palazzo.features.notes.tag import label
+    from palazzo.features.search import search
+    from palazzo.features.search.drawer_rows import drawer_rows
+    from palazzo.operations.source_filter import known_tags
+    from palazzo.store import drawer_listing, place_rows
+
+    _check(request)
+    search.check_importance(request.min_importance)
+    since = search.moment(request.since, context.now, "--since")
+    end_time = search.moment(request.before, context.now, "--before")
+    if since is not None and end_time is not None and since >= end_time:
+        raise UsageError("The time range is inverted: --since must lie before --before.")
+    with context.reading().database.snapshot() as connection:
+        wing, room = search.check_place(connection, request.wing, request.room, context.notice)
+        drawer_filter = drawer_listing.Listing(
+            rooms=place_rows.scope(connection, wing, room).rooms,
+            kind=request.kind,
+            since=since,
+            end_time=end_time,
+            tags=known_tags(connection, request.tags),
+            filed_as=tuple(label("--filed-as", raw_label) for raw_label in request.filed_as),
+            least=request.min_importance,
+        )
+        rows = drawer_listing.page(connection, drawer_filter, request.limit, request.offset)
+        total = drawer_listing.count(connection, drawer_filter)
+        return ListDrawersResult(drawer_rows(connection, rows, Checkout(context)), total, request.limit, request.offset)
+
+
+def _check(request: ListDrawersRequest) -> None:
+    if not 1 <= request.limit <= MOST:
+        raise UsageError(f"The limit is {request.limit}; it must be between 1 and {MOST:,}.")
+    if request.offset < 0:
+        raise UsageError(f"The offset is {request.offset}; it must be 0 or more.")
+
+
+OPERATION = Operation("list_drawers", ListDrawersRequest, ListDrawersResult, list_drawers)

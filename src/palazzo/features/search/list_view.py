@@ -1,0 +1,67 @@
+"""How lists of drawers look to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from palazzo.faces.cli.screen import INDENT, Screen
+from palazzo.features.notes.update_drawer import UpdateDrawerResult
+from palazzo.features.search.check_duplicate import CheckDuplicateResult
+from palazzo.features.search.drawer_rows import DrawerRow
+from palazzo.features.search.hit_view import day
+from palazzo.features.search.list_drawers import ListDrawersResult
+from palazzo.text.count_phrases import count_noun
+
+
+def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
+    """Show a page of drawers, and how to get at the next."""
+    rows(screen, result.drawers)
+    end = result.offset + len(result.drawers)
+    if not result.drawers:
+        screen.say(("Nothing there." if not result.total else f"There are only {result.total:,}.", "dim"))
+    elif end < result.total:
+        screen.say((f"{end:,} of {result.total:,}; --offset {end} shows the next", "dim"))
+    else:
+        screen.say((count_noun(result.total, "drawer"), "dim"))
+
+
+def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
+    """Show drawers, two lines each: how the words begin, and what there is to know of them."""
+    for drawer in drawers:
+        screen.say(_words(drawer.text, drawer.truncated), wrap_indent=len(INDENT))
+        marks = (drawer.label, drawer.filed_as, *drawer.tags, "external" if drawer.trust == "external" else "")
+        screen.say(
+            (f"{INDENT}{drawer.id}  {day(drawer.created_at)}  ", "dim"),
+            (f"{drawer.wing}/{drawer.room}", "cyan"),
+            (f"  {drawer.kind}", "dim"),
+            ("".join(f"  {mark}" for mark in marks if mark), "yellow"),
+        )
+
+
+def check_duplicate(screen: Screen, result: CheckDuplicateResult) -> None:
+    """Show which drawers say a text already."""
+    for match in result.matches:
+        screen.say((f"{match.similarity:.2f}  ", "green"), _words(match.text, match.truncated), wrap_indent=len(INDENT))
+        place = f"{match.wing}/{match.room}"
+        screen.say(
+            (f"{INDENT}{match.id}  {day(match.created_at)}  ", "dim"), (place, "cyan"), (f"  {match.kind}", "dim")
+        )
+    if not result.is_duplicate:
+        screen.say("The palace does not hold this.")
+
+
+def update_drawer(screen: Screen, result: UpdateDrawerResult) -> None:
+    """Show what is found now, and instead of what."""
+    place = (f"{result.wing}/{result.room}", "cyan")
+    if result.change is None:
+        screen.say("It is so already, in ", place, f": {result.id}")
+    elif result.replaced:
+        screen.say("Said better in ", place, f": {result.id}")
+        screen.say((f"{INDENT}instead of {' '.join(result.replaced)}", "dim"))
+    else:
+        screen.say("Filed in ", place, f": {result.id}")
+
+
+def _words(text: str, is_cut: bool) -> str:
+    """Words on one line."""
+    return f"{' '.join(text.split())}{' …' if is_cut else ''}"

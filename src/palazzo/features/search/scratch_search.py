@@ -1,0 +1,53 @@
+"""The search operation as a benchmark asks it: in a palace of its own, with an embedder that is open already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from palazzo.bench.retrieval import DEPTH, Answer, Ask, SearchHit, SharedEmbedder
+from palazzo.features.search.search import SearchRequest, search
+from palazzo.index.embedder import Embedder
+from palazzo.operations.context import Context
+
+_PLENTY = 1_000_000
+"""Tokens; how much of a hit is shown is not measured here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRunner:
+    """Searches as `palazzo search` does, under default settings, `without` the stages and signals that are named."""
+
+    without: tuple[str, ...] = ()
+
+    @contextmanager
+    def __call__(self, palace: Path, embedder: Embedder) -> Iterator[Ask]:
+        """Open the palace to be searched."""
+        with _Scratch(palace, embedder) as context:
+            yield lambda question: self._ask(context, question)
+
+    def _ask(self, context: Context, question: str) -> Answer:
+        began = time.perf_counter()
+        result = search(context, SearchRequest(question, limit=DEPTH, budget=_PLENTY, without=self.without))
+        took = (time.perf_counter() - began) * 1000
+        drawer = context.reading().drawer
+        hits = (
+            SearchHit(hit.source.session_id, tuple(span.item for span in drawer(hit.id).spans)) for hit in result.hits
+        )
+        return Answer(tuple(hits), took)
+
+
+class _Scratch(Context):
+    """A context without the user's settings, whose embedder is the run's own."""
+
+    def __init__(self, palace: Path, embedder: Embedder) -> None:
+        nobody = {"PALAZZO_SERVICE": "off", "HOME": str(palace.parent)}
+        super().__init__(palace=palace, cwd=palace.parent, variables=nobody)
+        self._own = embedder
+
+    def open_embedder(self, threads: int = 1) -> Embedder:
+        """Return the run's embedder, which the run closes."""
+        return SharedEmbedder(self._own)

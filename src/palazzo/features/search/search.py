@@ -1,0 +1,387 @@
+"""search: find what was said, decided or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import NoSuchPlace, UsageError
+from palazzo.features.search.hits import (
+    HitView,
+    NeighbourView,
+    ReasonView,
+    SupersededView,
+    TurnView,
+    find_supersessions,
+    source_of,
+    title_of,
+)
+from palazzo.features.service.background_process import start_embedding
+from palazzo.features.tasks.task_results import task_states
+from palazzo.model import Micros
+from palazzo.operations import point_in_time as past
+from palazzo.operations.filters import (
+    External,
+    FiledAs,
+    FromSource,
+    InRoom,
+    InWing,
+    MinImportance,
+    OfKind,
+    OnBranch,
+    Since,
+    Until,
+    WithTags,
+)
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.text.count_phrases import agree, count_noun
+
+if TYPE_CHECKING:
+    from palazzo.features.branches.branch_labels import BranchStatus, Checkout
+    from palazzo.features.search.hit_freshness import CitationSummary
+    from palazzo.index.presentation import Hit, Neighbour, Turn
+    from palazzo.index.query import Query
+    from palazzo.index.search_pipeline import Answer
+    from palazzo.knowledge.place_names import Room, Wing
+    from palazzo.operations.context import Context
+    from palazzo.palace import Palace
+    from palazzo.store.database import Connection
+    from palazzo.store.note_labels import Label
+
+_FILTER_OPTIONS = {name: name for name in ("wing", "room", "kind", "since", "until", "branch", "source")} | {
+    "tags": "tag",
+    "as_of": "as-of",
+    "filed_as": "filed-as",
+    "min_importance": "min-importance",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to look for, and where."""
+
+    query: Annotated[str, About("What to look for, in your own words.", positional=True, words=True)]
+    wing: InWing = None
+    room: InRoom = None
+    kind: OfKind = None
+    since: Since = None
+    until: Until = None
+    branch: OnBranch = None
+    tags: WithTags = ()
+    source: FromSource = None
+    filed_as: FiledAs = ()
+    min_importance: MinImportance = None
+    as_of: Annotated[str | None, About(past.HELP)] = None
+    limit: Annotated[int, About("How many hits at most.")] = 5
+    budget: Annotated[
+        int, About("How many tokens the hits may take together, with what stands beside them.", metavar="TOKENS")
+    ] = 2000
+    external: External = True
+    explain: Annotated[bool, About("Say why each hit is where it is; of an empty answer, what came nearest.")] = False
+    without: Annotated[
+        tuple[str, ...], About("Stages and signals to leave out, to see what they do.", hidden=True)
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where was looked."""
+
+    wing: str | None
+    as_of: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What was found. `below` is what came nearest where nothing did, if it was asked to explain."""
+
+    query: str
+    scope: Scope
+    index: Literal["ready", "keyword-only", "building"]
+    took_ms: float
+    total_candidates: int
+    hits: tuple[HitView, ...]
+    below: tuple[HitView, ...] = ()
+    left_out: int = 0
+    """How many of the best hits the setting `branch_policy` leaves out."""
+    note: Annotated[str, PERSON_ONLY] = ""
+    advice: Annotated[str, PERSON_ONLY] = ""
+    """What to try where nothing was found."""
+    explained: Annotated[bool, PERSON_ONLY] = False
+    floor: Annotated[float, PERSON_ONLY] = 0.0
+    """The score that the best hit must reach."""
+
+
+def search(context: Context, request: SearchRequest) -> SearchResult:
+    """Find drawers by meaning and by words.
+
+    Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
+    """
+    from palazzo.features.branches.branch_labels import Checkout, find_origin
+    from palazzo.features.ledger.usage import session_named
+    from palazzo.features.search.hit_freshness import NOTHING, Files
+    from palazzo.index import query
+    from palazzo.index.score import ASK_FLOOR
+    from palazzo.operations.source_filter import known_tags
+    from palazzo.store import note_labels, use_totals
+
+    now = context.now
+    point_in_time = past.as_of(request.as_of, now)
+    search_query = _query(request, now, point_in_time.end_time)
+    query.check(search_query)
+    palace = past.follow(context, point_in_time)
+    with palace.database.snapshot() as connection:
+        wing, room = check_place(connection, request.wing, request.room, context.notice)
+        known_tags(connection, request.tags)
+        among = _among(context, connection, request)
+        uses = use_totals.rows_used(connection, session_named(context))
+    checkout = Checkout(context)
+    search_query = replace(
+        search_query,
+        wing=wing,
+        room=room,
+        home=context.home,
+        checked_out=checkout.boosted_branch,
+        among=among,
+        used=uses,
+    )
+    answer, left_out = _answer(palace, search_query, checkout)
+    if answer.index != "ready":
+        start_embedding(context, insist=False)
+    with palace.database.snapshot() as connection:
+        all_hits = (*answer.hits, *answer.below)
+        standings = checkout.standings(find_origin(hit.drawer) for hit in all_hits)
+        supersessions = find_supersessions(
+            connection,
+            [hit.drawer.id for hit in all_hits],
+            now if point_in_time.end_time is None else point_in_time.end_time,
+        )
+        labels_by_row = note_labels.labels_of(connection, [hit.row for hit in all_hits])
+        citations = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in all_hits})
+    states = task_states(context, point_in_time, all_hits)
+
+    def view(hit: Hit) -> HitView:
+        uid = hit.drawer.id
+        branch_status = standings[find_origin(hit.drawer)]
+        noted_as = labels_by_row.get(hit.row, note_labels.NO_LABEL)
+        return _view(
+            hit, branch_status, citations.get(uid, NOTHING), supersessions.get(uid), states.get(uid, ""), noted_as
+        )
+
+    return SearchResult(
+        query=request.query,
+        scope=Scope(wing, point_in_time.requested_time),
+        index=answer.index,
+        took_ms=answer.took_ms,
+        total_candidates=answer.total,
+        hits=tuple(view(hit) for hit in answer.hits),
+        below=tuple(view(hit) for hit in answer.below) if request.explain else (),
+        left_out=left_out,
+        note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
+        advice="" if answer.hits else _advice(palace, request, answer),
+        explained=request.explain,
+        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
+    )
+
+
+def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
+    """What the words of a request ask for; the palace has not been asked yet."""
+    from palazzo.index.query import Query
+
+    return Query(
+        text=request.query,
+        wing=request.wing,
+        room=request.room,
+        kind=request.kind or ("note" if request.filed_as or request.min_importance is not None else None),
+        since=moment(request.since, now, "--since"),
+        until=moment(request.until, now, "--until"),
+        branch=request.branch,
+        tags=frozenset(tag.strip().lower() for tag in request.tags),
+        as_of=as_of,
+        limit=request.limit,
+        budget=request.budget,
+        external=request.external,
+        disabled_stages=frozenset(request.without),
+    )
+
+
+def moment(text: str | None, now: Micros, option: str) -> Micros | None:
+    """Read a time of a request; UsageError when it is none."""
+    from palazzo.text.times import parse_when
+
+    if text is None:
+        return None
+    try:
+        return parse_when(text, now)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def check_place(
+    connection: Connection, wing: str | None, room: str | None, notice: Callable[[str], None] | None = None
+) -> tuple[str | None, str | None]:
+    """Return a wing and a room as they are called now; NoSuchPlace for one that does not exist, naming what does.
+
+    `notice` is told of a former name, and where it leads.
+    """
+    from palazzo.knowledge import place_names
+    from palazzo.store import place_rows
+
+    at = None if wing is None else place_names.wing(connection, wing)
+    matches = [] if room is None else _rooms(connection, at, room)
+    if room is not None and not matches:
+        rooms = place_rows.room_names(connection, at.name if at else None)
+        raise NoSuchPlace(f"There is no room '{room}' there. {place_names.instead(room, rooms, 'rooms')}")
+    if len(matches) == 1 and matches[0].former and notice:
+        notice(matches[0].note)
+    elif at is not None and at.note and notice:
+        notice(at.note)
+    if at is not None and len(matches) == 1:
+        return matches[0].place.wing, matches[0].place.room
+    return (at.name if at else None), (matches[0].former or matches[0].place).room if matches else None
+
+
+def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
+    from palazzo.knowledge import place_names
+
+    if at is None:
+        return place_names.rooms_called(connection, room)
+    match = place_names.find_room(connection, at, room)
+    return [] if match is None else [match]
+
+
+def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
+    """Say in one sentence why nothing was found, and what to try."""
+    from palazzo.store import drawers
+
+    options = [f"--{option}" for name, option in _FILTER_OPTIONS.items() if getattr(request, name) not in (None, ())]
+    wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
+    if answer.below:
+        best = max(answer.below, key=lambda hit: hit.score)
+        hint = "" if request.explain else ", or see what came nearest with --explain"
+        return (
+            f"None of {answer.total:,} candidates is likely to answer (the best scores {best.score:.4f}, and"
+            f" {best.floor} is the least): try {wider}{hint}."
+        )
+    with palace.database.snapshot() as connection:
+        if not drawers.count_drawers(connection):
+            return "The palace has no drawers yet: 'palazzo mine DIRECTORY' and 'palazzo feed' fill it."
+    return f"Nothing {'there ' if options else ''}holds any of these words: try {wider}."
+
+
+def _among(context: Context, connection: Connection, request: SearchRequest) -> frozenset[int] | None:
+    """The drawers, live and retired, that the request keeps to by what no index holds; None for all."""
+    from palazzo.features.notes.tag import label
+    from palazzo.operations import source_filter
+    from palazzo.store import drawers, note_labels
+
+    check_importance(request.min_importance)
+    row_sets = []
+    if request.source is not None:
+        row_sets.append(
+            drawers.drawers_of_sources(connection, source_filter.sources_at(context, connection, request.source))
+        )
+    if request.filed_as or request.min_importance is not None:
+        kinds = [label("--filed-as", raw_label) for raw_label in request.filed_as]
+        row_sets.append(note_labels.drawers_labelled(connection, kinds, request.min_importance))
+    return frozenset.intersection(*row_sets) if row_sets else None
+
+
+def check_importance(least: float | None) -> None:
+    """Raise UsageError for an importance that no note can have."""
+    if least is not None and not 0 <= least <= 1:
+        raise UsageError(f"--min-importance is {least:g}; it must be between 0 and 1.")
+
+
+def _answer(palace: Palace, search_query: Query, checkout: Checkout) -> tuple[Answer, int]:
+    """What is found, and how many of the best hits are left out since their branch is not part of what is checked out.
+
+    Where a branch is asked for, that one is shown.
+    """
+    from palazzo.features.branches.branch_labels import find_origin
+
+    answer = palace.search(search_query)
+    if checkout.look is None or search_query.branch is not None:
+        return answer, 0
+    checkout.standings(find_origin(hit.drawer) for hit in (*answer.hits, *answer.below))
+    left_out = sum(checkout.is_hidden(hit.drawer) for hit in answer.hits)
+    if left_out or any(checkout.is_hidden(hit.drawer) for hit in answer.below):
+        answer = palace.search(replace(search_query, look=checkout.look, but=checkout.is_hidden))
+    return answer, left_out
+
+
+def _unshown(left_out: int) -> str:
+    if not left_out:
+        return ""
+    hits = f"{count_noun(left_out, 'hit')} {agree(left_out)}"
+    return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
+
+
+def _view(
+    hit: Hit,
+    branch_status: BranchStatus,
+    summary: CitationSummary,
+    supersession: SupersededView | None,
+    state: str,
+    note_label: Label,
+) -> HitView:
+    drawer = hit.drawer
+    return HitView(
+        id=drawer.id,
+        score=round(hit.score, 4),
+        text=hit.text,
+        truncated=hit.truncated,
+        wing=drawer.place.wing,
+        room=drawer.place.room,
+        kind=drawer.kind,
+        title=title_of(drawer),
+        created_at=drawer.created_at,
+        recorded_at=drawer.recorded_at,
+        role=drawer.role,
+        author=drawer.author,
+        source=source_of(drawer),
+        trust=drawer.trust,
+        branch=drawer.branch,
+        commit=drawer.commit,
+        visibility=branch_status.visibility,
+        freshness=summary.freshness,
+        why=hit.why,
+        turns=_turns(hit.turns),
+        context=tuple(_neighbour(neighbour) for neighbour in hit.context),
+        superseded=supersession,
+        label=branch_status.label,
+        citations=summary.citations,
+        cited=summary.remark,
+        state=state,
+        tags=drawer.tags,
+        filed_as=note_label.filed_as,
+        importance=note_label.importance,
+        length=len(drawer.text) + hit.later,
+        copies=len(hit.copies),
+        reasons=tuple(ReasonView(reason.name, reason.value, reason.most, reason.weight) for reason in hit.reasons),
+    )
+
+
+def _neighbour(neighbour: Neighbour) -> NeighbourView:
+    drawer = neighbour.drawer
+    return NeighbourView(
+        id=drawer.id,
+        position=neighbour.position,
+        hit=neighbour.shown_at,
+        role=drawer.role,
+        author=drawer.author,
+        created_at=drawer.created_at,
+        trust=drawer.trust,
+        text=neighbour.text,
+        truncated=neighbour.truncated,
+        turns=_turns(neighbour.turns),
+        length=len(drawer.text),
+    )
+
+
+def _turns(turns: Sequence[Turn]) -> tuple[TurnView, ...]:
+    return tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in turns)
+
+
+OPERATION = Operation("search", SearchRequest, SearchResult, search, warm=True)

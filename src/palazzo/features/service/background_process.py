@@ -1,0 +1,152 @@
+"""Starting the process that makes vectors in the background, and finding out about it.
+
+It is started detached and never waited for. `PALAZZO_SERVICE=off` (or the setting) keeps it from starting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from palazzo import locks, paths
+from palazzo.client.rpc import address
+from palazzo.errors import PalazzoError
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+EMBEDDING = "palazzo.daemon.embedding_process"
+EMBEDDING_ACTIVITY = "embedding"
+_ACTIVITIES = (EMBEDDING_ACTIVITY, "mending", "anchor", "digest", "mention", "claim")
+"""What the background process does. A failure of one does not stop the others."""
+RECENT_SECONDS = 10.0
+"""Seconds after a call for which an agent is taken to be at work."""
+AFTER_FAILURE = 300.0
+"""Seconds after a failure during which a mere search does not try again."""
+
+
+def lock_file(palace: Path) -> Path:
+    """Return the file that the embedding process of a palace holds."""
+    return palace.with_name(palace.name + ".embedding.lock")
+
+
+def failure_file(variables: Mapping[str, str] = os.environ, activity: str = EMBEDDING_ACTIVITY) -> Path:
+    """Return the file that says why an activity in the background failed last; a success deletes it."""
+    return paths.state_directory(variables) / f"{activity}-failed.txt"
+
+
+def failures(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (activity, reason) for each activity whose last run in the background failed."""
+    for activity in _ACTIVITIES:
+        with contextlib.suppress(OSError):
+            yield activity, failure_file(variables, activity).read_text(encoding="utf-8", errors="replace").strip()
+
+
+def note_failure(activity: str, error: Exception, variables: Mapping[str, str] = os.environ) -> None:
+    """Record for `doctor` and hooks why an activity failed. Of a bug only the type: its message may quote a text."""
+    file = failure_file(variables, activity)
+    reason = str(error) if isinstance(error, PalazzoError) else type(error).__name__
+    with contextlib.suppress(OSError):
+        paths.make_private_directory(file.parent)
+        file.write_text(f"{reason}\n", encoding="utf-8", errors="replace")
+
+
+def note_success(activity: str, variables: Mapping[str, str] = os.environ) -> None:
+    """Record that an activity succeeded."""
+    with contextlib.suppress(OSError):
+        failure_file(variables, activity).unlink(missing_ok=True)
+
+
+def note_call(palace: Path, variables: Mapping[str, str]) -> None:
+    """Note that the service of a palace is being called, for those who then keep out of the way."""
+    with contextlib.suppress(OSError):
+        os.utime(address(str(palace), variables).lock)
+
+
+def was_called_lately(palace: Path, variables: Mapping[str, str] = os.environ) -> bool:
+    """Whether the service of a palace was called in the last seconds."""
+    try:
+        return time.time() - Path(address(str(palace), variables).lock).stat().st_mtime < RECENT_SECONDS
+    except OSError:
+        return False
+
+
+def start_embedding(context: Context, insist: bool = True) -> bool:
+    """Start making the vectors that are pending, unless that is under way or not wanted; say whether it was started.
+
+    Without `insist` a recent failure is not tried again.
+    """
+    if not context.settings.flag("service") or locks.is_held(lock_file(context.palace_path)):
+        return False
+    if not insist and _failed_lately(context.variables):
+        return False
+    database = context.reading().database
+    if database.keeps_back:  # the process would not see what there is to do
+        database.after_commit(lambda: _start_later(context, insist))
+        return False
+    with database.snapshot() as connection:
+        from palazzo.store import vector_rows
+
+        if not vector_rows.any_pending(connection):
+            return False
+    # Held from before it is there: of those who file at the same moment, one starts it.
+    try:
+        lock = locks.try_lock(lock_file(context.palace_path))
+    except OSError:
+        return False  # a directory that cannot be written to: nothing could be kept
+    if lock is None:
+        return False
+    with lock:
+        return _start([sys.executable, "-P", "-m", EMBEDDING, str(context.palace_path)], lock.to_inherit, context)
+
+
+def _start_later(context: Context, insist: bool) -> None:
+    start_embedding(context, insist)
+
+
+def _failed_lately(variables: Mapping[str, str]) -> bool:
+    try:
+        return time.time() - failure_file(variables).stat().st_mtime < AFTER_FAILURE
+    except OSError:
+        return False
+
+
+def _start(command: list[str], handles: tuple[int, ...], context: Context) -> bool:
+    process_options: dict[str, Any] = {"start_new_session": True, "pass_fds": handles}
+    if sys.platform == "win32":
+        process_options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    try:
+        process = subprocess.Popen(  # noqa: S603 - this Python, and this package
+            [*command, *map(str, handles)],
+            cwd=context.palace_path.parent,  # not the caller's directory, which may be on its way out
+            env=_environment(context.variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **process_options,
+        )
+    except OSError:
+        return False  # no room for another process: the next call tries again
+    # A caller that lives on must collect it, or it stays as a zombie when it is done.
+    threading.Thread(target=process.wait, name="palazzo-embedding", daemon=True).start()
+    return True
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The caller's environment, with import paths that hold wherever the process runs.
+
+    A service's callers do not say theirs: then it is those by which this process has found the package.
+    """
+    environment = dict(variables)
+    python_path = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
+    if python_path:
+        parts = python_path.split(os.pathsep)
+        environment["PYTHONPATH"] = os.pathsep.join(str(Path(part).absolute()) for part in parts if part)
+    return environment

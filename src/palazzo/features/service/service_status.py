@@ -1,0 +1,72 @@
+"""service status: whether the background process runs, and how it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.features.service.service_state import PrintUnit, ServiceState
+from palazzo.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatusRequest:
+    """Whether to say how it is, or how a system would start it."""
+
+    print_unit: PrintUnit = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatusResult:
+    """The service, whether the settings allow one, where its log is, and the unit file that was asked for.
+
+    `former_services` are those of earlier versions that run for this palace at other addresses. `trouble` says why no
+    service answers although one should.
+    """
+
+    service: ServiceState
+    wanted: bool
+    log: Path
+    unit: str = ""
+    former_services: tuple[ServiceState, ...] = ()
+    trouble: str = ""
+
+
+def service_status(context: Context, request: ServiceStatusRequest) -> ServiceStatusResult:
+    """Say whether the background service of this palace runs, and how it is."""
+    from palazzo.features.service.service_state import former_states, log_file, state_of, unit
+
+    unit_text = unit(context, request.print_unit) if request.print_unit is not None else ""
+    log = log_file(context.palace_path, context.variables)
+    state = state_of(context)
+    trouble = "" if state.running else _trouble(context)
+    is_allowed = context.settings.flag("service")
+    return ServiceStatusResult(state, is_allowed, log, unit_text, former_states(context), trouble)
+
+
+def _trouble(context: Context) -> str:
+    """Return why no service answers; empty if none runs and nothing prevents a start."""
+    from palazzo.client import rpc
+    from palazzo.errors import ServiceUnavailable
+    from palazzo.features.service.service_state import address_of
+
+    address = address_of(context)
+    try:
+        rpc.check_directory(address)
+    except FileNotFoundError:
+        return ""
+    except (ServiceUnavailable, OSError) as error:
+        return str(error)
+    if not rpc.is_starting(address):
+        return ""
+    return (
+        f"A process holds {address.lock}, but no service answers: it is starting, or it hangs. If this does not change,"
+        " end that process; 'fuser' with this file shows which process it is."
+    )
+
+
+OPERATION = Operation("service_status", ServiceStatusRequest, ServiceStatusResult, service_status)

@@ -1,0 +1,61 @@
+"""How the background service looks to a person."""
+
+from __future__ import annotations
+
+from palazzo.faces.cli.screen import Screen
+from palazzo.features.service.service_start import ServiceStartResult
+from palazzo.features.service.service_state import ServiceState
+from palazzo.features.service.service_status import ServiceStatusResult
+from palazzo.features.service.service_stop import ServiceStopResult
+from palazzo.text.count_phrases import count_noun
+from palazzo.text.times import to_iso
+
+
+def service_start(screen: Screen, result: ServiceStartResult) -> None:
+    """Show that it runs, or the unit file that was asked for."""
+    if result.unit:
+        screen.bytes(result.unit.encode())
+        return
+    screen.say(f"The service {'was started' if result.started else 'runs already'}: process {result.service.pid}.")
+
+
+def service_stop(screen: Screen, result: ServiceStopResult) -> None:
+    """Show what was ended."""
+    processes = [*([] if result.pid is None else [result.pid]), *result.former_pids]
+    for pid in processes:
+        screen.say(f"The service has ended: process {pid}.")
+    if not processes:
+        screen.say("No service was running.")
+
+
+def service_status(screen: Screen, result: ServiceStatusResult) -> None:
+    """Show how it is, or the unit file that was asked for."""
+    if result.unit:
+        screen.bytes(result.unit.encode())
+        return
+    state = result.service
+    for service in result.former_services:
+        screen.say(
+            f"Another service runs for this palace: process {service.pid}, version {service.version},"
+            f" at {service.address}. 'palazzo service stop' ends it."
+        )
+    if result.trouble:
+        screen.say(result.trouble)
+        return
+    if not state.running:
+        explanation = "it is started when something needs it" if result.wanted else "the settings keep it off"
+        screen.say(f"No service is running; {explanation}.")
+        return
+    rows = [
+        ("process", f"{state.pid}, version {state.version}, since {to_iso(state.since) if state.since else '?'}"),
+        ("memory", f"{state.memory_mb:,} MB"),
+        ("calls", _calls(state)),
+        ("watching", "yes" if state.watching else "no"),
+        ("address", state.address),
+        ("log", str(result.log)),
+    ]
+    screen.table(("", ""), [((name, "dim"), value) for name, value in rows])
+
+
+def _calls(state: ServiceState) -> str:
+    return f"{state.calls:,} carried out, {state.busy:,} under way, {count_noun(state.clients, 'client')} connected"

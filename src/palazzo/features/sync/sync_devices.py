@@ -1,0 +1,156 @@
+"""sync devices: which devices may write to this palace by its remotes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.device_rows import DeviceRow, Right
+
+GrantableRight = Literal["add", "change", "erase"]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncDevicesRequest:
+    """Whether to list devices, or which one to trust or to forget."""
+
+    action: Annotated[
+        Literal["list", "trust", "forget"],
+        About("list, trust or forget.", positional=True),
+    ] = "list"
+    device: Annotated[str | None, About("The device to trust or to forget: its name or its id.", positional=True)] = (
+        None
+    )
+    may: Annotated[
+        GrantableRight | None,
+        About(
+            "What a trusted device may do: add records; also change what is there (forget, move, approve, rename, "
+            "merge, undo); also erase, which is the default.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncDevice:
+    """A device: the words of its key, what it may do, and when, by its clock, it wrote what was last heard of it.
+
+    `words` is empty until it has signed. `may` is `nothing` for one that was removed, and `waits` for one that nobody
+    has introduced.
+    """
+
+    id: str
+    name: str
+    words: str
+    may: Literal["add", "change", "erase", "nothing", "waits"]
+    heard_at: Micros | None
+    is_this: bool
+    refused: str | None
+    """Why the last pull refused its segments, or some of its records."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncDevicesResult:
+    """The devices, this one first; and the one that was trusted or removed."""
+
+    devices: tuple[SyncDevice, ...]
+    trusted: str | None = None
+    removed: str | None = None
+
+
+def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesResult:
+    """List the devices that write to this palace, let one write, or take nothing from it any more.
+
+    A device that joins with the key file, or with the key or passphrase of a sealed remote, is trusted. Any other
+    waits: compare the words that this command shows on both devices, then trust it. All devices refuse what a forgotten
+    device writes from then on, and earlier key files no longer introduce anybody. What it has written before stays.
+    """
+    if request.action == "list":
+        if request.device is not None or request.may is not None:
+            raise UsageError("Say what to do with the device: 'palazzo sync devices trust NAME' or 'forget NAME'.")
+        with context.reading().database.snapshot() as connection:
+            return SyncDevicesResult(list_devices(connection))
+    if request.device is None:
+        raise UsageError(f"Name the device: 'palazzo sync devices {request.action} NAME'.")
+    if request.action == "forget" and request.may is not None:
+        raise UsageError("A device that is forgotten may do nothing; leave --may out.")
+    palace = context.writing()
+    with palace.database.transaction() as connection:
+        row = _find_device(connection, request.device)
+        may: Right = "nothing" if request.action == "forget" else request.may or "erase"
+        _decide(connection, row, may, palace.clock())
+        devices = list_devices(connection)
+    device_name = row.name or row.uid.hex()
+    return SyncDevicesResult(devices, *((None, device_name) if may == "nothing" else (device_name, None)))
+
+
+def list_devices(connection: Connection) -> tuple[SyncDevice, ...]:
+    """Return all devices that are known, or were refused; this one first."""
+    from palazzo.security.device_keys import fingerprint
+    from palazzo.store import device_rows as store
+    from palazzo.sync import device_pairing
+
+    own = device_pairing.device_id(connection)
+    reasons = {refusal.device: refusal.reason for refusal in store.refusals(connection)}
+    rows = {uid: store.DeviceRow(uid) for uid in reasons} | store.rows(connection)
+    rows.setdefault(own, store.DeviceRow(own, may="erase"))
+    rows[own].name = device_pairing.device_name(connection)
+    return tuple(
+        SyncDevice(
+            row.uid.hex(),
+            row.name,
+            fingerprint(row.public_key),
+            row.may or "waits",
+            None if row.heard_at is None else Micros(row.heard_at),
+            row.uid == own,
+            reasons.get(row.uid),
+        )
+        for row in sorted(rows.values(), key=lambda row: (row.uid != own, row.name, row.uid))
+    )
+
+
+def _find_device(connection: Connection, name: str) -> DeviceRow:
+    """The other device of that name, or whose id begins so."""
+    from palazzo.store import device_rows as store
+    from palazzo.sync import device_pairing
+
+    own = device_pairing.device_id(connection)
+    rows_by_id = {refusal.device: store.DeviceRow(refusal.device) for refusal in store.refusals(connection)}
+    rows_by_id |= store.rows(connection)
+    rows = [row for row in rows_by_id.values() if row.uid != own]
+    matches = [row for row in rows if row.name == name] or [row for row in rows if row.uid.hex().startswith(name)]
+    if len(matches) > 1:
+        raise AmbiguousId(name, [f"{row.uid.hex()} ({row.name or 'unnamed'})" for row in matches])
+    if not matches:
+        if own.hex().startswith(name) or name == device_pairing.device_name(connection):
+            raise UsageError("That is this device itself; run it on another device.")
+        raise NotFound(f"No other device is called '{name}'; 'palazzo sync devices' lists them.")
+    return matches[0]
+
+
+def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micros) -> None:
+    """Let a device do what the person says, from now on."""
+    from palazzo.store import device_rows as store
+    from palazzo.sync import device_pairing, device_register
+
+    own = device_pairing.device_id(connection)
+    own_row = device_register.own_row(connection, own, device_pairing.device_name(connection))
+    former_right = row.may
+    row.may, row.decided_by, row.decided_at = may, own, max(decided_at, row.decided_at + 1)
+    store.keep(connection, row)
+    store.forget_refusals(connection, row.uid)
+    if may == "nothing":
+        own_row.invitations_from = max(decided_at, device_register.invitations_from(store.rows(connection))) + 1
+        store.keep(connection, own_row)
+        store.tell_again(connection, row.uid)
+    elif store.RIGHTS.index(may) > store.RIGHTS.index(former_right):
+        store.read_anew(connection, row.uid)
+
+
+OPERATION = Operation("sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True, steps=True)

@@ -1,0 +1,139 @@
+"""sync pull: take in what other devices have brought to remotes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.remote_rows import RemoteRow
+    from palazzo.sync.pull import PullOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPullRequest:
+    """Which remote, and whether to take anything in."""
+
+    remote: Annotated[str | None, About("The remote's name; all remotes if left out.", positional=True)] = None
+    dry_run: Annotated[bool, About("Only say what would come.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PulledView:
+    """What came from one remote, or would: from which devices, and what merging it did, by kind of record.
+
+    `conflicts` are the ids of conflicts of facts that it found, as in 'palazzo kg conflicts'. `erased` is how many
+    erasures of other devices were carried out here, `missing` how many records refer to what no device has told yet.
+    `notes` are sentences about devices: whose clock is wrong, of which something has not arrived yet.
+    """
+
+    remote: str
+    devices: tuple[str, ...]
+    segments: int
+    bytes: int
+    added: dict[str, int]
+    changed: dict[str, int]
+    conflicts: tuple[str, ...]
+    erased: int
+    missing: int
+    notes: tuple[str, ...]
+    variants: tuple[str, ...] = ()
+    """Ids of items whose text differs here and there: the text that is here was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPullResult:
+    """What came from each remote; files besides the palace that held what another device erased."""
+
+    dry_run: bool
+    remotes: tuple[PulledView, ...]
+    removed: tuple[str, ...] = ()
+    """Files that are gone."""
+    mend: tuple[str, ...] = ()
+    """Files of yours that still hold it."""
+
+
+def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
+    """Take in what other devices have brought to a remote, and what they have erased.
+
+    Nothing here is overwritten: of what two devices say differently both is kept, and shown as a conflict.
+    """
+    from palazzo.features.sync.remote_access import one_at_a_time, select_remotes
+
+    select_remotes(context, request.remote)
+    with one_at_a_time(context):
+        remotes = select_remotes(
+            context, request.remote
+        )  # as they are by now: whoever was waited for may have changed them
+        views = tuple(pull_from(context, remote, request.dry_run) for remote in remotes)
+        removed, mend = ((), ()) if request.dry_run else finish(context)
+    return SyncPullResult(request.dry_run, views, removed, mend)
+
+
+def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> PulledView:
+    """Take in what stands at one remote; the caller holds the right to sync, and calls `finish` at last."""
+    from palazzo.features.sync.remote_access import connect_remote
+    from palazzo.knowledge import conflict_detection
+    from palazzo.sync import pull
+
+    at = connect_remote(context, remote)
+    palace = context.writing()
+    pull_result: PullOutcome = pull.pull(
+        at.database,
+        remote,
+        at.transport,
+        at.palace,
+        at.device,
+        palace.clock,
+        palace.machine_clock,
+        cipher=at.key,
+        dry_run=dry_run,
+        progress=context.report,
+    )
+    if pull_result.conflicts and not dry_run:  # what dismisses one may have come with it
+        with at.database.snapshot() as connection:
+            stand = {entry.uid for entry, stands in conflict_detection.list_conflicts(connection) if stands}
+        pull_result.conflicts = [entry for entry in pull_result.conflicts if entry in stand]
+    names = pull.names_of(at.database)
+    skews = [skew.sentence(names.get(device, "")) for device, skew in sorted(pull_result.skews.items())]
+    forks = [
+        f"Two palaces have written to the chain of device {names.get(entry) or entry[:8]}: one is a copy of the other; run "
+        f"'palazzo sync init {at.transport.address} --new-device' in one of them."
+        for entry in sorted(pull_result.forks)
+    ]
+    return PulledView(
+        remote.name,
+        tuple(sorted(pull_result.devices)),
+        pull_result.segments,
+        pull_result.bytes,
+        dict(sorted(pull_result.added.items())),
+        dict(sorted(pull_result.changed.items())),
+        tuple(pull_result.conflicts),
+        pull_result.erasure_count,
+        pull_result.missing,
+        (*skews, *forks, *(pull_result.lag_reasons[entry] for entry in sorted(pull_result.lag_reasons))),
+        tuple(sorted(pull_result.variants)),
+    )
+
+
+def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Clear this machine's files of what other devices erased, and have vectors made for what came."""
+    from palazzo.features.erase.erase import clear
+    from palazzo.features.service.background_process import start_embedding
+    from palazzo.store import tombstones
+
+    with context.writing().database.snapshot() as connection:
+        has_pending_erasures = bool(tombstones.find_pending_erasures(connection))
+    removed: tuple[str, ...] = ()
+    files_to_mend: tuple[str, ...] = ()
+    if has_pending_erasures:
+        _, trace_result, backups = clear(context)
+        removed, files_to_mend = trace_result.removed, (*trace_result.remaining, *backups.left)
+    start_embedding(context)
+    return removed, files_to_mend
+
+
+OPERATION = Operation("sync_pull", SyncPullRequest, SyncPullResult, sync_pull, writes=True, steps=True)

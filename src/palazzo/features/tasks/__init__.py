@@ -1,0 +1,1 @@
+"""The feature `tasks`: its operations, their requests and results, and how a terminal shows them."""

@@ -1,0 +1,61 @@
+"""todo add: state what is to be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.features.tasks.task_results import TodoView
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TodoAddRequest:
+    """What is to be done, where, and until when."""
+
+    text: Annotated[str, About("What is to be done; - reads it from standard input.", positional=True, stdin=True)]
+    wing: Annotated[str | None, About("File it in this wing instead of the project's.")] = None
+    due: Annotated[
+        str | None, About("Until when: friday, 2026-03-04, 'tomorrow 17:00', 'in 2 days'.", metavar="WHEN")
+    ] = None
+    by: Annotated[str, About("Who states it: an agent's or a person's name.", metavar="NAME")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TodoAddResult:
+    """The to-do as it was filed, and the drawer that search finds it by."""
+
+    todo: TodoView
+    drawers: tuple[str, ...]
+
+
+def todo_add(context: Context, request: TodoAddRequest) -> TodoAddResult:
+    """Add a to-do to a project.
+
+    It is found by search like a note, and wake-up tells of it until it is done. A day that is named belongs to it:
+    what is due on Friday is overdue on Saturday.
+    """
+    from palazzo.archive import archive_reader, task_notes
+    from palazzo.archive.notes import Note
+    from palazzo.features.notes.remember import wing_to_file_in
+    from palazzo.features.tasks.task_results import check_text, file_task, speaker, todo_view
+    from palazzo.model import Place
+    from palazzo.operations.caller_clock import to_come
+    from palazzo.operations.caller_taint import whom_to_believe
+
+    check_text("to-do", request.text)
+    by = speaker(request.by)
+    belief = whom_to_believe(context, request.wing)
+    due_at = None if request.due is None else to_come(context, "--due", request.due).end
+    place = Place(wing_to_file_in(context, request.wing), task_notes.ROOMS["todo"])
+    project = context.project
+    note = Note(request.text, place, by, belief, branch=project.branch, commit=project.commit, shelf="todo")
+    task = file_task(context, note, "todo", due_at, "todo add")
+    with context.reading().database.snapshot() as connection:
+        return TodoAddResult(todo_view(task, context.now), tuple(archive_reader.drawers_of_item(connection, task.item)))
+
+
+OPERATION = Operation("todo_add", TodoAddRequest, TodoAddResult, todo_add, writes=True)

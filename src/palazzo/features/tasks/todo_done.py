@@ -1,0 +1,50 @@
+"""todo done: say that something is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.features.tasks.task_results import TodoView
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TodoDoneRequest:
+    """Which to-dos."""
+
+    ids: Annotated[
+        tuple[str, ...],
+        About("Ids of to-dos, or their beginnings; also of their drawers.", positional=True, option="ID"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class TodoDoneResult:
+    """The to-dos that are done now, and those that were closed before, which stay as they were."""
+
+    done: tuple[TodoView, ...]
+    before: tuple[TodoView, ...]
+
+
+@marks_taint
+def todo_done(context: Context, request: TodoDoneRequest) -> TodoDoneResult:
+    """Say that to-dos are done.
+
+    All of them or, where an id names none, none of them. 'palazzo undo' opens them again.
+    """
+    from palazzo.features.tasks.task_results import close, todo_view
+
+    outcome = close(context, "todo", request.ids, "done", "todo done")
+    now = context.now
+    return TodoDoneResult(
+        tuple(todo_view(task, now) for task in outcome.closed),
+        tuple(todo_view(task, now) for task in outcome.closed_earlier),
+    )
+
+
+OPERATION = Operation("todo_done", TodoDoneRequest, TodoDoneResult, todo_done, writes=True)

@@ -1,0 +1,64 @@
+"""todo list: what is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.features.tasks.task_results import TodoView
+from palazzo.operations import point_in_time as past
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class TodoListRequest:
+    """Whose to-dos, and whether closed ones too."""
+
+    wing: Annotated[str | None, About("Those of this wing instead of the project's.")] = None
+    everywhere: Annotated[bool, About("Those of all wings.")] = False
+    all: Annotated[bool, About("Also those that are done or dropped.")] = False
+    as_of: Annotated[str | None, About(past.HELP)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TodoListResult:
+    """To-dos: open ones first, of these what is due first; `wing` is null for all wings."""
+
+    wing: str | None
+    todos: tuple[TodoView, ...]
+    open: int
+    as_of: str | None
+
+
+def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
+    """List the to-dos of a project, what is due first.
+
+    In a directory whose project the palace does not know they are those of all wings.
+    """
+    from palazzo.errors import UsageError
+    from palazzo.features.branches.branch_labels import Checkout
+    from palazzo.features.search.search import check_place
+    from palazzo.features.tasks.task_results import todo_view
+    from palazzo.store import task_rows
+    from palazzo.text.times import to_iso
+
+    if request.everywhere and request.wing is not None:
+        raise UsageError("Give --wing for one wing, or --everywhere for all; not both.")
+    point_in_time = past.as_of(request.as_of, context.now)
+    with past.reading(context, point_in_time) as connection:
+        wing_name, _ = check_place(connection, request.wing, None, context.notice)
+        wing = None if request.everywhere else wing_name or context.home
+        todos = task_rows.tasks(connection, "todo", wing, includes_closed=request.all)
+        standings = Checkout(context).of_ids(connection, [task.uid for task in todos])
+    views = tuple(
+        replace(todo_view(task, point_in_time.end_time or context.now), label=standings[task.uid].label)
+        for task in todos
+    )
+    as_of_text = None if point_in_time.requested_time is None else to_iso(point_in_time.requested_time)
+    return TodoListResult(wing, views, sum(view.state == "open" for view in views), as_of_text)
+
+
+OPERATION = Operation("todo_list", TodoListRequest, TodoListResult, todo_list)

@@ -1,0 +1,71 @@
+"""quarantine approve: a person lets what came from outside, or was written after it, be told to agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineApproveRequest:
+    """What to approve."""
+
+    ids: Annotated[
+        tuple[str, ...], About("Ids of notes, drawers or facts, or their beginnings.", positional=True, option="ID")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineApproveResult:
+    """What is believed now: drawers, and facts. `change` is what 'palazzo undo' takes back."""
+
+    drawers: tuple[str, ...]
+    facts: tuple[str, ...]
+    change: str
+
+
+def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> QuarantineApproveResult:
+    """Believe what is in quarantine. Only a person can, not an agent; 'palazzo undo' takes it back.
+
+    A note or a fact then counts as its agent's, words from outside count as a tool's.
+    """
+    from palazzo.archive import acts, archive_reader
+    from palazzo.features.facts.fact_results import ACTOR, change
+    from palazzo.features.trust.quarantine_rows import only_a_person, resolve_selection
+    from palazzo.operations.source_filter import AT_ONCE
+    from palazzo.store import change_groups, fact_rows
+
+    only_a_person(context, "approves")
+    with context.reading().database.snapshot() as connection:
+        selection = resolve_selection(connection, request.ids)
+    palace = context.writing()
+    group = palace.begin_group(ACTOR, "quarantine approve")
+    for start in range(0, len(selection.drawers), AT_ONCE):
+        with palace.database.transaction() as connection:
+            rows = [archive_reader.resolve_drawer(connection, entry) for entry in selection.drawers[start : start + AT_ONCE]]
+            acts.act_on_drawers(connection, "approve", rows, ACTOR, context.now, {}, group)
+            change_groups.count(connection, group, len(rows))
+    with palace.database.transaction() as connection:
+        fact_change = change(context, connection, "quarantine approve", group)
+        for entry in selection.facts:
+            sources = fact_rows.sources_of(connection, [entry.row])[entry.row]
+            fact_change.retire(entry)
+            new_sources = (
+                source._replace(trust="agent") if source.trust == "external" else source for source in sources
+            )
+            fact_change.record(
+                entry.fact, entry.valid_from, entry.valid_to, entry.confidence, new_sources, entry.superseded_by
+            )
+        fact_change.count(len(selection.facts))
+        uid = change_groups.read(connection, group).uid
+    return QuarantineApproveResult(selection.drawers, tuple(entry.uid for entry in selection.facts), uid)
+
+
+OPERATION = Operation(
+    "quarantine_approve", QuarantineApproveRequest, QuarantineApproveResult, quarantine_approve, writes=True
+)

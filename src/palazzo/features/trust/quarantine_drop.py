@@ -1,0 +1,48 @@
+"""quarantine drop: a person forgets what came from outside, or was written after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineDropRequest:
+    """What to drop."""
+
+    ids: Annotated[
+        tuple[str, ...], About("Ids of notes, drawers or facts, or their beginnings.", positional=True, option="ID")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineDropResult:
+    """What is found no longer: drawers, and facts; and facts that hold again. `change` is what an undo takes back."""
+
+    drawers: tuple[str, ...]
+    facts: tuple[str, ...]
+    restored: tuple[str, ...]
+    change: str
+
+
+def quarantine_drop(context: Context, request: QuarantineDropRequest) -> QuarantineDropResult:
+    """Forget what is in quarantine. Only a person can, not an agent; 'palazzo undo' takes it back.
+
+    What a dropped fact had superseded holds again.
+    """
+    from palazzo.features.trust import revocation
+    from palazzo.features.trust.quarantine_rows import only_a_person, resolve_selection
+
+    only_a_person(context, "drops")
+    with context.reading().database.snapshot() as connection:
+        selection = resolve_selection(connection, request.ids)
+    result = revocation.withdraw(context, selection, "quarantine drop", "dropped")
+    return QuarantineDropResult(selection.drawers, result.facts, result.restored, result.change)
+
+
+OPERATION = Operation("quarantine_drop", QuarantineDropRequest, QuarantineDropResult, quarantine_drop, writes=True)

@@ -1,0 +1,138 @@
+"""The quarantine: what was written by agents that had met words from outside, until a person has judged it.
+
+It is found by search and labelled, and never put before an agent unasked. Only a person judges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.model import Micros
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.fact_rows import Version
+
+_ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>`\\)\]}]+", re.IGNORECASE)
+_TRAILING = ".,;:!?"
+
+
+@dataclass(frozen=True, slots=True)
+class CauseView:
+    """An item from outside: its id, and where it came from (an address, else a tool's name or a file's)."""
+
+    id: str
+    origin: str
+
+
+class QuarantineSelection(NamedTuple):
+    """What a person names to judge it: drawers by their ids, and facts as they stand."""
+
+    drawers: tuple[str, ...]
+    facts: tuple[Version, ...]
+
+
+def only_a_person(context: Context, verb: str) -> None:
+    """Raise unless a person calls; `verb` is what only a person does."""
+    from palazzo.operations.caller_taint import speaks
+
+    if speaks(context) != "user":
+        raise UsageError(
+            f"Only a person {verb} what came from outside, and this is an agent's shell: "
+            "type the command in a terminal of your own."
+        )
+
+
+def resolve_selection(connection: Connection, prefixes: Sequence[str]) -> QuarantineSelection:
+    """Return what ids name of what is not believed. Raises NotFound or AmbiguousId; UsageError for what is believed."""
+    drawers: dict[str, None] = {}
+    facts: dict[int, Version] = {}
+    for prefix in prefixes:
+        fact = _fact(connection, prefix)
+        if fact is not None:
+            facts[fact.row] = fact
+        else:
+            drawers.update(dict.fromkeys(_drawers(connection, prefix)))
+    return QuarantineSelection(tuple(drawers), tuple(facts.values()))
+
+
+def _fact(connection: Connection, prefix: str) -> Version | None:
+    from palazzo.archive.archive_reader import id_bounds
+    from palazzo.store import drawers, items
+    from palazzo.store import fact_rows as facts
+
+    low, high = id_bounds(prefix)
+    fact_rows = [(row, uid.hex()) for row, uid in facts.facts_between(connection, low, high, 9)]
+    item_ids = [uid.hex() for _, uid in drawers.find_drawers(connection, low, high, 9)]
+    item_ids += [uid.hex() for uid in items.resolve_item_prefix(connection, low, high, 9)]
+    if not fact_rows:
+        return None
+    if len(fact_rows) + len(item_ids) > 1:
+        raise AmbiguousId(prefix, [*(uid for _, uid in fact_rows), *item_ids])
+    ((row, uid),) = fact_rows
+    version = facts.live_version(connection, row)
+    if version is None:
+        raise NotFound(f"The fact {uid} is believed no longer.")
+    if facts.trust_of(facts.sources_of(connection, [version.row])[version.row]) != "external":
+        raise UsageError(f"The fact {uid} is not in quarantine: somebody is believed who states it.")
+    return version
+
+
+def _drawers(connection: Connection, prefix: str) -> list[str]:
+    from palazzo.archive import archive_reader
+    from palazzo.operations import source_filter
+
+    drawer_ids = source_filter.resolve_drawers(connection, [prefix])
+    rows = {drawer_id: archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in drawer_ids}
+    read = archive_reader.read_drawers(connection, list(rows.values()))
+    outside = [drawer_id for drawer_id in drawer_ids if read[rows[drawer_id]].trust == "external"]
+    if not outside:
+        raise UsageError(f"'{prefix}' is not in quarantine: its words are believed already.")
+    return outside
+
+
+# --- where it came from ------------------------------------------------------------------------------------
+
+
+def causes(connection: Connection, uids: Iterable[str]) -> dict[str, CauseView]:
+    """Return by id where items from outside came from; those that are gone are left out."""
+    from palazzo.store import drawers, items
+
+    item_rows = items.known_items(connection, [bytes.fromhex(uid) for uid in dict.fromkeys(uids)])
+    views = {}
+    for uid, row in item_rows.items():
+        origins = (origin_of(connection, drawer)[0] for drawer in drawers.drawers_of_items(connection, [row]))
+        views[uid.hex()] = CauseView(uid.hex(), next(filter(None, origins), "unknown"))
+    return views
+
+
+def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
+    """Return where the words of a drawer came from, and when: the address that a call names, else who brought them."""
+    from palazzo.archive import archive_reader
+    from palazzo.store import drawers, items
+
+    read = archive_reader.read_drawer(connection, drawer)
+    if read.kind == "tool":
+        rows = dict.fromkeys(item for item, _, _ in drawers.drawer_spans(connection, drawer))
+        for source_item in (items.read_item(connection, row) for row in rows):
+            calls = (part for part in source_item.parts if part.kind == "tool_call" and part.name == read.title)
+            for address in (address_in(source_item.text[part.start : part.end]) for part in calls):
+                if address:
+                    return address, read.created_at
+        return read.title or "a tool", read.created_at
+    if read.role == "quoted":
+        return "quoted in a person's message", read.created_at
+    if read.kind in ("exchange", "message"):
+        return "said after words from outside", read.created_at
+    return read.title or read.source.uri, read.created_at
+
+
+def address_in(call: str) -> str:
+    """Return the first address that a call names; empty where it names none."""
+    match = _ADDRESS.search(call)
+    return match[0].rstrip(_TRAILING) if match else ""

@@ -1,0 +1,162 @@
+"""What is derived from words from outside: they themselves, what was said after them, what was written under them.
+
+A page is known by its address or id, a file or a session by its source. What an agent said after the page, until a
+person spoke again, and notes and facts whose writer had met it, whoever has approved them since; and what was written
+by those who had met such a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.errors import NotFound
+from palazzo.security.note_taint import from_outside
+
+if TYPE_CHECKING:
+    from palazzo.features.trust.quarantine_rows import QuarantineSelection
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+_AT_ONCE = 500
+_MAX_OFFSET = 1 << 62
+
+
+class _Seed(NamedTuple):
+    """A stretch of an item: its row and id."""
+
+    row: int
+    uid: str
+    start: int
+    end: int
+
+
+class Descendants(NamedTuple):
+    """What is to go: drawers and facts, and the ids of the items that everything in it is derived from."""
+
+    chosen: QuarantineSelection
+    items: frozenset[str]
+
+
+def derived_from(context: Context, connection: Connection, origin: str) -> Descendants:
+    """Return what is derived from an address, an id or a source. Raises NotFound where nothing came from there."""
+    from palazzo.features.trust.quarantine_rows import QuarantineSelection
+    from palazzo.store import fact_rows, taint_queries
+
+    seeds = _with_reports(connection, list(_seeds(context, connection, origin)))
+    rows = dict.fromkeys(
+        row for seed in seeds for row in taint_queries.drawers_at(connection, seed.row, seed.start, seed.end)
+    )
+    rows.update(dict.fromkeys(row for seed in seeds for row in taint_queries.find_tainted_replies(connection, seed.row)))
+    every = frozenset(seed.uid for seed in seeds)
+    while new := [record for record in taint_queries.written_under(connection, every) if record.item not in every]:
+        rows.update(dict.fromkeys(row for record in new for row in record.drawers))
+        every |= {record.item for record in new}
+    versions = [fact_rows.read_version(connection, row) for row in taint_queries.stated_under(connection, every)]
+    return Descendants(QuarantineSelection(tuple(_ids(connection, rows)), tuple(versions)), every)
+
+
+def _with_reports(connection: Connection, seeds: Sequence[_Seed]) -> list[_Seed]:
+    """What sub-agents had met, they have reported: to whom, goes on from there."""
+    from palazzo.store import taint_queries
+
+    reports = dict.fromkeys(row for seed in seeds for row in taint_queries.reports_of(connection, seed.row))
+    return [*seeds, *(seed for row in reports for seed in _outputs(connection, row, 0, _MAX_OFFSET))]
+
+
+def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
+    from palazzo.store import drawers
+
+    return [uid.hex() for uid in drawers.uids_of(connection, rows)]
+
+
+# --- where it begins ---------------------------------------------------------------------------------------
+
+
+def _seeds(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
+    """Yield the stretches that an address, an id or a source means."""
+    from palazzo.features.trust.quarantine_rows import address_in
+
+    seeds = list(_with_address(connection, origin)) if address_in(origin) else _resolve_id(connection, origin)
+    yield from seeds or _of_source(context, connection, origin)
+
+
+def _resolve_id(connection: Connection, prefix: str) -> list[_Seed]:
+    """What an id names; nothing where it is none."""
+    from palazzo.archive import archive_reader
+    from palazzo.store import drawers
+
+    try:
+        kind, row = archive_reader.resolve(connection, prefix)
+    except NotFound:
+        return []
+    if kind == "item":
+        return list(_whole(connection, [row]))
+    spans = drawers.drawer_spans(connection, row)
+    return [seed for item, start, end in spans for seed in _outputs(connection, item, start, end)]
+
+
+def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
+    """What calls brought that name an address."""
+    from palazzo.archive import archive_reader
+    from palazzo.features.trust.quarantine_rows import address_in
+    from palazzo.store import drawers, items, taint_queries
+
+    plain_address = address.rstrip("/")
+    rows = taint_queries.called_from_outside(connection)
+    for start in range(0, len(rows), _AT_ONCE):
+        part = rows[start : start + _AT_ONCE]
+        for row, drawer in archive_reader.read_drawers(connection, part).items():
+            if plain_address not in drawer.text:
+                continue
+            spans = drawers.drawer_spans(connection, row)
+            read = {item: items.read_item(connection, item) for item, _, _ in spans}
+            calls = [
+                item_part.call
+                for item in read.values()
+                for item_part in item.parts
+                if item_part.kind == "tool_call"
+                and address_in(item.text[item_part.start : item_part.end]).rstrip("/") == plain_address
+            ]
+            for item, low, high in spans:
+                outputs = (
+                    item_part
+                    for item_part in read[item].parts
+                    if item_part.kind == "tool_result" and item_part.call in calls
+                )
+                yield from (
+                    _Seed(item, read[item].id, item_part.start, item_part.end)
+                    for item_part in outputs
+                    if item_part.start < high and low < item_part.end
+                )
+
+
+def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator[_Seed]:
+    """The parts of an item that a stretch of it touches; of what tools put out, what was asked is none."""
+    from palazzo.store import items
+
+    item = items.read_item(connection, row)
+    overlaps = [part for part in item.parts if part.start < end and start < part.end and part.kind != "tool_call"]
+    yield from (_Seed(row, item.id, part.start, part.end) for part in overlaps)
+    if not item.parts:
+        yield _Seed(row, item.id, start, end)
+
+
+def _of_source(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
+    """What came from outside of a source; all of a document."""
+    from palazzo.operations import source_filter
+    from palazzo.store import items
+
+    rows = items.items_of_sources(connection, source_filter.sources_at(context, connection, origin))
+    yield from _whole(connection, rows)
+
+
+def _whole(connection: Connection, rows: Iterable[int]) -> Iterator[_Seed]:
+    from palazzo.store import items
+
+    for row in rows:
+        item = items.read_item(connection, row)
+        stretches = from_outside(item.trust, item.parts, len(item.text))
+        if item.kind != "message" and not stretches:
+            stretches = [(0, len(item.text))]
+        yield from (_Seed(row, item.id, start, end) for start, end in stretches)

@@ -1,0 +1,144 @@
+"""cleanup: notes that say little, or were said to matter little, and forgetting them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo.errors import UsageError
+from palazzo.features.tasks.task_results import ACTOR
+from palazzo.model import Micros
+from palazzo.operations.filters import InWing
+from palazzo.operations.operation import About, Operation
+from palazzo.operations.taint_marks import marks_taint
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+Reason = Literal["short", "unimportant"]
+AT_ONCE = 100
+"""Drawers that one transaction forgets, so that nobody waits for long."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupRequest:
+    """What is too little, where to look, and whether to forget it."""
+
+    threshold: Annotated[float, About("Importance below which a note is a candidate, from 0 to 1.")] = 0.2
+    min_length: Annotated[
+        int, About("Characters below which a note is a candidate; one of Chinese, Japanese or Korean counts as two.")
+    ] = 20
+    wing: InWing = None
+    dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateView:
+    """A drawer of a note that says little."""
+
+    id: str
+    wing: str
+    room: str
+    text: str
+    reason: Reason
+    importance: float | None
+    length: int
+    created_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupResult:
+    """The candidates, and the drawers that were forgotten (or would be)."""
+
+    candidates: tuple[CandidateView, ...]
+    forgotten: tuple[str, ...]
+    dry_run: bool
+    change: str | None
+
+
+@marks_taint
+def cleanup(context: Context, request: CleanupRequest) -> CleanupResult:
+    """Find notes that are hardly more than a word, or of which somebody said that they matter little; forget them.
+
+    What was filed as something, tagged, or has facts or tunnels that rest on it is never too short. 'palazzo undo'
+    brings all of them back at once.
+    """
+    if not 0 <= request.threshold <= 1:
+        raise UsageError(f"--threshold is {request.threshold:g}; it must be between 0 and 1.")
+    if request.min_length < 0:
+        raise UsageError(f"--min-length is {request.min_length}; it must be 0 or more.")
+    with context.reading().database.snapshot() as connection:
+        views = candidates(context, connection, request.threshold, request.min_length, request.wing)
+    ids = [view.id for view in views]
+    change = None if request.dry_run or not ids else _forget(context, ids)
+    return CleanupResult(tuple(views), tuple(ids), request.dry_run, change)
+
+
+def candidates(
+    context: Context, connection: Connection, threshold: float, min_length: int, wing: str | None = None
+) -> list[CandidateView]:
+    """Return the drawers of notes that say little, the oldest first."""
+    from palazzo.archive import archive_reader
+    from palazzo.features.search.drawer_rows import beginning
+    from palazzo.features.search.search import check_place
+    from palazzo.store import drawer_listing, injection_worth, items, note_labels, place_rows
+
+    wing_name, _ = check_place(connection, wing, None, context.notice)
+    rooms = place_rows.scope(connection, wing_name, None).rooms
+    rows = drawer_listing.page(connection, drawer_listing.Listing(rooms=rooms, kind="note"), -1)[::-1]
+    read, labels_by_row = archive_reader.read_drawers(connection, rows), note_labels.labels_of(connection, rows)
+    item_rows = items.known_items(connection, {bytes.fromhex(drawer.spans[0].item) for drawer in read.values()})
+    weight = injection_worth.worth_of(connection, item_rows.values())
+    views = []
+    for row in rows:
+        drawer, label = read[row], labels_by_row.get(row, note_labels.NO_LABEL)
+        own = weight[item_rows[bytes.fromhex(drawer.spans[0].item)]]
+        unimportant = label.importance is not None and label.importance < threshold
+        short = _width(drawer.text.strip()) < min_length and not (label.filed_as or label.importance)
+        if own.references or not (unimportant or (short and not own.marks)):
+            continue
+        views.append(
+            CandidateView(
+                id=drawer.id,
+                wing=drawer.place.wing,
+                room=drawer.place.room,
+                text=beginning(drawer.text),
+                reason="unimportant" if unimportant else "short",
+                importance=label.importance,
+                length=len(drawer.text),
+                created_at=drawer.created_at,
+            )
+        )
+    return views
+
+
+def _width(text: str) -> int:
+    """How long a text is, by what its letters say: a wide one is mostly a word or half of one."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _forget(context: Context, ids: Sequence[str]) -> str:
+    """Forget drawers in one change group, some at a time; return its id."""
+    from palazzo.archive import acts, archive_reader, identity
+    from palazzo.store import change_groups
+
+    database = context.writing().database
+    change = identity.new_id(context.now)
+    with database.transaction() as connection:
+        group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "cleanup", context.now, "")
+    for start in range(0, len(ids), AT_ONCE):
+        if start:
+            database.step()
+        part = ids[start : start + AT_ONCE]
+        with database.transaction() as connection:
+            rows = [archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in part]
+            acts.act_on_drawers(connection, "forget", rows, ACTOR, context.now, {"reason": "says little"}, group)
+            change_groups.count(connection, group, len(rows))
+        context.report("forgetting", start + len(part), len(ids))
+    return change
+
+
+OPERATION = Operation("cleanup", CleanupRequest, CleanupResult, cleanup, writes=True, destructive=True)

@@ -1,0 +1,422 @@
+"""doctor: what about this installation is in order, and what to do about the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo import __version__
+from palazzo.client import startup
+from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
+from palazzo.features.upkeep import doctor_fixes, doctor_processing
+from palazzo.features.upkeep.doctor_fixes import FixResult
+from palazzo.operations.check_finding import Diagnosis
+from palazzo.operations.operation import About, Operation
+from palazzo.text.count_phrases import count_noun
+
+if TYPE_CHECKING:
+    from palazzo.features.mining.retention import HistoryKept
+    from palazzo.operations.context import Context
+
+LEAST_DAYS = 7
+"""Days before a host deletes a session below which it should be archived: a week's holiday."""
+_MOST_SETTINGS = 4
+"""Settings of one origin that are named; `palazzo settings` has all."""
+_OURS_TO_WRITE = ("incomplete", "silent")
+"""Troubles that writing our entries anew mends, and takes nothing from anybody."""
+OLD_BACKUP = 30
+"""Days after which a backup no longer counts as one: Claude Code deletes transcripts after as many."""
+LEAST_FREE = 500_000_000
+"""Bytes of free space below which a palace may soon not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorRequest:
+    """What to look at besides what is always looked at."""
+
+    secrets: Annotated[bool, About("Also look through all that is archived for secrets, by today's rules.")] = False
+    canaries: Annotated[bool, About("Start what is wired into hosts, to see that it answers.")] = True
+    fix: Annotated[bool, About("Mend what can be mended without asking, and look again.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorResult:
+    """All findings, and whether all are in order; of those that were mended first, what was done."""
+
+    ok: bool
+    findings: tuple[Diagnosis, ...]
+    fixed: tuple[FixResult, ...] = ()
+
+
+def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
+    """Look at everything that Palazzo needs here, and say how to mend what is not in order.
+
+    Changes nothing without --fix, which starts the service, makes anew what was derived, writes our own entries in your
+    settings again, and makes the palace private, each only where that mends something; the rest is yours to decide.
+    Exit code 1 where something is not in order.
+    """
+    findings = _findings(context, request)
+    fix_results: tuple[FixResult, ...] = ()
+    if request.fix:
+        fix_results = tuple(
+            doctor_fixes.carry_out(context, [entry.mend for entry in findings if not entry.ok and entry.fixable])
+        )
+        findings = _findings(context, request) if fix_results else findings
+    return DoctorResult(all(diagnosis.ok for diagnosis in findings), findings, fix_results)
+
+
+def _findings(context: Context, request: DoctorRequest) -> tuple[Diagnosis, ...]:
+    looks: list[Callable[[Context], Iterator[Diagnosis]]] = list(_LOOKS)
+    looks += [partial(_check_wiring, try_out=request.canaries), _histories, *([_secrets] if request.secrets else [])]
+    return tuple(diagnosis for look in looks for diagnosis in look(context))
+
+
+def _python(context: Context) -> Iterator[Diagnosis]:
+    from palazzo.store.palace_overview import sqlite_version
+
+    yield Diagnosis("python", True, f"{platform.python_version()} at {sys.executable}")
+    package_directory = Path(__file__).resolve().parents[1]
+    yield Diagnosis("package", True, f"palazzo {__version__} at {package_directory}, SQLite {sqlite_version()}")
+
+
+def _palace(context: Context) -> Iterator[Diagnosis]:
+    path = context.palace_path
+    try:
+        context.check_palace_path()
+    except PalazzoError as error:
+        yield Diagnosis("palace", False, str(error))
+        return
+    if not path.exists():
+        yield Diagnosis("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
+        return
+    try:
+        from palazzo.archive.redaction_review import wants_look
+        from palazzo.index.consumer import is_outdated
+        from palazzo.index.cutter import Cutter
+        from palazzo.store import foreign_rows, schema, taint_queries, tombstones, unfinished_imports
+
+        with context.reading().database.snapshot() as connection:
+            yield Diagnosis("palace", True, f"{path}, schema {schema.version(connection)}")
+            if is_outdated(connection, Cutter()):
+                detail = "drawers were cut by another version of Palazzo; this one cuts them better"
+                yield Diagnosis("drawers", False, detail, doctor_fixes.DRAWERS, fixable=True)
+            if wants_look(connection):
+                detail = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
+                yield Diagnosis("secrets", True, detail)
+            if pending_count := taint_queries.count_waiting(connection):
+                detail = f"{pending_count:,} of what agents wrote under words from outside nobody has judged"
+                yield Diagnosis("quarantine", True, f"{detail}: palazzo quarantine list")
+            if variants := foreign_rows.variants(connection):
+                detail = f"{count_noun(len(variants), 'item')} came from another palace with other text; yours was kept"
+                yield Diagnosis("variants", True, f"{detail}: palazzo show {variants[0].item} shows the last one")
+            if tombstones.find_pending_erasures(connection):
+                detail = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
+                yield Diagnosis("erase", False, detail, "palazzo erase")
+            for file in unfinished_imports.paths(connection):
+                detail = f"the import of {file} was interrupted, unless it still runs"
+                argument = "-" if file == unfinished_imports.STANDARD_INPUT else f"'{file}'"
+                yield Diagnosis("import", False, detail, f"palazzo import {argument}")
+    except PalaceMissing as error:
+        yield Diagnosis("palace", False, str(error))
+    except PalazzoError as error:
+        yield Diagnosis("palace", False, str(error), "palazzo verify")
+    yield _permissions(path)
+
+
+def _secrets(context: Context) -> Iterator[Diagnosis]:
+    """What today's rules find in the archive, a finding for each, and how to erase it."""
+    from palazzo.archive.redaction_review import leaked_names, note_whole, relook
+
+    if not context.has_palace:
+        return
+    mend = "change the secret where it is used, then palazzo erase --secrets"
+    database = context.reading().database
+    is_clean = True
+    for name_leak in leaked_names(database):
+        is_clean = False
+        detail = f"{name_leak.rule} in the name of the {name_leak.kind} '{name_leak.redacted_name}'"
+        yield Diagnosis("secret", False, detail, mend)
+    for leak in relook(database, lambda done, total: context.report("looking", done, total)):
+        is_clean = False
+        yield Diagnosis("secret", False, f"item {leak.item}: {leak.rule} in {leak.location}", mend)
+    if is_clean:
+        yield Diagnosis("secrets", True, "none found in what is archived")
+    if os.access(context.palace_path, os.W_OK):
+        note_whole(context.writing().database)
+
+
+def _permissions(path: Path) -> Diagnosis:
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        return Diagnosis("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        detail = f"others may read {path} ({mode:04o})"
+        return Diagnosis("permissions", False, detail, f"{doctor_fixes.PRIVATE}'{path}'", fixable=True)
+    return Diagnosis("permissions", True, "yours alone" if os.name == "posix" else "writable")
+
+
+def _filesystem(context: Context) -> Iterator[Diagnosis]:
+    from palazzo.store import filesystem
+
+    path = context.palace_path
+    kind = filesystem.type_of(path)
+    unsafe = kind in filesystem.UNSAFE_TYPES
+    mend = "palazzo settings set palace PATH, with a path on a local disk" if unsafe else ""
+    yield Diagnosis(
+        "file system", not unsafe, f"{kind or 'local'}{', which cannot lock a database safely' if unsafe else ''}", mend
+    )
+    ancestor = next(parent for parent in (path, *path.parents) if parent.exists())
+    free = shutil.disk_usage(ancestor).free
+    yield Diagnosis(
+        "disk space", free >= LEAST_FREE, f"{free / 1e9:,.1f} GB free", "" if free >= LEAST_FREE else "free some space"
+    )
+
+
+def _model(context: Context) -> Iterator[Diagnosis]:
+    if context.embedder_spec.kind == "bundled":
+        from palazzo.index.minilm import damaged_files
+
+        bad_files = damaged_files()
+        yield Diagnosis(
+            "model files",
+            not bad_files,
+            f"missing or damaged: {', '.join(bad_files)}" if bad_files else "as they were released",
+            "pip install --force-reinstall palazzo" if bad_files else "",
+        )
+    try:
+        embedder = context.open_embedder()
+    except EmbedderUnavailable as error:
+        yield Diagnosis("embedder", False, str(error), "palazzo settings get embedder.kind")
+        return
+    try:
+        vector = embedder.embed_query("one line to see that it works")
+        yield Diagnosis("embedder", True, f"{embedder.id}, {len(vector)} dimensions")
+    except EmbedderUnavailable as error:
+        yield Diagnosis("embedder", False, str(error), "palazzo settings get embedder.base_url")
+    finally:
+        embedder.close()
+
+
+def _service(context: Context) -> Iterator[Diagnosis]:
+    from palazzo.client import rpc
+    from palazzo.errors import ServiceUnavailable
+    from palazzo.features.service.service_state import address_of, former_states, state_of
+
+    address = address_of(context)
+    for former in former_states(context):
+        process = f"process {former.pid}, version {former.version}, at {former.address}"
+        detail = f"another service runs for this palace: {process}"
+        yield Diagnosis("service", False, detail, "palazzo service stop")
+    if not context.settings.flag("service"):
+        detail = "off, by the setting `service`; each hook captures and injects in its own process"
+        yield Diagnosis("service", True, detail)
+        return
+    try:
+        rpc.check_directory(address)
+    except FileNotFoundError:
+        yield Diagnosis("service", True, "not running; it is started when something needs it")
+        return
+    except (ServiceUnavailable, OSError) as error:
+        yield Diagnosis("service", False, str(error), "palazzo settings set service false")
+        return
+    state = state_of(context)
+    if state.running and rpc.is_newer(state.version, "", __version__, ""):
+        detail = f"process {state.pid} is version {state.version} of another installation, and this is {__version__}"
+        yield Diagnosis("service", False, detail, "pip install --upgrade palazzo, or take one of the two away")
+    elif state.running and state.version != __version__:
+        detail = f"process {state.pid} is version {state.version}, and this is {__version__}, which takes its place"
+        yield Diagnosis("service", False, detail, doctor_fixes.SERVICE, fixable=True)
+    elif state.running:
+        activity = "watching, " if state.watching else ""
+        yield Diagnosis("service", True, f"process {state.pid}, {activity}{state.memory_mb:,} MB")
+    elif rpc.is_starting(address):
+        detail = f"a process holds {address.lock}, but none answers at {address.socket}"
+        yield Diagnosis("service", False, detail, "palazzo service status, and if that stays: end that process")
+    elif startup.failed_at(address, context.variables) is not None:
+        detail = "a hook started one, and none came up; memory is searched by words alone"
+        yield Diagnosis("service", False, detail, doctor_fixes.SERVICE, fixable=True)
+    else:
+        yield Diagnosis("service", True, "not running; it is started when something needs it")
+
+
+def _backups(context: Context) -> Iterator[Diagnosis]:
+    """When the last backup was made, as far as this palace remembers."""
+    from palazzo.features.backup import automatic_backup, backup_files
+
+    if not context.has_palace:
+        return
+    if (reason := automatic_backup.last_failure(context)) is not None:
+        yield Diagnosis("backup", False, f"the last automatic one failed: {reason}", "palazzo backup")
+    last = backup_files.newest(context.palace_path)
+    if last is None:
+        is_empty = automatic_backup.is_empty(context)
+        yield Diagnosis("backup", is_empty, "none yet", "" if is_empty else "palazzo backup")
+        return
+    days = (context.now - last.at) // 86_400_000_000
+    age = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"
+    detail = f"the last was made {age}: {last.file}{'' if last.is_there else ' (not seen now)'}"
+    yield Diagnosis("backup", days < OLD_BACKUP, detail, "" if days < OLD_BACKUP else "palazzo backup")
+    if context.settings.number("backup.keep") and not automatic_backup.is_within_bound(context):
+        detail = "one backup is larger than backup.most_mb, so a single automatic one is kept"
+        yield Diagnosis("backup", False, detail, "palazzo settings set backup.most_mb MB")
+
+
+def _sync(context: Context) -> Iterator[Diagnosis]:
+    from palazzo.features.sync import automatic_sync
+
+    try:
+        failed = automatic_sync.failed(context)
+    except PalazzoError:
+        return  # the palace cannot be read, which is a finding of its own
+    for failed_remote in failed:
+        yield Diagnosis(
+            "sync",
+            False,
+            f"with '{failed_remote.name}': {failed_remote.failure}",
+            f"palazzo sync now {failed_remote.name}",
+        )
+    for refusal in automatic_sync.refusals(context):
+        if any(refusal.reason in remote.failure for remote in failed):
+            continue
+        yield Diagnosis("sync", False, f"with '{refusal.remote}': {refusal.reason}", "palazzo sync devices")
+
+
+def _settings(context: Context) -> Iterator[Diagnosis]:
+    from palazzo.features.upkeep.settings import problems
+
+    problem_list = problems(context)
+    detail = "; ".join(_set(context)) or f"all as they come; yours go to {context.settings_file}"
+    yield Diagnosis("settings", True, detail)
+    for problem in problem_list:
+        yield Diagnosis("settings", False, problem, "palazzo settings")
+
+
+def _set(context: Context) -> Iterator[str]:
+    """The settings that are not as they come, by where they were made."""
+    settings_by_origin: dict[str, list[str]] = {}
+    for value in context.settings.values.values():
+        if value.origin != "default":
+            settings_by_origin.setdefault(value.origin.partition(", line ")[0], []).append(
+                f"{value.key.name} = {value.display_text}"
+            )
+    for origin, settings in settings_by_origin.items():
+        more = [f"{len(settings) - _MOST_SETTINGS} more"] if len(settings) > _MOST_SETTINGS else []
+        yield f"{', '.join([*settings[:_MOST_SETTINGS], *more])} ({origin})"
+
+
+def _switched_off(context: Context) -> Iterator[Diagnosis]:
+    """That nothing is captured or injected, which somebody wanted and may have forgotten."""
+    from palazzo.operations.pause_state import pause_of
+
+    if (pause := pause_of(context)) is not None:
+        yield Diagnosis("hooks", True, f"{pause}: nothing is captured or injected; 'palazzo resume' ends it")
+    if context.settings.flag("off"):
+        yield Diagnosis("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
+
+
+def _unknown_hooks(context: Context) -> Iterator[Diagnosis]:
+    """Yield recent hook calls with the name of an unknown host or event."""
+    from palazzo.client import hook_log
+
+    for line in hook_log.unknown_hooks(str(context.palace_path), context.variables):
+        yield Diagnosis("hooks", False, f"not handled: {line}", "palazzo hook --help")
+
+
+def _optional(context: Context) -> Iterator[Diagnosis]:
+    """Programs and libraries that Palazzo does without, and what it does not do then."""
+    remarks = (
+        []
+        if shutil.which("git", path=context.variables.get("PATH"))
+        else ["git is not on PATH: projects are known by their directories"]
+    )
+    if importlib.util.find_spec("markitdown") is None:
+        remarks.append("PDF and Office files are not read: pip install 'palazzo[documents]'")
+    yield Diagnosis("optional", True, "; ".join(remarks) or "git, and what reads PDF and Office files, are here")
+
+
+def _hosts(context: Context) -> Iterator[Diagnosis]:
+    from palazzo.features.mining.installed_hosts import hosts_found
+
+    hosts = hosts_found(context.variables)
+    yield Diagnosis("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in hosts) or "none found")
+
+
+def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
+    """Whether our hooks and MCP server are in the hosts' settings, reach this palace and answer."""
+    from palazzo.features.hosts.install_state import inspect_hosts
+
+    for host in inspect_hosts(context, try_out):
+        parts = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
+        parts += ["MCP server"] if host.server else []
+        detail = " and ".join(parts) + (f", by {', '.join(host.programs)}" if host.programs else "")
+        if host.hook_answers and host.server_answers:
+            detail += "; both answer"
+        detail = detail or f"not wired; 'palazzo install {host.host}' does it"
+        yield Diagnosis(host.title, True, f"{host.version}: {detail}" if host.version else detail)
+        for trouble in host.troubles:
+            is_reinstall = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
+            fixable = is_reinstall and host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE
+            yield Diagnosis(host.title, False, trouble.detail, trouble.mend, fixable)
+
+
+def _histories(context: Context) -> Iterator[Diagnosis]:
+    """What of each host's history is not archived, and how long it will still be there."""
+    from palazzo.features.mining.retention import histories_kept
+
+    try:
+        histories = histories_kept(context)
+    except PalazzoError:
+        return  # the palace cannot be read, which is a finding of its own
+    for history in histories:
+        is_safe = history.days_left is None or history.days_left >= LEAST_DAYS
+        mend = "" if is_safe else f"palazzo feed {history.host}"
+        yield Diagnosis(f"history of {history.host}", is_safe, _describe_history(history), mend)
+
+
+def _describe_history(history: HistoryKept) -> str:
+    if history.sessions is None:
+        return (
+            "not archived yet" if history.missing else "archived, and may have grown" if history.grown else "archived"
+        )
+    sessions = f"{history.sessions:,} session{'' if history.sessions == 1 else 's'}"
+    if not history.missing and not history.grown:
+        return f"{sessions}, all archived"
+    news = [f"{history.missing:,} not archived"] if history.missing else []
+    news += [f"{history.grown:,} grown since"] if history.grown else []
+    detail = f"{sessions}, {' and '.join(news)}"
+    if history.days_left is None:
+        return f"{detail}; none is deleted by itself"
+    if history.days_left < 0:
+        return f"{detail}; the oldest of these is deleted when {history.host} starts next"
+    return (
+        f"{detail}; the oldest of these is deleted in {history.days_left:,} day{'' if history.days_left == 1 else 's'}"
+    )
+
+
+_LOOKS: tuple[Callable[[Context], Iterator[Diagnosis]], ...] = (
+    _python,
+    _palace,
+    _filesystem,
+    _backups,
+    _model,
+    _service,
+    _unknown_hooks,
+    doctor_processing.find_failed_activities,
+    doctor_processing.find_dead_letters,
+    _sync,
+    _settings,
+    _switched_off,
+    _optional,
+    _hosts,
+)
+
+OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok)

@@ -1,0 +1,52 @@
+"""pause: nothing is captured and nothing injected, for a while or until resumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRequest:
+    """For how long."""
+
+    duration: Annotated[
+        str | None,
+        About("For how long (30m, 2 hours), or until when (17:00, tomorrow 9:00).", option="--for", metavar="T"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseResult:
+    """Until when it is paused; null where that is until 'palazzo resume'."""
+
+    palace: str
+    until: Micros | None
+
+
+def pause(context: Context, request: PauseRequest) -> PauseResult:
+    """Stop capturing and injecting, everywhere this palace is used, until 'palazzo resume' or for a time.
+
+    Agents can still search and file notes. What their transcripts say of that time is not taken in later either, but
+    by 'palazzo mine' of such a file.
+    """
+    from palazzo.operations import pause_state
+    from palazzo.operations.caller_clock import to_come
+
+    until = None
+    if request.duration is not None:
+        until = to_come(context, "--for", request.duration).start
+        if until <= context.now:
+            raise UsageError(f"--for: '{request.duration}' is over already; give a time to come, such as 2h.")
+    pause_state.begin(context, until)
+    return PauseResult(str(context.palace_path), until)
+
+
+OPERATION = Operation("pause", PauseRequest, PauseResult, pause)

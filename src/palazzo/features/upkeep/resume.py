@@ -1,0 +1,35 @@
+"""resume: what was paused goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from palazzo.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeRequest:
+    """Nothing needs to be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeResult:
+    """Whether it was paused; and whether all is off even so, by PALAZZO_OFF."""
+
+    palace: str
+    was_paused: bool
+    off: bool
+
+
+def resume(context: Context, request: ResumeRequest) -> ResumeResult:
+    """Capture and inject again, after 'palazzo pause'."""
+    from palazzo.operations import pause_state
+
+    return ResumeResult(str(context.palace_path), pause_state.end(context), context.settings.flag("off"))
+
+
+OPERATION = Operation("resume", ResumeRequest, ResumeResult, resume)

@@ -1,0 +1,90 @@
+"""settings: the effective settings, with where each came from; and setting one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.settings import Effective, Value
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsRequest:
+    """Nothing for all of them; `get KEY` for one; `set KEY VALUE` to write one."""
+
+    action: Annotated[str | None, About("get or set; get is meant if it is left out.", positional=True)] = None
+    key: Annotated[str | None, About("Name of the setting.", positional=True)] = None
+    value: Annotated[str | None, About("What to set it to; a list is separated by commas.", positional=True)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingView:
+    """One setting. Secrets show as stars."""
+
+    key: str
+    value: Value
+    origin: str
+    default: Value
+    allowed: str
+    help: str
+    shown: Annotated[str, PERSON_ONLY] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsResult:
+    """Settings as they hold here, and what is wrong in the files that say so."""
+
+    settings: tuple[SettingView, ...]
+    problems: tuple[str, ...]
+    written: Annotated[str, PERSON_ONLY] = ""
+    """The file that was written, if one was."""
+    single: Annotated[bool, PERSON_ONLY] = False
+
+
+def settings(context: Context, request: SettingsRequest) -> SettingsResult:
+    """Show the settings that hold here and where each was written, or write one to your own config.toml."""
+    from palazzo.settings.setting_writer import known_key, write
+
+    action, key, value = _parse_action(request)
+    if action == "set":
+        if key is None or value is None:
+            raise UsageError("Say which setting and to what: palazzo settings set KEY VALUE.")
+        write(context.settings_file, key, value)
+        context.__dict__.pop("settings", None)  # read them anew: what was just written may be overruled elsewhere
+    elif value is not None:
+        raise UsageError("To write a setting, use: palazzo settings set KEY VALUE.")
+    effective_settings = context.settings
+    names = [known_key(key).name] if key is not None else list(effective_settings.values)
+    return SettingsResult(
+        tuple(_view(effective_settings.values[name]) for name in names),
+        problems(context),
+        str(context.settings_file) if action == "set" else "",
+        key is not None,
+    )
+
+
+def problems(context: Context) -> tuple[str, ...]:
+    """Return a sentence for each wrong value in the files that hold here."""
+    from palazzo.git.project_file import read_project_config
+
+    return (*context.settings.problems, *read_project_config(context.project_root).problems)
+
+
+def _parse_action(request: SettingsRequest) -> tuple[str, str | None, str | None]:
+    if request.action in (None, "get", "set"):
+        return request.action or "get", request.key, request.value
+    return "get", request.action, request.key  # `palazzo settings save_interval`
+
+
+def _view(effective: Effective) -> SettingView:
+    key = effective.key
+    value = effective.display_text if key.secret else effective.value
+    return SettingView(key.name, value, effective.origin, key.default, key.constraint, key.help, effective.display_text)
+
+
+OPERATION = Operation("settings", SettingsRequest, SettingsResult, settings)

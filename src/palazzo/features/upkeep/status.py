@@ -1,0 +1,249 @@
+"""status: what the palace holds, and how it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from palazzo import __version__
+from palazzo.model import Micros
+from palazzo.operations import point_in_time as past
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+_BATCH_WINDOW = 600_000_000
+"""Microseconds before the last item in which what else was archived is told of with it."""
+EmbedderState = Literal["ready", "building", "empty", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRequest:
+    """As of when, if not now."""
+
+    as_of: Annotated[str | None, About(past.HELP)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WingStatus:
+    """A wing's live drawers, by room and together."""
+
+    rooms: dict[str, int]
+    drawers: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderStatus:
+    """Who makes the vectors, and how far it is.
+
+    `ready`: every passage has its vector. `building`: some are pending. `empty`: nothing needs one yet.
+    `changed`: the settings name another embedder than the one that made the vectors.
+    """
+
+    id: str
+    dimension: int | None
+    state: EmbedderState
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """The warm process."""
+
+    running: bool
+    pid: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedStatus:
+    """What hooks gave agents: how often, how many tokens, how many things, and how many of them were used.
+
+    `used_share` is from 0 to 1, null where nothing was given; the milliseconds are those that making it took.
+    """
+
+    injections: int
+    tokens: int
+    given: int
+    used: int
+    used_share: float | None
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class FiledStatus:
+    """What was filed last: when the newest item was archived, and how many were in the ten minutes up to then."""
+
+    at: Micros
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatusResult:
+    """What the palace holds, and how it is. `entities` are those of facts, `mentions` are of names in drawers.
+
+    `connections` are pairs of entities that a fact joins, and of rooms that a tunnel does; those that are found by
+    names alone are `graph-stats`' to count.
+
+    `mentions` are of now, and null where another day was asked for.
+    """
+
+    palace: str
+    version: str
+    schema: int
+    items: int
+    drawers: int
+    facts: int
+    wings: dict[str, WingStatus]
+    embedder: EmbedderStatus
+    size_bytes: int
+    service: ServiceStatus
+    open_todos: int
+    tunnels: int
+    entities: int
+    connections: int
+    mentions: int | None
+    filed: FiledStatus | None
+    injected: InjectedStatus | None
+    """Null where another day was asked for."""
+    quarantine: int | None
+    """Drawers and facts that agents wrote under words from outside and nobody has judged; null as `injected`."""
+    paused: bool
+    paused_until: Micros | None
+    """Null also where the pause is until 'palazzo resume'."""
+    backup_at: Micros | None
+    """When the last backup was made; null where none is known."""
+    unfinished_imports: tuple[str, ...] = ()
+    """Files whose import was interrupted, or still runs: importing them again brings the rest."""
+    sync_failed: dict[str, str] = field(default_factory=dict)
+    """Remotes with which the service's last attempt to sync came to nothing, and why."""
+    set_aside: int = 0
+    """Texts that a consumer could not process; 'palazzo verify' names them."""
+    pending: Annotated[int, PERSON_ONLY] = 0
+    embedding: Annotated[bool, PERSON_ONLY] = False
+    """Whether a process is making vectors now."""
+    off: Annotated[bool, PERSON_ONLY] = False
+    as_of: Annotated[Micros | None, PERSON_ONLY] = None
+    note: Annotated[str, PERSON_ONLY] = ""
+
+
+def status(context: Context, request: StatusRequest) -> StatusResult:
+    """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
+    from palazzo import locks
+    from palazzo.features.backup import backup_files
+    from palazzo.features.service.background_process import lock_file
+    from palazzo.features.sync import automatic_sync
+    from palazzo.operations.pause_state import pause_of
+    from palazzo.store import (
+        dead_letters,
+        entity_rows,
+        fact_rows,
+        mention_rows,
+        palace_overview,
+        schema,
+        taint_queries,
+        task_rows,
+        tunnel_rows,
+        unfinished_imports,
+        vector_rows,
+    )
+
+    pause = pause_of(context)
+    point_in_time = past.as_of(request.as_of, context.now)
+    with past.reading(context, point_in_time) as connection:
+        counts = palace_overview.drawers_by_place(connection)
+        if (
+            point_in_time.end_time is not None
+        ):  # wings have no time of their own: those without a drawer may not have been there
+            counts = {wing: rooms for wing, rooms in counts.items() if rooms}
+        tunnel_count = tunnel_rows.count(connection, point_in_time.end_time)
+        wings = {wing: WingStatus(rooms, sum(rooms.values())) for wing, rooms in counts.items()}
+        pending = vector_rows.count_pending(connection)
+        return StatusResult(
+            palace=str(context.palace_path),
+            version=__version__,
+            schema=schema.version(connection),
+            items=palace_overview.count_items(connection),
+            drawers=sum(wing.drawers for wing in wings.values()),
+            facts=fact_rows.count(connection, point_in_time.end_time),
+            wings=wings,
+            embedder=_embedder(context, connection, pending),
+            size_bytes=palace_overview.size_in_bytes(connection),
+            service=_service(context),
+            open_todos=task_rows.count_open(connection, "todo"),
+            tunnels=tunnel_count,
+            entities=entity_rows.count_known(
+                connection, entity_rows.LATEST if point_in_time.end_time is None else point_in_time.end_time
+            ),
+            connections=tunnel_count + fact_rows.count_connections(connection, point_in_time.end_time),
+            mentions=mention_rows.count(connection) if point_in_time.end_time is None else None,
+            filed=_find_last_ingest(connection),
+            injected=_measure_injections(connection) if point_in_time.end_time is None else None,
+            quarantine=taint_queries.count_waiting(connection) if point_in_time.end_time is None else None,
+            paused=pause is not None,
+            paused_until=None if pause is None else pause.until,
+            backup_at=None if (made_last := backup_files.newest(context.palace_path)) is None else made_last.at,
+            unfinished_imports=tuple(unfinished_imports.paths(connection)),
+            sync_failed={remote.name: remote.failure for remote in automatic_sync.failed(context)},
+            set_aside=dead_letters.count(connection),
+            pending=pending,
+            embedding=locks.is_held(lock_file(context.palace_path)),
+            off=context.settings.flag("off"),
+            as_of=point_in_time.requested_time,
+            note=point_in_time.note,
+        )
+
+
+def _measure_injections(connection: Connection) -> InjectedStatus:
+    from palazzo.store import ledger
+
+    totals = ledger.totals(connection)
+    share = round(totals.used / totals.given, 4) if totals.given else None
+    p50, p95 = totals.took_p50 / 1_000, totals.took_p95 / 1_000
+    return InjectedStatus(totals.injections, totals.tokens, totals.given, totals.used, share, p50, p95)
+
+
+def _service(context: Context) -> ServiceStatus:
+    from palazzo.features.service.service_state import state_of
+
+    state = state_of(context)
+    return ServiceStatus(state.running, state.pid)
+
+
+def _embedder(context: Context, connection: Connection, pending: int) -> EmbedderStatus:
+    """The embedder that made the vectors, else the one that would."""
+    from palazzo.index.passage_embedding import current_embedder
+    from palazzo.store import palace_overview
+
+    current = current_embedder(connection)
+    configured_id = configured_embedder(context)
+    if current is None:
+        state: EmbedderState = "building" if palace_overview.any_passages(connection) else "empty"
+        return EmbedderStatus(configured_id, None, state)
+    _, name, dimension = current
+    if not name.startswith(configured_id):
+        return EmbedderStatus(name, dimension, "changed")
+    return EmbedderStatus(name, dimension, "building" if pending else "ready")
+
+
+def _find_last_ingest(connection: Connection) -> FiledStatus | None:
+    from palazzo.store import palace_overview
+
+    last_ingest = palace_overview.last_filed(connection, _BATCH_WINDOW)
+    return None if last_ingest is None else FiledStatus(*last_ingest)
+
+
+def configured_embedder(context: Context) -> str:
+    """Return the id of the embedder that the settings name; of a server, as far as it is known without asking it."""
+    from urllib.parse import urlsplit
+
+    spec = context.embedder_spec
+    if spec.kind == "openai":
+        return f"openai:{urlsplit(spec.base_url).netloc.rpartition('@')[2]}/{spec.model}/"
+    from palazzo.index.minilm import MiniLM
+
+    return MiniLM.id
+
+
+OPERATION = Operation("status", StatusRequest, StatusResult, status)

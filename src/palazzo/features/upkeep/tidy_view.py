@@ -1,0 +1,89 @@
+"""How looking after documents and notes looks to a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from palazzo.faces.cli.screen import INDENT, Screen, place
+from palazzo.features.mining.sync_sources import DocumentState, SyncSourcesResult
+from palazzo.features.search.hit_view import day
+from palazzo.features.upkeep.audit import AuditResult
+from palazzo.features.upkeep.cleanup import CleanupResult
+from palazzo.features.upkeep.dedup import DedupResult
+from palazzo.text.count_phrases import agree, count_noun
+
+_LIST_LIMIT = 20
+_STATES = {"missing": "red", "ignored": "yellow", "unreachable": "cyan"}
+
+
+def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
+    """Show what is gone, left out or out of reach, and what that comes to."""
+    for document in result.documents[:_LIST_LIMIT]:
+        _document(screen, document)
+    if len(result.documents) > _LIST_LIMIT:
+        more = Counter(document.state for document in result.documents[_LIST_LIMIT:])
+        screen.say((f"{INDENT}and {', '.join(f'{number:,} {state}' for state, number in more.items())} more", "dim"))
+    screen.say(
+        (f"{count_noun(result.scanned, 'document')} of {', '.join(result.tops)}: ", "bold"), f"{result.kept:,} kept"
+    )
+    if result.change is not None:
+        screen.say(
+            f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} found no longer."
+            " 'palazzo undo' takes that back."
+        )
+    elif result.ignored or result.missing:
+        summary = f"{count_noun(result.ignored + result.missing, 'document')} ({count_noun(result.drawers, 'drawer')})"
+        screen.say(f"With --apply {summary} would be found no longer.")
+    if result.unreachable:
+        screen.say((f"{count_noun(result.unreachable, 'document')} may only be out of reach, and stay.", "dim"))
+
+
+def _document(screen: Screen, document: DocumentState) -> None:
+    screen.say((f"{document.state}  ", _STATES[document.state]), place(document.uri), wrap_indent=len(INDENT))
+    screen.say((f"{INDENT}{document.reason}", "dim"))
+
+
+def cleanup(screen: Screen, result: CleanupResult) -> None:
+    """Show notes that say little, and whether they were forgotten."""
+    for candidate in result.candidates[:_LIST_LIMIT]:
+        screen.say((f"{candidate.reason}  ", "yellow"), " ".join(candidate.text.split()), wrap_indent=len(INDENT))
+        importance = "" if candidate.importance is None else f"  importance {candidate.importance:g}"
+        location = f"{candidate.wing}/{candidate.room}"
+        screen.say(
+            (f"{INDENT}{candidate.id}  {day(candidate.created_at)}  ", "dim"), (location, "cyan"), (importance, "dim")
+        )
+    _more(screen, len(result.candidates))
+    verb = "would be forgotten" if result.dry_run else "forgotten"
+    screen.say((f"{count_noun(len(result.forgotten), 'drawer')} {verb}", "bold"))
+
+
+def dedup(screen: Screen, result: DedupResult) -> None:
+    """Show notes that say the same, and which of each stays."""
+    for cluster in result.clusters[:_LIST_LIMIT]:
+        screen.say((f"{cluster.similarity:.2f}  ", "green"), " ".join(cluster.text.split()), wrap_indent=len(INDENT))
+        for n, origin in enumerate(cluster.origins):
+            mark: tuple[str, str] = ("folded  ", "yellow") if n else ("stays   ", "green")
+            facts = f"  {day(origin.created_at)}  {origin.author or origin.trust}"
+            screen.say(INDENT, mark, (f"{origin.id}{facts}  ", "dim"), (f"{cluster.wing}/{origin.room}", "cyan"))
+    _more(screen, len(result.clusters))
+    verb = "would be folded" if result.dry_run else "folded"
+    screen.say((f"{count_noun(len(result.folded), 'drawer')} {verb} into {len(result.clusters):,}", "bold"))
+
+
+def audit(screen: Screen, result: AuditResult) -> None:
+    """Show what could be tidied up, and by which command."""
+    for issue in result.findings:
+        mark: tuple[str, str] = ("tidy  ", "green") if issue.ok else ("look  ", "yellow")
+        screen.say(mark, (issue.name, "bold"), f"  {issue.detail}")
+        by_itself = len(issue.mends) == len(issue.examples)
+        for n, example in enumerate(issue.examples):
+            screen.say((f"{INDENT}{example}", "dim"))
+            if by_itself:
+                screen.say(INDENT, INDENT, (issue.mends[n], "bold"))
+        if issue.mend and not by_itself:
+            screen.say(INDENT, (issue.mend, "bold"))
+
+
+def _more(screen: Screen, number: int) -> None:
+    if number > _LIST_LIMIT:
+        screen.say((f"{INDENT}and {number - _LIST_LIMIT:,} more", "dim"))

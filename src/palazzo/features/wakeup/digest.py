@@ -1,0 +1,135 @@
+"""digest: what a session came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from palazzo.errors import UsageError
+from palazzo.operations.operation import About, Operation
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.digest_rows import DigestLine, Quote, SubAgent
+
+KINDS = ("asked", "decided", "changed", "failed", "fixed", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRequest:
+    """Of which session, and which lines."""
+
+    session: Annotated[str, About("The session, by its id or the beginning of it.", positional=True)]
+    kind: Annotated[tuple[str, ...], About(f"Only lines of this kind: {', '.join(KINDS)}. Repeatable.")] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteView:
+    """Words, to the letter, and where they stand: drawer (null where none holds them), item, the stretch of it."""
+
+    text: str
+    drawer: str | None
+    item: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DigestLineView:
+    """A line: its kind, the words that say so, who said them when, and what they answer to, if to anything.
+
+    `trust` is whom to believe for the words, `about_trust` for what they answer to: `external` for an agent's after its
+    session met untrusted words.
+    """
+
+    kind: str
+    by: str
+    said_at: str
+    words: QuoteView
+    about: QuoteView | None
+    trust: str = "user"
+    about_trust: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubAgentView:
+    """A sub-agent's session, what it was for, and how many lines its digest has; `palazzo digest` shows it."""
+
+    session: str
+    title: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class DigestResult:
+    """The lines in the order in which they were said, and the session's sub-agents, which are digested apart."""
+
+    session: str
+    title: str
+    wing: str | None
+    lines: tuple[DigestLineView, ...]
+    sub_agents: tuple[SubAgentView, ...]
+
+
+def digest(context: Context, request: DigestRequest) -> DigestResult:
+    """Tell what a session came to: asked, decided, changed, failed, fixed, left open.
+
+    Every line is somebody's own words with where they stand; rules find them, so some are missed and a few are wrong.
+    A sub-agent has a digest of its own.
+    """
+    from palazzo.archive import transcript_restore
+    from palazzo.archive.session_titles import shown_title
+    from palazzo.store import digest_rows, source_rows
+
+    wrong = [kind for kind in request.kind if kind not in KINDS]
+    if wrong:
+        raise UsageError(f"'{wrong[0]}' is no kind of line; there are: {', '.join(KINDS)}.")
+    palace = context.reading()
+    with palace.database.snapshot() as connection:
+        session = transcript_restore.find_session(connection, transcript_restore.parse_session_name(connection, request.session))
+    palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
+    with palace.database.snapshot() as connection:
+        digest_lines = digest_rows.of_session(connection, session)
+        lines = tuple(_view(connection, line) for line in digest_lines if not request.kind or line.kind in request.kind)
+        rows = source_rows.sources_of_session(connection, session)
+        title = shown_title(connection, rows[0], source_rows.read_source(connection, rows[0]).title) if rows else ""
+        sub_agents = tuple(_sub_agent(connection, sub_agent) for sub_agent in digest_rows.sub_agents(connection, session))
+    return DigestResult(session, title, digest_lines[0].wing if digest_lines else None, lines, sub_agents)
+
+
+def _sub_agent(connection: Connection, row: SubAgent) -> SubAgentView:
+    from palazzo.archive.session_titles import shown_title_of_session
+
+    return SubAgentView(row.session, shown_title_of_session(connection, row.session, row.title), row.lines)
+
+
+def _view(connection: Connection, line: DigestLine) -> DigestLineView:
+    from palazzo.text.times import to_iso
+
+    return DigestLineView(
+        line.kind,
+        line.role,
+        to_iso(line.said_at),
+        _quote(connection, line.quote),
+        None if line.about is None else _quote(connection, line.about),
+        _trust(line.role, line.is_untrusted),
+        "" if line.about is None else _trust("assistant", line.about_is_untrusted),
+    )
+
+
+def _trust(role: str, is_untrusted: bool) -> str:
+    return "external" if is_untrusted else _TRUSTS.get(role, "tool")
+
+
+_TRUSTS = {"user": "user", "assistant": "agent"}
+
+
+def _quote(connection: Connection, quote: Quote) -> QuoteView:
+    from palazzo.store import digest_rows
+
+    drawer = digest_rows.drawer_with(connection, quote)
+    return QuoteView(quote.text, drawer, quote.item, quote.start, quote.end)
+
+
+OPERATION = Operation("digest", DigestRequest, DigestResult, digest)

@@ -1,0 +1,81 @@
+"""What was said and done last in a session that a hook tells of: from the archive, and from what lies behind it.
+
+A turn is taken in when it has ended. Where that did not happen (somebody interrupted it), the end of the transcript is
+read, as far as it is short; nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from palazzo.injection.recent_turns import NOTHING, Recent, recent_of
+from palazzo.knowledge.digest_turns import SessionMessage
+from palazzo.model import Part
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from palazzo.features.hooks.hook_answers import HookCall
+    from palazzo.store.source_rows import FileState
+
+_MESSAGES, _CHARACTERS = 40, 120_000
+"""Of the end of a session: what is read of it."""
+_TAIL = 128 * 1024
+"""Bytes of a transcript that are read beyond what the archive has. A longer tail is left for the turn's end."""
+
+
+def recent(call: HookCall) -> Recent:
+    """Return the end of the session; nothing where it is not known yet."""
+    from palazzo.store import source_rows, transcripts
+    from palazzo.store.last_messages import last_messages
+
+    hook_event = call.hook_event
+    path = _transcript(call)
+    uri = "" if path is None else path.as_uri()
+    with call.context.reading().database.snapshot() as connection:
+        source = transcripts.session_source(connection, uri, hook_event.session)
+        rows = [] if source is None else last_messages(connection, source, _MESSAGES, _CHARACTERS)
+        state = source_rows.read_file_state(connection, uri) if uri else None
+    since = call.session.epoch_at if call.session is not None and call.session.epoch > 0 else 0
+    recent_rows = [
+        row for row in rows if row.trust != "external" and row.at >= since
+    ]  # the agent has lost what was before
+    messages = [
+        SessionMessage(row.item, row.role, row.text, _drop_external_parts(row.parts, row.text)) for row in recent_rows
+    ]
+    if path is not None:
+        messages += _read_tail(path, state)
+    return recent_of(messages[-_MESSAGES:]) if messages else NOTHING
+
+
+def _transcript(call: HookCall) -> Path | None:
+    from palazzo.features.hooks.hook_capture import transcript_of
+
+    raw_path = call.hook_event.transcript
+    return transcript_of(call.context, raw_path) if raw_path else None
+
+
+def _drop_external_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    return tuple(part for part in parts or (Part("text", 0, len(text)),) if part.trust != "external")
+
+
+def _read_tail(path: Path, state: FileState | None) -> Iterator[SessionMessage]:
+    """Yield what the transcript has that is not archived, if its format grows at the end and it is not long."""
+    from palazzo.sources.formats import Message
+    from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
+
+    if state is None:
+        return
+    feeder = next((entry for entry in TRANSCRIPTS if entry.kind == state.feeder), None)
+    if feeder is None or not feeder.appends or feeder.version != state.version:
+        return
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        if not 0 < size - state.consumed <= _TAIL:
+            return
+        stream.seek(state.consumed)
+        for n, row in enumerate(feeder.rows(stream, state.consumed), 1):
+            entry = row.content
+            if isinstance(entry, Message) and (entry.kind, entry.standing, entry.thread) == ("message", "said", ""):
+                yield SessionMessage(-n, entry.role, entry.text, _drop_external_parts(entry.parts, entry.text))

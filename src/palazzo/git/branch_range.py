@@ -1,0 +1,68 @@
+"""What one line of history has that another has not: its commits, and where words belong that were said on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from palazzo.git.commit_history import History, UnansweredError
+from palazzo.git.git_files import Repository, head_of
+
+_PERSON_WAITS = 10.0
+"""How long a person waits for an answer about branches, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRange:
+    """The commits of `tip` that `base` does not have, and where the two parted.
+
+    `has_base` and `has_tip` say which of the two git knows. Of the commits that were asked about, `present` are those
+    that the repository has, and `said_before` those that `base` has: what was said there is no news to it, but for
+    where they parted, from which the work began.
+    """
+
+    commits: frozenset[str] = frozenset()
+    forks: frozenset[str] = frozenset()
+    base_commits: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
+    has_base: bool = False
+    has_tip: bool = False
+
+    def is_news(self, commit: str, on_branch: bool, is_main: bool = False) -> bool:
+        """Whether what was said at a commit ('' where that is not known) is of the range.
+
+        `on_branch` says that it was said on the branch itself; commits that history has lost (amended, rebased) count
+        by that alone. What was said where the two parted is the branch's, unless that is itself the main line.
+        """
+        if commit in self.commits:
+            return True
+        if commit in self.forks:
+            return on_branch and bool(self.commits) and not is_main
+        return on_branch and commit not in self.base_commits
+
+
+def plain_name(repository: Repository | None, name: str) -> str:
+    """Return a branch as words name it: without the remote it is of, and what is checked out for HEAD."""
+    if name in ("HEAD", "@") and repository is not None:
+        return head_of(repository)[0] or name
+    short = name.removeprefix("refs/").removeprefix("heads/")
+    return short.removeprefix("remotes/").removeprefix("origin/")
+
+
+def branch_range(repository: Repository, base: str, tip: str, commits: Collection[str] = ()) -> BranchRange | None:
+    """Return what `tip` has beyond `base`, branches or what else git takes for a commit; None where git cannot say.
+
+    `commits` are those to be told apart by whether `base` has them.
+    """
+    history = History(repository, _PERSON_WAITS)
+    try:
+        first, last = history.resolve_commit(base), history.resolve_commit(tip)
+        if not first or not last:
+            return BranchRange(has_base=bool(first), has_tip=bool(last))
+        graph = history.find_commits_beyond(first, [last])
+        forks = history.forks(last, first, graph) if graph else ()
+        present = history.present(commits)
+        base_commits = present - history.find_commits_beyond(first, present).keys()
+        return BranchRange(frozenset(graph), frozenset(forks), frozenset(base_commits), frozenset(present), True, True)
+    except UnansweredError:
+        return None

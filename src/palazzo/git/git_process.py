@@ -1,0 +1,172 @@
+"""Starts git to ask about a checkout, within a time and a size; what git cannot answer is not known.
+
+One other module starts git, to send what is synchronised: `sync/remotes/git_transport`.
+
+A repository is somebody else's word: its configuration can name programs that git would start (hooks, a file system
+monitor, diff drivers, signature checkers, transports), so what could be named is switched off here. Whether a
+repository of another user may be read at all is git's to say (`safe.directory`), and nothing here overrides it: the
+repository is always found by git itself, from the checkout's root and no higher.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+TIMEOUT_SECONDS = 0.2
+"""How long an answer waits for git, in seconds."""
+LARGEST = 32 * 1024 * 1024
+"""The most that git may say: the hashes of some 800,000 commits. What says more is not believed in part."""
+
+_READING = frozenset(
+    [
+        *("cat-file", "diff", "diff-index", "diff-tree", "for-each-ref", "log", "ls-files", "ls-tree", "merge-base"),
+        *("patch-id", "rev-list", "rev-parse"),
+    ]
+)
+"""What is asked of git. None of them writes, and none reads files of the working directory as long as `diff` compares
+two trees or has `--cached`, and `diff-index` has it: filters that a repository names would run on those files."""
+_SHOWING_PATCHES = frozenset(["diff", "diff-index", "diff-tree", "log"])
+_SETTINGS = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", os.devnull),
+    ("protocol.allow", "never"),
+    ("log.showSignature", "false"),
+    ("core.quotePath", "false"),
+    ("color.ui", "false"),
+)
+_ENVIRONMENT = {
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_LAST_WORDS = 0.05
+"""How long a process that was ended is waited for. One that the system holds (a dead network drive) is left to it."""
+
+_running: set[subprocess.Popen[bytes]] = set()
+_exit_event = threading.Event()
+"""This process ends: nothing is begun any more."""
+
+
+def run(root: Path, *arguments: str, stdin: bytes = b"", timeout: float = TIMEOUT_SECONDS) -> bytes | None:
+    """Return what git prints about the checkout at `root`, or None where it fails, takes longer or says too much.
+
+    `root` is a directory with `.git` in it. `arguments` begin with one of the commands that read; names and hashes
+    that come from elsewhere belong into `stdin`, or behind `--`. None also where git is not there, does not trust the
+    repository's owner, or finds it broken.
+    """
+    command, *rest = arguments
+    if command not in _READING:
+        raise ValueError(f"git {command} is not asked here: it is none of the commands that only read.")
+    program = find_program()
+    if program is None or _exit_event.is_set():
+        return None
+    settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
+    plain = ["--no-ext-diff", "--no-textconv"] if command in _SHOWING_PATCHES else []
+    line = [program, *settings, "--no-pager", "--literal-pathspecs", command, *plain, *rest]
+    deadline = time.monotonic() + timeout
+    try:
+        process = _start(line, root, stdin)
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return None
+    _running.add(process)
+    try:
+        return _answer(process, deadline)
+    finally:
+        _running.discard(process)
+
+
+def _answer(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
+    """What it prints until the deadline; it has ended when this returns."""
+    chunks: list[bytes] = []
+    assert process.stdout is not None  # noqa: S101 (it is a pipe)
+    reading = threading.Thread(target=_read, args=(process.stdout, chunks), name="palazzo-git", daemon=True)
+    reading.start()
+    reading.join(max(0.0, deadline - time.monotonic()))
+    if reading.is_alive() or sum(map(len, chunks)) > LARGEST:
+        _end(process)
+        return None
+    try:
+        code = process.wait(max(_LAST_WORDS, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return None
+    return b"".join(chunks) if code == 0 else None
+
+
+def _read(stream: IO[bytes], chunks: list[bytes]) -> None:
+    with stream:
+        try:
+            chunks.append(stream.read(LARGEST + 1))
+        except (OSError, ValueError):
+            chunks.append(b"")
+
+
+def _start(line: Sequence[str], root: Path, stdin: bytes) -> subprocess.Popen[bytes]:
+    """What it reads lies in a file, so that nobody has to feed it while its answer is awaited."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= _ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(root.parent)}
+    process_options: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        process_options = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+    with tempfile.TemporaryFile() if stdin else Path(os.devnull).open("rb") as input_file:
+        if stdin:
+            input_file.write(stdin)
+            input_file.seek(0)
+        return subprocess.Popen(  # noqa: S603 - no shell, fixed commands
+            line,
+            cwd=root,
+            env=environment,
+            stdin=input_file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            **process_options,
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process with all that it started, and collect it: later, if the machine is too busy for it to end now."""
+    _kill(process)
+    try:
+        process.wait(_LAST_WORDS)
+    except subprocess.TimeoutExpired:
+        threading.Thread(target=process.wait, name="palazzo-git-end", daemon=True).start()  # or it stays as a zombie
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended by itself
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end_all() -> None:
+    _exit_event.set()
+    for process in tuple(_running):
+        _kill(process)
+
+
+atexit.register(_end_all)
+
+
+def find_program() -> str | None:
+    """Return the first git on PATH, or None. Not one that lies where this process is: that may be anybody's place."""
+    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        program_path = shutil.which("git", path=directory) if directory and Path(directory).is_absolute() else None
+        if program_path and Path(program_path).is_absolute():
+            return program_path
+    return None

@@ -1,0 +1,38 @@
+"""The consumers of the log: their names, and what each does, in words for a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from palazzo.index.async_consumer import BackgroundConsumer
+from palazzo.index.citation_consumer import ANCHOR_CONSUMER
+from palazzo.knowledge.claim_consumer import ClaimConsumer
+from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER
+from palazzo.knowledge.fix_consumer import FAILURE_CONSUMER
+from palazzo.knowledge.mention_consumer import MENTION_CONSUMER
+from palazzo.model import Micros
+
+_ACTIVITIES = {
+    "cut": "cutting into drawers",
+    "taint": "marking what came from outside",
+    "keyword": "indexing by keyword",
+    "retired": "recording earlier states of drawers",
+    "claim": "reading claims",
+    "claim/fact": "comparing with facts",
+    "mention": "finding names",
+    "digest": "digesting sessions",
+    "mending": "finding failures and their fixes",
+    "anchor": "finding cited files",
+    "embed": "making vectors",
+    "embedding": "making vectors",  # the process that does it
+}
+
+
+def activity_of(consumer: str) -> str:
+    """Return what a consumer does, in words. One of another release is named as it is."""
+    return _ACTIVITIES.get(consumer, consumer)
+
+
+def lagging_consumers(time: Micros) -> list[BackgroundConsumer[Any]]:
+    """Return the consumers that lag. `time` is noted with the conflicts that they find."""
+    return [ClaimConsumer(time), MENTION_CONSUMER, DIGEST_CONSUMER, FAILURE_CONSUMER, ANCHOR_CONSUMER]

@@ -1,0 +1,38 @@
+"""Which embedder a palace uses, as settings say it.
+
+Owns the choice; knows no file formats and reads no settings file itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, assert_never
+
+from palazzo.index.embedder import Embedder
+
+
+@dataclass(frozen=True)
+class EmbedderSpec:
+    """What to open. All but `kind` and `threads` concern a server only; `dimension`, if set, is enforced."""
+
+    kind: Literal["bundled", "openai"] = "bundled"
+    base_url: str = ""
+    model: str = ""
+    api_key: str | None = field(default=None, repr=False)
+    dimension: int | None = None
+    threads: int = 2
+
+
+def open_embedder(spec: EmbedderSpec) -> Embedder:
+    """Open the embedder that `spec` names. Raises EmbedderUnavailable with what to do about it."""
+    match spec.kind:
+        case "bundled":
+            from palazzo.index.minilm import MiniLM
+
+            return MiniLM(spec.threads)
+        case "openai":
+            from palazzo.index.openai_compatible import OpenAICompatible
+
+            return OpenAICompatible(spec.base_url, spec.model, spec.api_key, spec.dimension)
+        case _:
+            assert_never(spec.kind)

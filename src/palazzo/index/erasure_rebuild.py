@@ -1,0 +1,59 @@
+"""What is derived from items of which words went: made anew, so that nothing remembers them.
+
+All their drawers are touched, the retired ones too: the hashes of passages (an old one would confirm a guess), the
+keyword indexes, vectors. The cutter then looks whether the drawers are still cut as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from palazzo.index import retired_drawers
+from palazzo.index.drawer_builder import text_hash
+from palazzo.index.indexed_text import reindex
+from palazzo.store import (
+    anchors,
+    change_log,
+    claim_rows,
+    dead_letters,
+    drawers,
+    failure_fixes,
+    items,
+    keyword_table,
+    mention_rows,
+    vector_rows,
+)
+from palazzo.store.database import Connection
+
+
+def refresh(connection: Connection, rows: Iterable[int]) -> None:
+    """Make what is derived from these items anew, in the caller's transaction."""
+    items_touched = list(rows)
+    drawer_rows = drawers.drawers_of_items(connection, items_touched)
+    for drawer in drawer_rows:
+        is_live = drawers.is_live(connection, drawer)
+        if _rehash(connection, drawer) and is_live:
+            vector_rows.await_vectors(connection, [drawer])
+        keyword_table.remove(connection, drawer)
+        if is_live:
+            reindex(connection, drawer)
+    if retired_drawers.is_followed(connection):
+        retired_drawers.redo(connection, drawer_rows)
+    dead_letters.clear_drawers(connection, drawer_rows)
+    claim_rows.drop(connection, drawer_rows)
+    mention_rows.drop(connection, drawer_rows)
+    anchors.drop_beside(connection, drawer_rows)
+    failure_fixes.drop(connection, items_touched)
+    change_log.append(connection, "drawer~", drawer_rows)
+    vector_rows.delete_orphans(connection)
+
+
+def _rehash(connection: Connection, drawer: int) -> bool:
+    """Give a drawer's passages the hashes of their texts as they are now; return whether any changed."""
+    passages = drawers.passages(connection, drawer)
+    texts = items.read_texts(connection, (passage.item for passage in passages))
+    hashes = [text_hash(texts[passage.item][passage.start : passage.end]) for passage in passages]
+    if hashes == [passage.hash for passage in passages]:
+        return False
+    drawers.rehash_passages(connection, drawer, hashes)
+    return True

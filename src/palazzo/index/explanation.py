@@ -1,0 +1,23 @@
+"""Why a hit is where it is: what each stage found of it, in the stages' order."""
+
+from __future__ import annotations
+
+from palazzo.index.presentation import Reason
+from palazzo.index.ranking import CandidateRank, Signals
+
+
+def reasons(candidate_rank: CandidateRank, max_bm25: float) -> tuple[Reason, ...]:
+    """Return the values that are not nothing: the cosine, the BM25 and its `ceiling`, each signal with its weight.
+
+    Last comes the sum of the weighted signals, by which hits are ordered.
+    """
+    candidate = candidate_rank.candidate
+    components = []
+    if candidate.cosine is not None:
+        components.append(Reason("vector", candidate.cosine))
+    if candidate.bm25 is not None:
+        components.append(Reason("bm25", candidate.bm25, most=max_bm25))
+    for name, value, weight in zip(Signals._fields, candidate_rank.signals, candidate_rank.weights, strict=True):
+        if value and weight:
+            components.append(Reason(f"{name} signal" if name == "vector" else name, value, weight=weight))
+    return (*components, Reason("rank", candidate_rank.rank))

@@ -1,0 +1,54 @@
+"""What of a drawer is put into the keyword index.
+
+If the index form of its words cannot be made, the plain words are indexed, and the drawer is set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from palazzo.index.failure_isolation import process_text, set_drawer_aside
+from palazzo.store import dead_letters, keyword_table, place_rows, tag_rows
+from palazzo.store.database import Connection
+from palazzo.store.drawers import DrawerRow
+from palazzo.text.word_forms import index_form
+
+CONSUMER = "keyword"
+"""The consumer that sets drawers aside whose index form cannot be made."""
+_VERSION = 1
+Columns = tuple[str, str]
+"""What is indexed of a drawer: its body and its context."""
+
+
+def reindex(connection: Connection, row: int) -> None:
+    """Put a live drawer into the keyword index as its row and its spans say."""
+    dead_letters.clear(connection, CONSUMER, [row])
+    columns = process_text(partial(keyword_table.columns_of, connection, row))
+    if isinstance(columns, Exception):
+        set_drawer_aside(connection, CONSUMER, row, _VERSION, columns)
+        columns = keyword_table.words_of(connection, row), ""
+    keyword_table.index(connection, [(row, *columns, keyword_table.scope_of(connection, row))])
+
+
+def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]]) -> None:
+    """Put drawers that were just added into the keyword index: (row id, drawer, its text)."""
+    rooms: dict[int, tuple[int, str]] = {}
+    ids: dict[str, int] = {}
+    rows = []
+    for own, drawer, text in new:
+        ids.update(tag_rows.known_tags(connection, (name for name in drawer.tags if name not in ids)))
+        if drawer.room not in rooms:
+            rooms[drawer.room] = place_rows.first_place(connection, drawer.room)
+        wing, name = rooms[drawer.room]
+        columns = process_text(partial(_columns_of_new, drawer, text, name))
+        if isinstance(columns, Exception):
+            set_drawer_aside(connection, CONSUMER, own, _VERSION, columns)
+            columns = text, ""
+        scope = keyword_table.scope_tokens(wing, drawer.room, drawer.kind, (ids[name] for name in drawer.tags))
+        rows.append((own, *columns, scope))
+    keyword_table.index(connection, rows)
+
+
+def _columns_of_new(drawer: DrawerRow, text: str, room: str) -> Columns:
+    return index_form(text), keyword_table.context(drawer.title, drawer.author, drawer.created_at, room)

@@ -1,0 +1,457 @@
+"""Checking a palace without changing it: is the file sound, is truth whole, is what is derived what truth calls for.
+
+Every check stands for itself: one that cannot be carried out has failed, and the others go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from palazzo.archive import device_chain
+from palazzo.errors import EmbedderUnavailable, PalazzoError
+from palazzo.index import async_consumer, citation_consumer, expected_drawers, retired_drawers
+from palazzo.index.consumers import activity_of
+from palazzo.index.embedder import Embedder
+from palazzo.index.passage_embedding import current_embedder
+from palazzo.knowledge import claim_consumer, digest_consumer, fix_consumer, mention_consumer
+from palazzo.model import Micros
+from palazzo.store import (
+    anchors,
+    arrangements,
+    chain_links,
+    claim_rows,
+    dead_letters,
+    device_rows,
+    digest_rows,
+    drawer_history,
+    drawers,
+    failure_fixes,
+    foreign_rows,
+    items,
+    keyword_table,
+    mention_rows,
+    retired_keywords,
+    source_rows,
+    tombstones,
+    unfinished_imports,
+    vector_rows,
+)
+from palazzo.store.database import Connection, Database
+
+SAMPLE = 24
+"""Vectors that are made anew: half a second of work."""
+CLAIMS_SAMPLE = 50
+"""Drawers that are read anew for claims: a tenth of a second of work."""
+DIGESTS_SAMPLE = 8
+"""Sessions that are digested anew, spread over all."""
+SAME = 0.999
+"""Cosine from which two vectors are the same: int8 rounding costs less than 0.0002."""
+_MOST_FINDINGS = 3
+_MOST_DEAD_LETTERS = 100
+EmbedderFactory = Callable[[], Embedder]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: what was looked at, whether it is in order, and what was seen."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def verify(database: Database, embedder: EmbedderFactory, progress: Progress | None = None) -> Iterator[Check]:
+    """Yield every check, each of one state of the palace. `progress` gets (check, done, total) of the long ones."""
+    report = progress or (lambda name, done, total: None)
+    with contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader:
+        yield from _truth(reader)
+        yield _run_check(reader, "imports", _imports)
+        yield _run_check(reader, "variants", _variants)
+        yield _run_check(reader, "provenance", _provenance)
+        yield _run_check(reader, "places", _places)
+        yield _run_check(reader, "drawers", lambda connection: _drawers(connection, report))
+        yield _run_check(reader, "keywords", _keywords)
+        yield _run_check(reader, "past", lambda connection: _past(connection, report))
+        yield _run_check(reader, "claims", _claims)
+        yield _run_check(reader, "mentions", _mentions)
+        yield _run_check(reader, "digests", _digests)
+        yield _run_check(reader, "failures", _failures)
+        yield _run_check(reader, "anchors", _anchors)
+        yield _run_check(reader, "set aside", _set_aside)
+        yield _run_check(reader, "vectors", _vectors)
+        yield _run_check(reader, "vectors recomputed", lambda connection: _recompute_sample(connection, embedder))
+
+
+def verify_truth(path: Path) -> Iterator[Check]:
+    """Yield the checks of what a backup is for: that the file is sound, and that nothing archived is lost."""
+    with contextlib.closing(Database(path, "read", compares_checksums=True)) as reader:
+        yield from _truth(reader)
+
+
+CheckOutcome = tuple[bool, str]
+
+
+def _truth(reader: Database) -> Iterator[Check]:
+    yield _run_check(reader, "file", _file)
+    yield _run_check(reader, "references", _references)
+    yield _run_check(reader, "chain", _chain)
+    yield _run_check(reader, "items", _items)
+
+
+def _run_check(database: Database, name: str, check: Callable[[Connection], CheckOutcome]) -> Check:
+    try:
+        with database.snapshot() as connection:
+            return Check(name, *check(connection))
+    except PalazzoError as error:
+        return Check(name, False, f"could not be checked: {error}")
+    except Exception as error:  # noqa: BLE001 - a damaged page may hold anything where a number or a text should be
+        return Check(name, False, f"holds what cannot be read ({type(error).__name__})")
+
+
+# --- the file ----------------------------------------------------------------------------------------------
+
+
+def _file(connection: Connection) -> CheckOutcome:
+    messages = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
+    return messages == ["ok"], "SQLite finds nothing wrong" if messages == ["ok"] else _summary(messages)
+
+
+def _references(connection: Connection) -> CheckOutcome:
+    problems = [f"{table} row {row} names a row of {parent} that is gone" for table, row, parent, _ in
+             islice(connection.execute("PRAGMA foreign_key_check"), 20)]  # fmt: skip
+    return not problems, _summary(problems) or "every row that is named is there"
+
+
+# --- truth -------------------------------------------------------------------------------------------------
+
+
+def _chain(connection: Connection) -> CheckOutcome:
+    """Every link follows from the one before it, and every body is what its link says: raw bytes and text.
+
+    Links and erasures come after their items, and of an import that was interrupted they are still to come.
+    """
+    are_to_come = bool(unfinished_imports.paths(connection))
+    faults = (fault for fault in device_chain.audit(connection) if fault.seq or not are_to_come)
+    breaks = [f"link {fault.seq} (item {fault.item}): {fault.reason}" for fault in islice(faults, 20)]
+    breaks += [f"item {uid.hex()} is said to be erased, and no erasure tells of it"
+               for uid in islice([] if are_to_come else tombstones.find_unproven_items(connection), 20)]  # fmt: skip
+    why = chain_links.absent_links(connection)
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
+    but = f", but those that are absent by record ({reasons})" if reasons else ""
+    if lost_items := chain_links.lost_items(connection):
+        but += f"; {len(lost_items):,} items cannot be read, or not as they were archived: {_summary(lost_items)}"
+    waits = "; of what an import brought they are still to come" if are_to_come else ""
+    return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
+
+
+def _items(connection: Connection) -> CheckOutcome:
+    """Every text can be read, and every part lies within it."""
+    wrong: list[str] = []
+    count = 0
+    for uid, text, codec, parts in connection.execute("SELECT uid, text, text_codec, parts FROM item"):
+        count += 1
+        try:
+            size = len(items.decode_text(text, codec))
+            inside = all(0 <= part.start <= part.end <= size for part in items.load_parts(parts))
+        except Exception as error:  # noqa: BLE001 - zlib, JSON and Unicode have their own; the item is what matters
+            wrong.append(f"item {bytes(uid).hex()} cannot be read ({type(error).__name__})")
+        else:
+            if not inside:
+                wrong.append(f"item {bytes(uid).hex()} has parts outside its text")
+    return not wrong, _summary(wrong) or f"{count:,} items, all readable"
+
+
+def _imports(connection: Connection) -> CheckOutcome:
+    """What was imported is here whole."""
+    interruptions = [f"the import of {path} was interrupted, unless it still runs: import it again"
+             for path in unfinished_imports.paths(connection)]  # fmt: skip
+    return not interruptions, _summary(interruptions) or "none was interrupted"
+
+
+def _variants(connection: Connection) -> CheckOutcome:
+    """Name the items that an import had with other words. The words archived here stay, so this is no failure."""
+    variants = [variant.item for variant in foreign_rows.variants(connection)]
+    if not variants:
+        return True, "no imported item has other words than here"
+    return True, f"{len(variants):,} imported items have other words than here; yours stay: {_summary(variants)}"
+
+
+def _provenance(connection: Connection) -> CheckOutcome:
+    """Report segments that were refused, and words that were lost without a known erasure. Neither is damage."""
+    problems = [f"remote '{refusal.remote}': {refusal.reason}" for refusal in device_rows.refusals(connection)]
+    unproven = [uid.hex() for uid in device_rows.unproven(connection)]
+    if unproven:
+        count = f"{len(unproven):,} item{'' if len(unproven) == 1 else 's'}"
+        problems.append(f"{count} lost their words by no erasure that is known: {_summary(unproven)}")
+    return True, _summary(problems) or "all that came by remotes is from devices that may write"
+
+
+# --- what is derived ---------------------------------------------------------------------------------------
+
+
+def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
+    """The live drawers are those that the cutter makes from truth, with the same spans, place, tags and passages."""
+    wrong: list[str] = []
+    count = 0
+    rows = list(source_rows.source_rows(connection))
+    for n, source in enumerate(rows):
+        due_drawers, live_drawers = expected_drawers.expected(connection, source), expected_drawers.live(connection, source)
+        count += len(live_drawers)
+        wrong += [f"drawer {uid.hex()} is missing" for uid in due_drawers.keys() - live_drawers.keys()]
+        wrong += [f"drawer {uid.hex()} should not be there" for uid in live_drawers.keys() - due_drawers.keys()]
+        wrong += [
+            f"drawer {uid.hex()} is not as it was cut"
+            for uid in due_drawers.keys() & live_drawers
+            if due_drawers[uid] != live_drawers[uid]
+        ]
+        if marks := expected_drawers.marks_that_differ(connection, source):
+            wrong.append(f"{marks:,} marks of words from outside in source {source} are not what its rows call for")
+        progress("drawers", n + 1, len(rows))
+    stray = drawers.count_drawers(connection) - count
+    if stray:
+        wrong.append(f"{stray} drawers belong to no source")
+    return not wrong, _summary(wrong) or f"{count:,} drawers, all as they are cut from the archive"
+
+
+def _places(connection: Connection) -> CheckOutcome:
+    """Wings and rooms are called, and stand, as was arranged."""
+    wings, rooms = arrangements.count_differences(connection)
+    if wings or rooms:
+        return False, f"{wings:,} wings and {rooms:,} rooms are not called, or do not stand, as was arranged"
+    return True, "wings and rooms are called, and stand, as was arranged"
+
+
+def _keywords(connection: Connection) -> CheckOutcome:
+    index_count, drawer_count = keyword_table.indexed_rows(connection), drawers.count_drawers(connection)
+    (missing,) = next(
+        connection.execute(
+            "SELECT count(*) FROM drawer WHERE retired_at IS NULL AND id NOT IN (SELECT id FROM keyword_docsize)"
+        )
+    )
+    sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")]
+    if sound != ["ok"]:
+        return False, f"the index is damaged: {_summary(sound)}"
+    if missing or index_count != drawer_count:
+        return (
+            False,
+            f"{missing:,} of {drawer_count:,} live drawers are not in it, and {index_count - drawer_count + missing:,} others are",
+        )
+    return True, f"{index_count:,} drawers, all of those that are live"
+
+
+def _past(connection: Connection, progress: Progress) -> CheckOutcome:
+    """The states of drawers that are over are those that truth tells, and each is in the index of the past."""
+    if not retired_drawers.is_followed(connection):
+        return True, "none kept: nobody has asked how things were"
+    if backlog := retired_drawers.count_pending(connection):
+        return True, f"{backlog:,} changes are taken in when somebody next asks how things were"
+    wrong: list[str] = []
+    rows = _not_set_aside(connection, retired_drawers.NAME, retired_drawers.candidates(connection))
+    for n, row in enumerate(rows):
+        if retired_drawers.states(connection, row) != drawer_history.states_of(connection, row):
+            wrong.append(f"drawer {drawers.uids_of(connection, [row])[0].hex()} is kept as it never stood")
+        progress("past", n + 1, len(rows))
+    surplus = len(set(drawer_history.drawers_with_states(connection)) - set(rows))
+    if surplus:
+        wrong.append(f"{surplus} drawers never stood otherwise")
+    state_count, index_count = drawer_history.ended_states(connection), retired_keywords.indexed_rows(connection)
+    if state_count != index_count or retired_keywords.strays(connection):
+        wrong.append(f"{index_count:,} states are indexed, of {state_count:,}")
+    sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword_retired')")]
+    if sound != ["ok"]:
+        wrong.append(f"the index is damaged: {_summary(sound)}")
+    return not wrong, _summary(wrong) or f"{state_count:,} states that are over, all as acts and versions tell"
+
+
+def _claims(connection: Connection) -> CheckOutcome:
+    """What a sample of drawers claims is what is kept of them, and nothing is kept of drawers that are retired."""
+    consumer = claim_consumer.ClaimConsumer(Micros(0))
+    if not async_consumer.is_followed(connection, consumer):
+        return True, "none kept yet"
+    if async_consumer.count_pending(connection, consumer):
+        return True, "not compared: drawers are still to be read for claims"
+    sample = _not_set_aside(connection, consumer.name, claim_consumer.sample(connection, CLAIMS_SAMPLE))
+    expected_rows, stored_rows = claim_consumer.expected(connection, sample), claim_rows.of_drawers(connection, sample)
+    strays = claim_rows.strays(connection)
+    if strays or sorted(expected_rows) != sorted(stored_rows):
+        return (
+            False,
+            f"{strays:,} belong to no live drawer, and a sample of {len(sample)} drawers claims something else",
+        )
+    return True, f"{claim_rows.count(connection):,} claims; {len(sample)} drawers read anew, all the same"
+
+
+def _mentions(connection: Connection) -> CheckOutcome:
+    """What a sample of drawers mentions is what is kept of them."""
+    if not async_consumer.is_followed(connection, mention_consumer.MENTION_CONSUMER):
+        return True, "none kept yet"
+    if async_consumer.count_pending(connection, mention_consumer.MENTION_CONSUMER):
+        return True, "not compared: drawers are still to be read for names"
+    sample = _not_set_aside(connection, mention_consumer.MENTION_CONSUMER.name, mention_consumer.sample(connection, CLAIMS_SAMPLE))
+    expected_rows, stored_rows = mention_consumer.expected(connection, sample), mention_rows.of_drawers(connection, sample)
+    strays = mention_rows.strays(connection)
+    if strays or sorted(expected_rows) != sorted(stored_rows):
+        return (
+            False,
+            f"{strays:,} belong to no live drawer, and a sample of {len(sample)} drawers mentions something else",
+        )
+    return True, f"{mention_rows.count(connection):,} mentions; {len(sample)} drawers read anew, all the same"
+
+
+def _digests(connection: Connection) -> CheckOutcome:
+    """The digests of a sample of sessions are what their words call for."""
+    if not async_consumer.is_followed(connection, digest_consumer.DIGEST_CONSUMER):
+        return True, "none kept yet"
+    if async_consumer.count_pending(connection, digest_consumer.DIGEST_CONSUMER):
+        return True, "not compared: sessions are still to be digested"
+    sample = _spread(_not_set_aside(connection, digest_consumer.DIGEST_CONSUMER.name, digest_rows.all_sessions(connection)))
+    wrong = [row for row in sample if digest_consumer.expected(connection, row) != digest_rows.of_source(connection, row)]
+    if wrong:
+        return False, f"{len(wrong)} of {len(sample)} sessions have another digest than their words call for"
+    return True, f"{digest_rows.count(connection):,} lines; {len(sample)} sessions read anew, all the same"
+
+
+def _failures(connection: Connection) -> CheckOutcome:
+    """What failed in a sample of sessions, and what mended it, is what their words call for."""
+    if not async_consumer.is_followed(connection, fix_consumer.FAILURE_CONSUMER):
+        return True, "none kept yet"
+    if async_consumer.count_pending(connection, fix_consumer.FAILURE_CONSUMER):
+        return True, "not compared: sessions are still to be read"
+    sample = _spread(
+        _not_set_aside(connection, fix_consumer.FAILURE_CONSUMER.name, fix_consumer.FAILURE_CONSUMER.everything(connection))
+    )
+    wrong = [row for row in sample if fix_consumer.expected(connection, row) != failure_fixes.of_source(connection, row)]
+    if wrong:
+        return False, f"{len(wrong)} of {len(sample)} sessions have other failures than their words call for"
+    return True, f"{failure_fixes.count(connection):,} failures; {len(sample)} sessions read anew, all the same"
+
+
+def _anchors(connection: Connection) -> CheckOutcome:
+    """What a sample of sessions and notes cites is what is kept of them."""
+    if not async_consumer.is_followed(connection, citation_consumer.ANCHOR_CONSUMER):
+        return True, "none kept yet"
+    if async_consumer.count_pending(connection, citation_consumer.ANCHOR_CONSUMER):
+        return True, "not compared: sessions and notes are still to be read"
+    sample = _spread(
+        _not_set_aside(connection, citation_consumer.ANCHOR_CONSUMER.name, citation_consumer.ANCHOR_CONSUMER.everything(connection))
+    )
+    wrong = [row for row in sample if citation_consumer.expected(connection, row) != citation_consumer.load_citations(connection, row)]
+    strays = anchors.strays(connection)
+    if wrong or strays:
+        return False, (
+            f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(sample)} sessions and notes cite other"
+            " files than their words call for"
+        )
+    return True, f"{anchors.count(connection):,} citations; {len(sample)} sessions and notes read anew, all the same"
+
+
+def _set_aside(connection: Connection) -> CheckOutcome:
+    """Every consumer has processed every text."""
+    problems = [
+        f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error})"
+        for letter in dead_letters.all_letters(connection)
+    ]
+    remedy = "; 'palazzo repair' and the next release of Palazzo process them again"
+    detail = f"{_summary(problems, _MOST_DEAD_LETTERS)}{remedy}" if problems else "every text was processed"
+    return not problems, detail
+
+
+def _not_set_aside(connection: Connection, consumer: str, things: Sequence[int]) -> list[int]:
+    """Return the things that the consumer has not set aside. Nothing is derived of the others."""
+    set_aside = dead_letters.things(connection, consumer)
+    return [thing for thing in things if thing not in set_aside]
+
+
+def _spread(things: Sequence[int]) -> Sequence[int]:
+    """Some of them, spread over all."""
+    return things[:: max(1, len(things) // DIGESTS_SAMPLE)]
+
+
+def _vectors(connection: Connection) -> CheckOutcome:
+    current = current_embedder(connection)
+    passages, pending = vector_rows.count_passages(connection), vector_rows.count_pending(connection)
+    if current is None:
+        return pending == passages, f"none made yet, {pending:,} of {passages:,} pending"
+    row, name, dimension = current
+    bad = next(
+        connection.execute(
+            "SELECT count(*) FROM vector WHERE embedder = ? AND (length(body) <> ? OR typeof(scale) <> 'real'"
+            " OR scale <= 0 OR scale > 1)",
+            (row, dimension),
+        )
+    )[0]
+    missing_count = next(
+        connection.execute(
+            "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM pending WHERE passage = p.id)"
+            " AND NOT EXISTS (SELECT 1 FROM vector WHERE embedder = ? AND hash = p.hash)"
+            " AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE consumer = 'embed' AND thing = p.drawer)",
+            (row,),
+        )
+    )[0]
+    if bad or missing_count:
+        return (
+            False,
+            f"{bad:,} have the wrong shape, {missing_count:,} of {passages:,} passages have none and wait for none",
+        )
+    have = f"{passages - pending:,} of {passages:,} passages have theirs, {pending:,} pending"
+    return True, f"{have} ({dimension} dimensions, {name})"
+
+
+def _recompute_sample(connection: Connection, embedder: EmbedderFactory) -> CheckOutcome:
+    """A sample of vectors is what the embedder makes of their texts."""
+    current = current_embedder(connection)
+    sample = _sample(connection, current[0]) if current is not None else []
+    if current is None or not sample:
+        return True, "none to compare"
+    try:
+        model = embedder()
+        if model.id != current[1]:
+            return True, f"not compared: the settings name {model.id}, the vectors were made by {current[1]}"
+        return _compare_vectors(connection, model, sample)
+    except EmbedderUnavailable as error:
+        return True, f"not compared: {error}"
+
+
+def _sample(connection: Connection, embedder: int) -> list[tuple[int, int, int, float, bytes]]:
+    """Some vectors with where their texts stand: (item, start, end, scale, body). Hashes spread them evenly."""
+    samples_by_passage = {}
+    for n in range(SAMPLE):
+        rows = connection.execute(
+            "SELECT p.id, p.item, p.start, p.end, v.scale, v.body FROM vector v JOIN passage p ON p.hash = v.hash"
+            " WHERE v.embedder = ? AND v.hash >= ? ORDER BY v.hash LIMIT 1",
+            (embedder, bytes([n * 256 // SAMPLE])),
+        )
+        for passage, item, start, end, scale, body in rows:
+            samples_by_passage[passage] = (int(item), int(start), int(end), float(scale), bytes(body))
+    return list(samples_by_passage.values())
+
+
+def _compare_vectors(
+    connection: Connection, model: Embedder, sample: list[tuple[int, int, int, float, bytes]]
+) -> CheckOutcome:
+    import numpy as np
+
+    texts = items.read_texts(connection, (item for item, _, _, _, _ in sample))
+    new_vectors = model.embed([texts[item][start:end] for item, start, end, _, _ in sample])
+    old_vectors = np.array([np.frombuffer(body, dtype=np.int8) * np.float32(scale) for _, _, _, scale, body in sample])
+    lengths = np.maximum(np.linalg.norm(old_vectors, axis=1), 1e-9)
+    cosines = (old_vectors * new_vectors).sum(axis=1) / lengths
+    wrong = int((cosines < SAME).sum())
+    if wrong:
+        return (
+            False,
+            f"{wrong} of {len(sample)} differ from what the embedder makes (least cosine {float(cosines.min()):.3f})",
+        )
+    return True, f"{len(sample)} made anew, all the same"
+
+
+def _summary(findings: list[str], most: int = _MOST_FINDINGS) -> str:
+    """Return the first findings, and the number of the others."""
+    more = len(findings) - most
+    return "; ".join(findings[:most]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,146 @@
+"""Keyword candidates: BM25 over the whole scope, with a budget on how much of the index one query may read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from palazzo.index import posting_lists
+from palazzo.index.lexicon import Lexicon
+from palazzo.index.posting_lists import ScoreTable
+from palazzo.index.query import ParsedQuery
+from palazzo.store import keyword_table
+from palazzo.store.database import Connection
+from palazzo.text.word_forms import any_of, literals
+
+POSTINGS_BUDGET = 100_000
+"""Summed document frequency, in the scope, of the words that may bring drawers forward. Scoring a drawer takes
+half a microsecond, so this bounds a query's time whatever the palace's size. At a million drawers it halves the time
+and keeps 97 % of the ten best, 60,000 keeps 92 % (benchmarks/search_latency.py, `pruning`)."""
+_SECONDARY_BUDGETS = 8
+"""Budgets that the words which only add to a score may take: such a posting is passed over, at a tenth of the cost."""
+_PASSED_OVER = 0.1
+"""What a posting outside the scope costs of one inside: it is read, but no drawer is scored for it."""
+_BM25_SATURATION = 2.2
+"""k1 + 1 of FTS5's BM25: the most that one word can add is its IDF times this."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordCandidates:
+    """(drawer row id, BM25) best first; `ceiling` is the BM25 of a drawer that holds every word often.
+
+    `frequencies` says in how many of the `total` drawers each word occurs.
+    """
+
+    row_scores: list[tuple[int, float]]
+    max_bm25: float
+    frequencies: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
+    near: frozenset[int] = frozenset()
+    """Those of a narrower scope that were asked for besides."""
+    score_table: ScoreTable | None = None
+    """Where the words stand, if that is held in memory."""
+
+
+def find(
+    connection: Connection,
+    parsed_query: ParsedQuery,
+    filters: Sequence[str],
+    limit: int,
+    budget: float = POSTINGS_BUDGET,
+    lexicon: Lexicon | None = None,
+    narrow_scope: tuple[Sequence[str], int] = ((), 0),
+) -> KeywordCandidates:
+    """Return the best drawers by BM25 for the words and phrases asked for.
+
+    The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of
+    those that the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only when it holds none
+    of the rarer words. A `lexicon` that is kept spares counting words anew for each question; `also` are narrower
+    filters and how many drawers they bring besides.
+    """
+    if not parsed_query.terms and not parsed_query.phrases:
+        return KeywordCandidates([], 0.0)
+    lexicon = lexicon or Lexicon()
+    total = lexicon.drawers(connection)
+    frequencies = _frequencies(connection, lexicon, (*parsed_query.terms, *parsed_query.phrases))
+    posting_cost = 1.0
+    if sum(frequencies.values()) > budget:
+        share = lexicon.drawers(connection, filters) / total if total else 1.0
+        posting_cost = _PASSED_OVER + (1 - _PASSED_OVER) * share
+    leading, secondary_terms = (
+        _strings(parsed_query, term_set) for term_set in _within_budget(frequencies, posting_cost, budget)
+    )
+    narrower, more = narrow_scope
+    score_table = lexicon.postings.score(connection, leading, secondary_terms, filters, narrower)
+    if score_table is None:
+        scores_by_row, near = _by_index(connection, leading, secondary_terms, filters, limit, narrow_scope)
+    else:
+        scores_by_row = posting_lists.best(score_table.leading, limit)
+        if score_table.both is not None:
+            scores_by_row |= posting_lists.best(score_table.both, limit)
+        near = {} if score_table.narrower is None else posting_lists.best(score_table.leading, more, score_table.narrower)
+    best = dict(sorted(scores_by_row.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+    best |= near
+    words = {term: frequencies[term] for term in parsed_query.terms}
+    row_scores = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
+    max_bm25 = _compute_max_bm25(list(words.values()), total)
+    return KeywordCandidates(row_scores, max_bm25, words, total, frozenset(near), score_table)
+
+
+def _by_index(
+    connection: Connection,
+    leading: Sequence[str],
+    secondary_terms: Sequence[str],
+    filters: Sequence[str],
+    limit: int,
+    narrow_scope: tuple[Sequence[str], int],
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the best, and those in narrower filters, as FTS5 scores them."""
+    expression = any_of(leading)
+    scores_by_row = dict(keyword_table.matches(connection, expression, filters, limit))
+    if secondary_terms:
+        both = f"({expression}) AND ({any_of(secondary_terms)})"
+        scores_by_row.update(keyword_table.matches(connection, both, filters, limit))
+    narrower, more = narrow_scope
+    return scores_by_row, dict(keyword_table.matches(connection, expression, narrower, more)) if narrower else {}
+
+
+def _within_budget(
+    frequencies: Mapping[str, int], posting_cost: float, budget: float
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Split words and phrases into those that bring drawers forward and those that follow; the rest is left out.
+
+    `each` is what a posting costs, 1 for one in the scope. The rarest that occurs always leads.
+    """
+    leading: set[str] = set()
+    secondary_terms: set[str] = set()
+    total_cost = 0.0
+    for term, frequency in sorted(frequencies.items(), key=lambda pair: pair[1]):
+        leads = total_cost == 0 or total_cost + frequency * posting_cost <= budget
+        total_cost += frequency * posting_cost
+        if leads:
+            leading.add(term)
+        elif total_cost <= budget * _SECONDARY_BUDGETS:
+            secondary_terms.add(term)
+    return frozenset(leading), frozenset(secondary_terms)
+
+
+def _strings(parsed_query: ParsedQuery, term_set: Collection[str]) -> list[str]:
+    return literals(
+        [term for term in parsed_query.terms if term in term_set],
+        [phrase for phrase in parsed_query.phrases if phrase in term_set],
+    )
+
+
+def _frequencies(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> dict[str, int]:
+    """Return in how many drawers each word occurs; of a phrase, the least of its words: it is in no more."""
+    stems = keyword_table.stems(connection, terms)
+    stem_counts = lexicon.frequencies(connection, {stem for own in stems.values() for stem in own})
+    return {text: min((stem_counts[stem] for stem in own), default=0) for text, own in stems.items()}
+
+
+def _compute_max_bm25(frequencies: Sequence[int], total: int) -> float:
+    """Return the BM25 that no drawer passes: every word's IDF, saturated. Words that most drawers hold add nothing."""
+    odds = ((total - frequency + 0.5) / (frequency + 0.5) for frequency in frequencies)
+    return _BM25_SATURATION * sum(math.log(max(value, 1.0)) for value in odds)

@@ -1,0 +1,37 @@
+"""Calls of a shell whose answers are words of a memory, known by the command that is run. Pure.
+
+Nothing in such a result says what it is but its call, which is found by its id; of a memory's tools the name does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from palazzo.knowledge import digest_work as work
+from palazzo.model import Part
+from palazzo.security.memory_commands import tells_memory
+
+
+def asks_in_shell(text: str, call: Part) -> bool:
+    """Whether a call runs a command that prints what a memory holds, and nothing else; `text` is its item's."""
+    place = work.command_place(text, call.start, call.end)
+    if place is None:
+        return False
+    match = work.LISTED_SHELL.match(text, *place)
+    return tells_memory(text[match.end() if match else place[0] : place[1]])
+
+
+def answers_of_memory(rows: Iterable[tuple[str, Iterable[Part]]]) -> frozenset[str]:
+    """Return the ids of the shell calls in these rows, each a text with its parts, that a memory answered.
+
+    Whether one failed is said by its result: what it prints then is no memory.
+    """
+    call_ids: set[str] = set()
+    failed: set[str] = set()
+    for text, parts in rows:
+        for part in parts:
+            if part.kind == "tool_call" and part.call and asks_in_shell(text, part):
+                call_ids.add(part.call)
+            elif part.kind == "tool_result" and part.failed:
+                failed.add(part.call)
+    return frozenset(call_ids - failed)

@@ -1,0 +1,160 @@
+"""The embedding consumer: gives passages their vectors in the background, newest first.
+
+A vector is a function of a text and a model, and is stored under the text's hash: the same words are
+embedded once. Embedding happens outside any transaction; storing takes the lock for a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from palazzo.errors import EmbedderUnavailable
+from palazzo.index.embedder import Embedder
+from palazzo.index.failure_isolation import process_text, set_drawer_aside
+from palazzo.store import change_log, items, vector_rows
+from palazzo.store.database import Connection, Database
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BATCH = 16
+"""Texts between two commits: a third of a second of work, so little is lost by an interruption."""
+CONSUMER = "embed"
+"""The consumer that sets drawers aside if the embedder refuses a passage of theirs."""
+_VERSION = 1
+_EMBEDDER = "embedder"
+
+Progress = Callable[[int, int], None]
+"""Called with (vectors made so far, passages that waited at the start)."""
+
+
+def adopt(connection: Connection, embedder: Embedder) -> int:
+    """Return the row id of `embedder`, if it is the one that this palace's vectors are made by.
+
+    The first embedder of a palace becomes that. Raises EmbedderUnavailable for any other: vectors of two
+    models cannot be compared.
+    """
+    current = current_embedder(connection)
+    if current is None:
+        row = vector_rows.embedder_id(connection, embedder.id, embedder.dimension)
+        connection.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (_EMBEDDER, row))
+        return row
+    row, name, _ = current
+    if name != embedder.id:
+        raise EmbedderUnavailable(
+            f"The vectors of this palace were made by {name}, but the settings name {embedder.id}. "
+            "Set the embedder back, or run 'palazzo repair --rebuild vectors' to make them anew."
+        )
+    return row
+
+
+def current_embedder(connection: Connection) -> tuple[int, str, int] | None:
+    """Return (row id, name, dimension) of the embedder that this palace's vectors are made by."""
+    rows = connection.execute(
+        "SELECT embedder.id, name, dimension FROM meta JOIN embedder ON embedder.id = meta.value WHERE key = ?",
+        (_EMBEDDER,),
+    )
+    for row, name, dimension in rows:
+        return int(row), str(name), int(dimension)
+    return None
+
+
+def replace_embedder(connection: Connection) -> None:
+    """Forget which embedder the palace uses and put every passage on the waiting list.
+
+    Vectors of the embedder that was are kept until the next one has made its own.
+    """
+    connection.execute("DELETE FROM meta WHERE key = ?", (_EMBEDDER,))
+    vector_rows.await_all(connection)
+    change_log.append(connection, "reset", [0])
+
+
+def embed_pending(
+    database: Database,
+    embedder: Embedder,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> int:
+    """Make vectors for the passages that wait, newest first, until none does; return how many were made.
+
+    Several processes may do this at once: a text that was embedded twice is stored once. Raises
+    EmbedderUnavailable when the palace's vectors are another embedder's, or become so meanwhile.
+    """
+    with database.transaction() as connection:
+        row = adopt(connection, embedder)
+        total = vector_rows.count_pending(connection)
+    count = 0
+    while not (stop and stop()):
+        with database.snapshot() as connection:
+            batch = vector_rows.pending_passages(connection, BATCH)
+            texts = _texts(connection, batch)
+            ready = vector_rows.with_vectors(connection, row, {passage[1] for passage in batch})
+        if not batch:
+            break
+        missing_texts = {digest: text for digest, text in texts.items() if digest not in ready}
+        batch_vectors = _BatchVectors(embedder)
+        rows = batch_vectors.rows(missing_texts)
+        with database.transaction() as connection:
+            row = adopt(connection, embedder)  # again: the palace may have been given another meanwhile
+            same = vector_rows.still_read(connection, ((passage[0], passage[1]) for passage in batch))
+            batch = [passage for passage in batch if passage[0] in same]  # words of the others were erased meanwhile
+            for passage, digest, *_ in batch:
+                if digest in batch_vectors.failed:
+                    _set_aside(connection, passage, batch_vectors.failed[digest])
+            wanted_hashes = {passage[1] for passage in batch}
+            vector_rows.insert_vectors(
+                connection, row, (vector_row for vector_row in rows if vector_row[0] in wanted_hashes)
+            )
+            vector_rows.settle(connection, (passage[0] for passage in batch))
+            change_log.append(connection, "vector+", (passage[0] for passage in batch))
+        count += len(batch)
+        if progress:
+            progress(count, max(total, count))
+    return count
+
+
+class _BatchVectors:
+    """Makes the vectors of some texts. `failed` holds the errors of those that the embedder refuses, by hash."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.failed: dict[bytes, Exception] = {}
+
+    def rows(self, texts: Mapping[bytes, str]) -> list[tuple[bytes, float, bytes]]:
+        """Return the rows of texts by hash. A batch that fails is halved until a single text fails."""
+        if not texts:
+            return []
+        rows = process_text(lambda: quantise(list(texts), self._embedder.embed(list(texts.values()))))
+        return self._rows_of_halves(texts, rows) if isinstance(rows, Exception) else rows
+
+    def _rows_of_halves(self, texts: Mapping[bytes, str], error: Exception) -> list[tuple[bytes, float, bytes]]:
+        pairs = list(texts.items())
+        if len(pairs) > 1:
+            middle = len(pairs) // 2
+            return [*self.rows(dict(pairs[:middle])), *self.rows(dict(pairs[middle:]))]
+        if not self.failed:
+            self._embedder.embed(["harmless words"])  # if these fail too, that is raised: no text is the cause
+        self.failed[pairs[0][0]] = error
+        return []
+
+
+def _set_aside(connection: Connection, passage: int, error: Exception) -> None:
+    """Set the drawer of a passage aside: it is found by keyword alone."""
+    for (drawer,) in list(connection.execute("SELECT drawer FROM passage WHERE id = ?", (passage,))):
+        set_drawer_aside(connection, CONSUMER, drawer, _VERSION, error)
+
+
+def quantise(hashes: Sequence[bytes], matrix: np.ndarray) -> list[tuple[bytes, float, bytes]]:
+    """Return (hash, scale, int8 bytes) rows; row = int8 × scale, within scale / 2 of the float32 vector."""
+    import numpy as np
+
+    scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / 127
+    whole = np.rint(matrix / scales[:, None]).astype(np.int8)
+    return [(digest, float(scale), row.tobytes()) for digest, scale, row in zip(hashes, scales, whole, strict=True)]
+
+
+def _texts(connection: Connection, batch: Sequence[tuple[int, bytes, int, int, int]]) -> dict[bytes, str]:
+    """Return the passages' texts by hash."""
+    whole = items.read_texts(connection, (item for _, _, item, _, _ in batch))
+    return {digest: whole[item][start:end] for _, digest, item, start, end in batch}

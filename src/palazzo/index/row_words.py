@@ -1,0 +1,51 @@
+"""The words of a row as `security/echo_detection` compares them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from palazzo.index.cut_rules import CutItem, belief, subtract_ranges
+from palazzo.index.visible_text import quoted_ranges
+from palazzo.model import Part
+from palazzo.security.echo_detection import Utterance
+from palazzo.store.taint_rows import Mark
+
+
+def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[Utterance]:
+    """Return the words of a row with these marks; `is_local`: no untrusted words came before it.
+
+    After untrusted words, only a person's words count as trusted: an agent or a file may repeat the untrusted ones.
+    """
+    untrusted_starts, tainted_starts, local_starts = set(), set(), set()
+    for mark in marks:
+        if mark.kind == "met":
+            untrusted_starts.add(mark.start)
+        elif mark.kind == "tainted":
+            tainted_starts.add(mark.start)
+        elif mark.kind == "local":
+            local_starts.add(mark.start)
+    utterances: list[Utterance] = []
+    for part in item.parts or (Part("text", 0, len(item.text)),):
+        words = item.text[part.start : part.end]
+        part_belief = belief(item, part)
+        if part.start in untrusted_starts:
+            utterances.append(Utterance(words, "untrusted"))
+        elif part.start in tainted_starts or (part_belief.is_outside and part.start not in local_starts):
+            continue  # tainted words of an agent, or words that a person approved
+        elif part_belief.trust == "user":
+            quotations = quoted_ranges(item.text, part, item.role, item.trust)
+            utterances += [
+                Utterance(item.text[quotation.start : quotation.end], "untrusted") for quotation in quotations
+            ]
+            own_ranges = subtract_ranges(
+                part.start, part.end, [(quotation.start, quotation.end) for quotation in quotations]
+            )
+            utterances += [Utterance(item.text[low:high], "person") for low, high in own_ranges]
+        elif is_local:
+            utterances.append(Utterance(words, "local"))
+    return utterances
+
+
+def holds_echo(item: CutItem, part: Part) -> bool:
+    """Whether a part is an agent's words: what it says, thinks and calls for."""
+    return item.role == "assistant" and part.kind in ("text", "thinking", "tool_call")

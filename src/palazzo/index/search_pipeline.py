@@ -1,0 +1,318 @@
+"""Running a search: the stages in order, on one snapshot of the palace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palazzo.archive.archive_reader import read_drawers
+from palazzo.index import explanation, fusion, hit_window, presentation, query, ranking, score
+from palazzo.index import keyword_candidates as keywords
+from palazzo.index.fusion import Candidate
+from palazzo.index.keyword_candidates import POSTINGS_BUDGET, KeywordCandidates
+from palazzo.index.lexicon import Lexicon
+from palazzo.index.neighbour_search import look_around
+from palazzo.index.presentation import Hit
+from palazzo.index.query import ParsedQuery, Query
+from palazzo.index.ranking import CandidateRank, Signals
+from palazzo.index.vector_index import Filter, VectorIndex
+from palazzo.model import Drawer
+from palazzo.store import drawers, keyword_table, place_rows, tag_rows, vector_rows
+from palazzo.store.database import Connection
+
+CANDIDATES = 200
+"""How many each list brings: the union's top 50 holds 92.8 % of the evidence on LoCoMo."""
+NEAR = 30
+"""How many each list brings besides from the wings that the question names, and from the one it is asked in."""
+_WIDER = 2000
+"""The same where a filter that the index does not hold will drop some."""
+_READ_TOGETHER = 64
+"""Hits that are read at once where many are wanted: their words are in memory together."""
+_VECTOR_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
+"""Starts a thread when one is first needed."""
+_BELOW = 3
+"""How many of those under the floor are told of."""
+IndexState = Literal["ready", "keyword-only", "building"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found. `total` counts candidates before the floor; `note` says what was missing, if anything.
+
+    Where nothing passed the floor, `below` has the best that did not.
+    """
+
+    hits: list[Hit]
+    total: int
+    index: IndexState
+    took_ms: float
+    note: str = ""
+    below: tuple[Hit, ...] = ()
+
+
+class QueryEmbedder(Protocol):
+    """Turns the question into a vector of unit length."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return (dimension,) float32."""
+        ...
+
+
+def search(
+    connection: Connection,
+    request: Query,
+    index: VectorIndex | None,
+    embedder: QueryEmbedder | None,
+    note: str = "",
+    postings_budget: float = POSTINGS_BUDGET,
+    lexicon: Lexicon | None = None,
+) -> Answer:
+    """Answer `asked` from one snapshot; without an index or embedder, by keyword alone.
+
+    `postings_budget` bounds what the keyword index may read; infinity reads all, to measure what the bound costs. A
+    `lexicon` that is kept spares counting words anew for each question.
+    """
+    began = time.perf_counter()
+    query.check(request)
+    parsed_query = query.understand(request, drawers.authors(connection))
+    scope = _Scope(connection, request, parsed_query)
+    if scope.empty:
+        return Answer([], 0, _state(connection, index, embedder), _since(began), note)
+    limit = _WIDER if scope.filtered_later or request.limit > CANDIDATES else CANDIDATES
+    uses_vectors = "vectors" not in request.disabled_stages
+    dense = _Dense(connection, parsed_query, index, embedder, scope, max(CANDIDATES, request.limit), uses_vectors)
+    if "keywords" in request.disabled_stages:
+        keyword_candidates = KeywordCandidates([], 0.0)
+    else:
+        narrow_scope = scope.near_filters, NEAR
+        keyword_candidates = keywords.find(
+            connection, parsed_query, scope.keyword_filters, limit, postings_budget, lexicon, narrow_scope
+        )
+    cosines = dense.cosines(keyword_candidates)
+    candidates = fusion.fuse(cosines, dict(keyword_candidates.row_scores))
+    if request.among is not None:
+        candidates = [candidate for candidate in candidates if candidate.row in request.among]
+    uses = None if request.as_of is not None or "together" in request.disabled_stages else request.used
+    near = dense.near | keyword_candidates.near
+    candidate_ranks = _rerank_candidates(
+        connection,
+        parsed_query,
+        candidates,
+        keyword_candidates,
+        index,
+        dense.vector,
+        request.disabled_stages,
+        near,
+        uses,
+    )
+    hits = presentation.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
+    answers = bool(request.disabled_stages) or any(hit.score >= hit.floor for hit in hits)
+    visible_hits = presentation.within_budget(hits if answers else [], request.budget)
+    visible_hits = hit_window.widen(
+        connection, visible_hits, parsed_query.terms, request.budget, lambda drawer: _is_match(drawer, request, scope)
+    )
+    below = [] if answers else hit_window.with_speakers(connection, presentation.within_budget(hits[:_BELOW], request.budget))
+    return Answer(
+        visible_hits, len(candidate_ranks), _state(connection, index, embedder), _since(began), note, tuple(below)
+    )
+
+
+class _Scope:
+    """Where to look: filters for both lists, and what is left to check drawer by drawer."""
+
+    def __init__(self, connection: Connection, request: Query, parsed_query: ParsedQuery) -> None:
+        self.wing, rooms, self.places = place_rows.scope(connection, request.wing, request.room)
+        self.empty = rooms is not None and not rooms
+        anywhere: list[str] = []
+        if request.kind is not None:
+            anywhere.append(keyword_table.kind_filter(request.kind))
+        allowed_drawers = None
+        if request.tags:
+            stored_tags = tag_rows.known_tags(connection, request.tags)
+            self.empty = self.empty or len(stored_tags) < len(request.tags)
+            by_tag = [keyword_table.tag_filter(tag) for tag in stored_tags.values()]
+            anywhere.extend(by_tag)
+            allowed_drawers = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
+        if request.among is not None:
+            allowed_drawers = request.among if allowed_drawers is None else allowed_drawers & request.among
+            self.empty = self.empty or not allowed_drawers
+        self.keyword_filters = list(anywhere)
+        if rooms and request.room is not None:
+            self.keyword_filters.insert(0, keyword_table.room_filter(rooms))
+        elif rooms and self.wing is not None:
+            self.keyword_filters.insert(0, keyword_table.wing_filter(place_rows.stretches(connection, self.wing)))
+        inside = None if rooms is None else frozenset(rooms)
+        self.vector_filter = Filter(inside, request.kind, request.since, request.until, allowed_drawers)
+        self.near_filters: list[str] = []
+        self.near_vectors: Filter | None = None
+        near = _near(connection, request, parsed_query) if rooms is None else []
+        if near:
+            stretches = [stretch for wing in near for stretch in place_rows.stretches(connection, wing)]
+            self.near_filters = [keyword_table.wing_filter(stretches), *anywhere]
+            near_rooms = frozenset(room for wing in near for room in place_rows.scope(connection, wing, None).rooms or ())
+            self.near_vectors = Filter(near_rooms, request.kind, request.since, request.until, allowed_drawers)
+        later = (request.since, request.until, request.branch, request.among)
+        self.filtered_later = any(criterion is not None for criterion in later)
+
+
+def _near(connection: Connection, request: Query, parsed_query: ParsedQuery) -> list[str]:
+    """Return the wings that the question speaks of, else the one that it is asked from."""
+    mentioned_wings = [name for name in place_rows.wing_names(connection) if parsed_query.names_wing(name)]
+    return mentioned_wings or [
+        wing for wing in (request.home,) if wing is not None and place_rows.stretches(connection, wing)
+    ]
+
+
+class _Dense:
+    """The nearest by vector, sought on another thread while this one reads the keyword index.
+
+    Neither holds up the other: SQLite, ONNX Runtime and NumPy let go of the interpreter while they work.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        parsed_query: ParsedQuery,
+        index: VectorIndex | None,
+        embedder: QueryEmbedder | None,
+        scope: _Scope,
+        limit: int,
+        uses_vectors: bool,
+    ) -> None:
+        self._index = index
+        self.vector: NDArray[np.float32] | None = None
+        self.near: frozenset[int] = frozenset()
+        self._sought: Future[tuple[NDArray[np.float32], dict[int, float], frozenset[int]]] | None = None
+        if index is not None and embedder is not None and uses_vectors:
+            index.follow(connection)
+            self._sought = _VECTOR_POOL.submit(_nearest, index, embedder, parsed_query.sentence, scope, limit)
+
+    def cosines(self, keyword_candidates: KeywordCandidates) -> dict[int, float]:
+        """Return the cosines of the nearest drawers and of those found by keyword; nothing without vectors."""
+        if self._index is None or self._sought is None:
+            return {}
+        self.vector, nearest, self.near = self._sought.result()
+        remaining_rows = (row for row, _ in keyword_candidates.row_scores if row not in nearest)
+        return {**nearest, **self._index.cosines_of(remaining_rows, self.vector)}
+
+
+def _nearest(
+    index: VectorIndex, embedder: QueryEmbedder, sentence: str, scope: _Scope, limit: int
+) -> tuple[NDArray[np.float32], dict[int, float], frozenset[int]]:
+    vector = embedder.embed_query(sentence)
+    nearest = dict(index.nearest(vector, limit, scope.vector_filter))
+    near = dict(index.nearest(vector, NEAR, scope.near_vectors)) if scope.near_vectors is not None else {}
+    return vector, nearest | near, frozenset(near)
+
+
+def _rerank_candidates(
+    connection: Connection,
+    parsed_query: ParsedQuery,
+    candidates: list[Candidate],
+    keyword_candidates: KeywordCandidates,
+    index: VectorIndex | None,
+    vector: NDArray[np.float32] | None,
+    disabled_stages: frozenset[str],
+    near: frozenset[int],
+    uses: frozenset[int] | None,
+) -> list[CandidateRank]:
+    if "ranking" in disabled_stages:
+        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates]
+    best = [candidate.row for candidate in ranking.closest(candidates, near)]
+    best_rows = set(best)
+    remaining_rows = [candidate.row for candidate in candidates if candidate.row not in best_rows]
+    around = look_around(connection, best, remaining_rows, keyword_candidates, index, vector, uses)
+    return ranking.rank(parsed_query, candidates, around, disabled_stages)
+
+
+def _hits(
+    connection: Connection,
+    candidate_ranks: list[CandidateRank],
+    keyword_candidates: KeywordCandidates,
+    scope: _Scope,
+    request: Query,
+) -> Iterator[Hit]:
+    # What stands beside a hit, and for which nothing else is known to speak, is none itself.
+    best: float | None = None
+    spoken_for = [
+        candidate_rank
+        for candidate_rank in candidate_ranks
+        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
+    ]
+    batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
+    for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
+        candidate = candidate_rank.candidate
+        if request.among is not None and candidate.row not in request.among:
+            continue
+        if not _is_match(drawer, request, scope):  # what stands beside a hit may be filed elsewhere
+            continue
+        own = candidate_rank.of_its_own
+        best = own if best is None else max(own, best)
+        share = score.share_of(candidate.bm25, keyword_candidates.max_bm25)
+        evidence = score.Evidence(candidate.cosine or 0.0, share, candidate_rank.signals.covered, own, best - own)
+        scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if candidate_rank.is_talk else score.WORK
+        reasons, floor = (
+            explanation.reasons(candidate_rank, keyword_candidates.max_bm25),
+            score.floor_of(scale, candidate_rank.signals.held, keyword_candidates.total),
+        )
+        yield Hit(drawer, score.relevance(evidence, scale), drawer.text, False, reasons, candidate.row, floor=floor)
+
+
+def _read(
+    connection: Connection,
+    candidate_ranks: list[CandidateRank],
+    batch_size: int,
+    look: Callable[[Sequence[Drawer]], None] | None,
+) -> Iterator[tuple[CandidateRank, Drawer]]:
+    """Yield each with its drawer, `together` of which are read at once, and told of to `look`.
+
+    One that is not live is left out: threads share the index, and one with a newer snapshot has brought it further than
+    this one sees.
+    """
+    for start in range(0, len(candidate_ranks), batch_size):
+        part = candidate_ranks[start : start + batch_size]
+        read = read_drawers(connection, [candidate_rank.candidate.row for candidate_rank in part])
+        if look is not None:
+            look(list(read.values()))
+        pairs = ((candidate_rank, read.get(candidate_rank.candidate.row)) for candidate_rank in part)
+        yield from (
+            (candidate_rank, drawer)
+            for candidate_rank, drawer in pairs
+            if drawer is not None and drawer.retired_at is None
+        )
+
+
+def _is_match(drawer: Drawer, request: Query, scope: _Scope) -> bool:
+    """Whether a drawer is of the place, kind, time, branch, tags and trust that were asked for."""
+    if (drawer.trust == "external" and not request.external) or (request.but is not None and request.but(drawer)):
+        return False
+    if request.since is not None and drawer.created_at < request.since:
+        return False
+    if request.until is not None and drawer.created_at >= request.until:
+        return False
+    if scope.places is not None and drawer.place not in scope.places:
+        return False
+    criteria = (
+        (scope.wing, drawer.place.wing),
+        (request.kind, drawer.kind),
+        (request.branch, drawer.branch),
+    )
+    return request.tags <= set(drawer.tags) and all(
+        criterion is None or criterion == own for criterion, own in criteria
+    )
+
+
+def _state(connection: Connection, index: VectorIndex | None, embedder: QueryEmbedder | None) -> IndexState:
+    if index is None or embedder is None:
+        return "keyword-only"
+    return "building" if vector_rows.any_pending(connection) else "ready"
+
+
+def _since(began: float) -> float:
+    return round((time.perf_counter() - began) * 1000, 2)

@@ -1,0 +1,290 @@
+"""The vector index: every passage's vector in memory, following the change log, scanned exhaustively.
+
+Two passes. Sign bits (`signs.py`) put the nearest few hundred forward; those are scored again by their int8
+codes. No graph and no clusters: there is nothing to corrupt, and what another process wrote is there at the
+next search.
+
+Vectors are only ever appended. What is retired is marked dead, and when many are, all is read anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palazzo.index.sign_bits import Signs
+from palazzo.model import Micros
+from palazzo.store import change_log, vector_rows
+from palazzo.store.change_log import ChangeKind
+from palazzo.store.database import Connection
+from palazzo.store.vector_rows import VectorRow
+
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", "reset")
+RESCORE_LIMIT = 1600
+"""Nearest by sign bits that are scored again, for a millisecond: recall@50 of 0.99 against float32, with some to
+spare for larger palaces than could be measured (benchmarks/vectors.py)."""
+_RELOAD_FROM = 20_000
+"""Changes after which reading everything anew is cheaper than following one by one."""
+_MOST_DEAD = 0.25
+"""Share of the vectors that may be dead before all is read anew."""
+_SPARSE = 6
+"""A filter that lets through less than one vector in so many is searched by gathering those; else all are scanned
+and the others left out (measured at 1.6 million: 25 ns a gathered vector, 5 ns a scanned one)."""
+_FILTERS_HELD = 16
+_GROWTH = 1.5
+_ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which passages a search may find; None lets all through."""
+
+    rooms: frozenset[int] | None = None
+    kind: str | None = None
+    since: Micros | None = None
+    until: Micros | None = None
+    drawers: frozenset[int] | None = None
+
+
+EVERYTHING = Filter()
+_SlotSelection = tuple[NDArray[np.bool_], NDArray[np.int64] | None]
+"""A mask of slots, or where they are few, their numbers."""
+
+
+class VectorIndex:
+    """All live vectors of one embedder. Safe to share between threads."""
+
+    def __init__(self, embedder: int, dimension: int) -> None:
+        self.embedder, self.dimension = embedder, dimension
+        self._lock = threading.Lock()
+        self._seq = -1
+        self._size = self._loaded = self._dead = 0
+        self._reset(0)
+
+    def __len__(self) -> int:
+        return self._size - self._dead
+
+    def follow(self, connection: Connection) -> None:
+        """Take in what changed since the last call; the first call reads everything."""
+        with self._lock:
+            head = change_log.head(connection)
+            if head == self._seq:
+                return
+            log = [] if self._seq < 0 else change_log.since(connection, self._seq, CHANGE_KINDS, _RELOAD_FROM)
+            if self._seq < 0 or len(log) == _RELOAD_FROM or any(change.kind == "reset" for change in log):
+                self._load(connection)
+            elif log:
+                self._apply_changes(connection, log)
+                if self._dead > self._size * _MOST_DEAD:
+                    self._load(connection)
+            self._seq = head
+
+    def nearest(self, query: NDArray[np.float32], limit: int, passage_filter: Filter) -> list[tuple[int, float]]:
+        """Return (drawer row id, cosine) of the nearest drawers, best first; a drawer counts by its best passage."""
+        with self._lock:
+            slots = self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter)
+            scores = self._cosines(slots, query)
+            owners = self._drawers[slots]
+        return _best_of_each(owners, scores, limit)
+
+    def cosines_of(self, drawers: Iterable[int], query: NDArray[np.float32]) -> dict[int, float]:
+        """Return the cosine of each of these drawers that has a vector, by its best passage."""
+        with self._lock:
+            slots = self._slots_of(list(drawers))
+            scores = self._cosines(slots, query)
+            owners = self._drawers[slots]
+        best: dict[int, float] = {}
+        for owner, score in zip(owners.tolist(), scores.tolist(), strict=True):
+            if owner not in best or score > best[owner]:
+                best[owner] = score
+        return best
+
+    def window_cosines(
+        self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
+    ) -> list[dict[int, float]]:
+        """Return by key, for each kind of window, the cosine of its mean vector: of each drawer its best passage's."""
+        every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
+        with self._lock:
+            slots = self._slots_of(every)
+            vectors = np.zeros((len(slots) + 1, self.dimension), dtype=np.float32)
+            np.multiply(self._codes[slots], self._scales[slots][:, None], out=vectors[:-1])
+            owners = self._drawers[slots].tolist()
+        cosines = np.einsum("ij,j->i", vectors[:-1], query).tolist()
+        best: dict[int, int] = {}
+        for n, owner in enumerate(owners):
+            if owner not in best or cosines[n] > cosines[best[owner]]:
+                best[owner] = n
+        return [_mean_cosines(vectors, best, kind, query) for kind in kinds]
+
+    # --- scanning ------------------------------------------------------------------------------------------
+
+    def _shortlist(self, query: NDArray[np.float32], count: int, passage_filter: Filter) -> NDArray[np.int64]:
+        """Return the slots of the `count` allowed vectors whose signs differ least from the query's."""
+        mask, slots = self._select_slots(passage_filter)
+        if slots is not None:
+            return self._signs.nearest_among(query, slots, count)
+        return self._signs.nearest(query, mask, count)
+
+    def _select_slots(self, passage_filter: Filter) -> _SlotSelection:
+        """Return which slots `only` lets through. Held until something changes: many questions ask in one wing."""
+        selection = self._allowed_by.get(passage_filter)
+        if selection is None:
+            mask = self._mask(passage_filter)
+            slots = np.flatnonzero(mask)
+            selection = (mask[:0], slots) if len(slots) * _SPARSE < self._size else (mask, None)
+            if len(self._allowed_by) >= _FILTERS_HELD:
+                self._allowed_by.clear()
+            self._allowed_by[passage_filter] = selection
+        return selection
+
+    def _mask(self, passage_filter: Filter) -> NDArray[np.bool_]:
+        size = self._size
+        if passage_filter == EVERYTHING:
+            return self._alive[:size]
+        mask = self._alive[:size].copy()
+        if passage_filter.rooms is not None:
+            table = np.zeros(max(int(self._rooms[:size].max(initial=0)), *passage_filter.rooms, 0) + 1, dtype=bool)
+            table[list(passage_filter.rooms)] = True
+            mask &= table[self._rooms[:size]]
+        if passage_filter.kind is not None:
+            mask &= self._kinds[:size] == self._kind_codes.get(passage_filter.kind, -1)
+        if passage_filter.since is not None:
+            mask &= self._created[:size] >= passage_filter.since
+        if passage_filter.until is not None:
+            mask &= self._created[:size] < passage_filter.until
+        if passage_filter.drawers is not None:
+            mask &= np.isin(self._drawers[:size], np.array(sorted(passage_filter.drawers), dtype=np.int64))
+        return mask
+
+    def _cosines(self, slots: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not len(slots):
+            return np.zeros(0, dtype=np.float32)
+        # Not `@`: BLAS would share so little work among threads, and wait for them while others use the processor.
+        products: NDArray[np.float32] = np.einsum("ij,j->i", self._codes[slots].astype(np.float32), query)
+        scores: NDArray[np.float32] = products * self._scales[slots]
+        return scores
+
+    def _slots_of(self, drawers: Sequence[int]) -> NDArray[np.int64]:
+        """Return the live slots of drawers: those read at first stand in the order of drawers, later ones are noted."""
+        slot_drawers, drawer_rows = self._drawers[: self._loaded], np.array(drawers, dtype=np.int64)
+        first = np.searchsorted(slot_drawers, drawer_rows, "left")
+        count = np.searchsorted(slot_drawers, drawer_rows, "right") - first
+        offsets = np.cumsum(count) - count
+        slots = np.arange(count.sum()) + np.repeat(first - offsets, count)
+        live: NDArray[np.int64] = slots[self._alive[slots]]
+        if not self._appended:
+            return live
+        later = [slot for drawer in drawers if drawer in self._appended for slot in self._appended[drawer]]
+        return np.concatenate([live, np.array(later, dtype=np.int64)])
+
+    # --- following the log ---------------------------------------------------------------------------------
+
+    def _apply_changes(self, connection: Connection, log: list[change_log.Change]) -> None:
+        drawer_rows = {change.ref for change in log if change.kind in ("drawer+", "drawer-", "drawer~")}
+        passage_rows = [change.ref for change in log if change.kind == "vector+"]
+        drawer_rows.update(vector_rows.drawers_of_passages(connection, passage_rows))
+        self._allowed_by.clear()
+        slots = self._slots_of(list(drawer_rows))
+        self._alive[slots] = False
+        self._dead += len(slots)
+        for drawer in drawer_rows:
+            self._appended.pop(drawer, None)
+        for rows in _blocks(vector_rows.vectors_of(connection, self.embedder, sorted(drawer_rows))):
+            first = self._size
+            self._append(rows)
+            for n, row in enumerate(rows):
+                self._appended.setdefault(row.drawer, []).append(first + n)
+
+    def _load(self, connection: Connection) -> None:
+        self._reset(vector_rows.newest_passage(connection))
+        for rows in _blocks(vector_rows.vectors_of(connection, self.embedder)):
+            self._append(rows)
+        self._loaded = self._size
+
+    def _append(self, rows: Sequence[VectorRow]) -> None:
+        first, end = self._size, self._size + len(rows)
+        if end > len(self._alive):
+            self._grow(int(end * _GROWTH))
+        codes = np.frombuffer(b"".join(row.body for row in rows), dtype=np.int8).reshape(len(rows), self.dimension)
+        self._codes[first:end] = codes
+        self._signs.put(first, codes)
+        self._scales[first:end] = [row.scale for row in rows]
+        self._drawers[first:end] = [row.drawer for row in rows]
+        self._rooms[first:end] = [row.room for row in rows]
+        self._created[first:end] = [row.created_at for row in rows]
+        self._kinds[first:end] = [self._kind_code(row.kind) for row in rows]
+        self._alive[first:end] = True
+        self._size = end
+
+    def _kind_code(self, kind: str) -> int:
+        return self._kind_codes.setdefault(kind, len(self._kind_codes))
+
+    def _reset(self, capacity: int) -> None:
+        """Begin anew. Memory for `capacity` vectors is reserved; the system gives it as it is filled."""
+        self._size = self._loaded = self._dead = 0
+        self._appended: dict[int, list[int]] = {}
+        self._allowed_by: dict[Filter, _SlotSelection] = {}
+        self._kind_codes: dict[str, int] = {}
+        self._signs: Signs = Signs(self.dimension, capacity)
+        self._codes: NDArray[np.int8] = np.zeros((capacity, self.dimension), dtype=np.int8)
+        self._scales: NDArray[np.float32] = np.zeros(capacity, dtype=np.float32)
+        self._drawers: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self._rooms: NDArray[np.int32] = np.zeros(capacity, dtype=np.int32)
+        self._created: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
+        self._kinds: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
+        self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=bool)
+
+    def _grow(self, capacity: int) -> None:
+        for name in ("_codes", "_scales", "_drawers", "_rooms", "_created", "_kinds", "_alive"):
+            old = getattr(self, name)
+            new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
+            new[: self._size] = old[: self._size]
+            setattr(self, name, new)
+        self._signs.grow(capacity)
+
+
+def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """Return (owner, its greatest score) of the best `limit`, best first; of equals the older drawer first."""
+    order = np.lexsort((owners, -scores))
+    best: dict[int, float] = {}
+    for owner, score in zip(owners[order].tolist(), scores[order].tolist(), strict=True):
+        if owner not in best:
+            if len(best) == limit:
+                break
+            best[owner] = score
+    return list(best.items())
+
+
+def _mean_cosines(
+    vectors: NDArray[np.float32],
+    at: Mapping[int, int],
+    windows: Mapping[int, Sequence[int]],
+    query: NDArray[np.float32],
+) -> dict[int, float]:
+    """Return by key the cosine of the mean of those of a window's drawers that have a vector; `at` says which row.
+
+    The last row of `vectors` is nothing.
+    """
+    rows_by_key = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
+    rows_by_key = {key: rows for key, rows in rows_by_key.items() if rows}
+    if not rows_by_key:
+        return {}
+    widest, nothing = max(map(len, rows_by_key.values())), len(vectors) - 1
+    row_matrix = np.array([rows + [nothing] * (widest - len(rows)) for rows in rows_by_key.values()])
+    sums = vectors[row_matrix[:, 0]]
+    for column in row_matrix.T[1:]:
+        sums += vectors[column]
+    lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-12))
+    return dict(zip(rows_by_key, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
+
+
+def _blocks(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:
+    """Yield the rows in lists: bodies of a million vectors at once would take twice the index's memory."""
+    every = iter(rows)
+    while block := list(islice(every, _ROWS_AT_ONCE)):
+        yield block

@@ -1,0 +1,118 @@
+"""Whether a prompt asks for the past, and for what of it.
+
+Pure, and quick enough to run on every prompt (a tenth of a millisecond); also where no service runs, in a process that
+has no time to import `re` or `dataclasses`. What asks for the past is said in
+`benchmarks/intent/README.md`, which has the labelled prompts that the patterns in `asking.py` were made on.
+
+A sentence asks where one of the patterns matches and none of the exclusions does. Its topic are the words that are left
+when the asking is taken away; a sentence without any asks for nothing, unless it asks for a session as a whole.
+"""
+
+from __future__ import annotations
+
+from palazzo.injection.intent_patterns import ASKS, AT_HAND, NEVER, OF_ASKING, PHRASES, WHOLE
+from palazzo.text.compiled_patterns import IGNORE_CASE, MULTILINE, compile_pattern
+from palazzo.text.stopwords import STOP_WORDS
+
+_READ = 2_000
+"""Characters of a prompt that are read: who asks does so in the first lines, and what follows is pasted."""
+_LONGEST_TOPIC = 12
+"""Words of a topic. A search for more finds what is near all of them, and so nothing in particular."""
+_FEW = 4
+"""Words of a topic below which those of a pasted error are taken in."""
+_LAST = 240
+"""Characters of each side of the turn before that are read for what it was about, from their end."""
+_WORD = compile_pattern(r"[\w][\w./:@#+-]*[\w+#]|\w")
+_ERROR = compile_pattern(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
+_POINTS = compile_pattern(
+    r"^\W*(?:(?:and|but|so|ok|okay|hm+)\b,? *)*(?:(?:why|when|what|who|which|where|how)\b.*\b(?:did|had|was|were"
+    r"|decided|chose|said|agreed)|(?:did|didn't|have|haven't) we (?:ever|already))\b"
+    r".*\b(?:that|this|it|those|these|them)\W*$",
+    IGNORE_CASE,
+)
+"""A question whose last word stands for what was said: `that port` says what it is."""
+_SENTENCE_END = compile_pattern(r"(?<=[.?!])\s+")
+
+
+class Intent:
+    """What is asked for: the words to search for; none where it is the last sessions as a whole."""
+
+    __slots__ = ("topic",)
+
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intent) and self.topic == other.topic
+
+    def __hash__(self) -> int:
+        return hash(self.topic)
+
+    def __repr__(self) -> str:
+        return f"Intent({self.topic!r})"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether sessions are asked for, and not something said in them."""
+        return not self.topic
+
+
+def intent(prompt: str) -> Intent | None:
+    """Return what of the past `prompt` asks for; None where it asks for nothing past."""
+    read = prompt[:_READ]
+    for sentence in _sentences(read):
+        if WHOLE.search(sentence) and not NEVER.search(sentence):
+            return Intent(_topic(sentence, ""))
+        if any(pattern.search(sentence) for pattern in ASKS) and not _is_excluded(sentence):
+            topic = _topic(sentence, read)
+            if topic:
+                return Intent(topic)
+    return None
+
+
+def asks_about_it(prompt: str) -> bool:
+    """Whether a prompt asks for the past of what it only points at: `why did we choose that?` after a turn about it."""
+    words = prompt.split()
+    return (
+        len(words) <= _LONGEST_TOPIC
+        and _POINTS.search(prompt) is not None
+        and not _extract_topic_words(prompt)
+        and any(pattern.search(prompt) for pattern in ASKS)
+        and not _is_excluded(prompt)
+        and not WHOLE.search(prompt)
+    )
+
+
+def topic_of(prompt: str, answer: str) -> str:
+    """Return what a turn was about, for a prompt that points at it; empty where that says too little."""
+    words = list(dict.fromkeys(_extract_topic_words(f"{prompt[-_LAST:]} {answer[-_LAST:]}")))
+    return " ".join(words[:_LONGEST_TOPIC]) if len(words) >= _FEW else ""
+
+
+def _is_excluded(sentence: str) -> bool:
+    return bool(NEVER.search(sentence) or AT_HAND.search(sentence))
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a prompt, and then all of it on one line: some ask across two."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    parts = [part for line in lines for part in _SENTENCE_END.split(line)]
+    return [*parts, *([" ".join(lines)] if len(parts) > 1 else [])]
+
+
+def _topic(sentence: str, prompt: str) -> str:
+    """The words that say what is asked for: the sentence's and a pasted error's, else all the prompt's."""
+    words = _extract_topic_words(sentence)
+    if len(words) < _FEW and (error := _ERROR.search(prompt)):
+        words = [*words, *(word for word in _extract_topic_words(error.group()) if word not in words)]
+    return " ".join((words or _extract_topic_words(prompt))[:_LONGEST_TOPIC])
+
+
+def _extract_topic_words(text: str) -> list[str]:
+    words = dict.fromkeys(match.group() for match in _WORD.finditer(PHRASES.sub(" ", text.replace("’", "'"))))
+    return [word for word in words if _tells(word)]
+
+
+def _tells(word: str) -> bool:
+    lower_word = word.casefold()
+    return lower_word not in OF_ASKING and lower_word not in STOP_WORDS and (len(word) > 1 or word.isupper())

@@ -1,0 +1,190 @@
+"""What a clause says of what: its subject, its verb, its value, and the bag of words that the value is said of.
+
+Pure. Two clauses are about one matter when their bags hold the same words, whatever the order: "the rate limit for
+anonymous clients is 250" and "anonymous clients get a rate limit of 100" are. What only one of them says must at least
+stand in the other's text, and what tells two apart (staging and production, read and write) must stand in both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from palazzo.knowledge.statement_values import Value
+from palazzo.knowledge.statements import Statement
+
+_VERB = re.compile(
+    r"(?<![\w-])(?:(?:has|have) been|(?:was|were|got)(?=\s(?:now\s)?(?:turned|switched|set|made|enabled|disabled|activated)\b)"
+    r"|utilisons|utilise|nutzen|verwenden|usamos|usiamo|ist|sind|est|sont|läuft|laufen|écoute|escucha|liegt|is|are|stays?|remains?|has|have|gets?|uses?|runs?|lives?|listens?|binds?|speaks?|ships?|serves?|opens?"
+    r"|builds?|needs?|uses|accepts|resides?|retries|retains?|lasts?|pays|holds?|contains?|includes?|begins?|provides?|handles?|owns|maintains?|weighs?|rotates|happens?|exposes|publishes|stores|sends|puts|renders|depends?|requires?|supports?|costs?|says?|reads?|wraps?|hashes|comes?|goes|go|keeps?|sits?|expires?"
+    r"|trains?|connects?|points?|writes|defaults?|takes|allows?|land|lands|deliver|delivers|works?|talks?)(?![\w-])"
+    r"|['’](?:s|re)\b(?=\s+(?:stuck|on|at|in|stored|kept|now|called|set)\b)"
+)
+_HARD = re.compile(
+    r"[;—–]\s|:\s|\s-\s|,\s(?:and|but|so|then|which|where|because|since|hence|therefore)\s|\(|\)|\bthat\s"
+)
+_TAIL = re.compile(
+    r",\s|[;(—–]|\s-\s|:\s(?!https?://|`)|\.$"
+    r"|\s(?:since|until|because|as of|from (?:now|this|today|next)|so that|so|while|when|which|where|and|but|if"
+    r"|these days|instead|rather|by now|except|unless|overridable|(?:after|before)(?=\s[^\d`/~])|to(?=\s(?!the\b)[a-z]+(?:\s|$)))\s"
+)
+_TAIL_CUE = re.compile(r"\s(?:from|with)\s")
+"""What follows these behind a value is said of the value."""
+_WORD = re.compile(r"[\w%@~$<>][\w./%@:+#*~$'’-]{0,300}[\w%/+#>]|\w")
+"""Bounded: a long line of `~` would otherwise be read to its end from each of them."""
+_SCOPE = re.compile(r"(?:on|in|for|at|across|within|under|during|per)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"^(?:it|they|this|that|there|these|those)$", re.IGNORECASE)
+_LABEL = re.compile(r"^([^:.!?|]{2,60}?)\s*:\s+(\S.*)$")
+
+EMPTY = frozenset(
+    ["turned", "switched", "marked", "built", "written", "made", "pinned", "locked", "stuck", "moved", "upgraded", "bumped", "compiled", "shipped", "deployed", "hosted", "configured", "declared", "listed", "recorded", "documented", "defined", "managed", "handled", "provided", "done", "rendered", "generated", "produced", "created", "sent", "logged", "raised", "lowered", "increased", "reduced", "set", "been", "got", "due", "limited", "capped", "counted", "measured", "expected", "cut", "taken", "given", "bound", "a", "an", "the", "this", "that", "these", "those", "it", "its", "i", "we", "you", "he", "she", "they", "our", "your", "my", "us", "me", "them", "his", "her", "their", "there", "here", "and", "or", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "into", "onto", "over", "under", "per", "than", "then", "also", "both", "only", "just", "still", "now", "currently", "today", "present", "again", "already", "anymore", "any", "more", "all", "every", "each", "everywhere", "always", "ever", "generally", "fully", "really", "please", "so", "very", "own", "new", "same", "is", "are", "be", "been", "being", "was", "were", "has", "have", "had", "do", "does", "did", "gets", "get", "use", "uses", "used", "using", "run", "runs", "running", "live", "lives", "listen", "listens", "bind", "binds", "speak", "speaks", "say", "says", "read", "reads", "come", "comes", "go", "goes", "keep", "keeps", "stay", "stays", "remain", "remains", "set", "sit", "sits", "need", "needs", "require", "requires", "cost", "costs", "ok", "okay", "btw", "fyi", "note", "heads-up", "reminder", "by-the-way", "one", "which", "who", "whose", "what", "when", "where", "while", "since", "until", "because", "via", "be's", "day", "days", "time", "times", "changed", "updated", "applied", "done", "located", "stored", "kept", "held", "found", "written", "placed", "put", "served", "published", "exposed", "reachable", "available", "called", "named", "based", "file's", "these", "value", "number", "version", "port", "exactly", "least", "most", "about", "around", "up", "down", "out", "no", "not", "n't", "yes", "across", "der", "die", "das", "den", "dem", "ein", "eine", "einer", "und", "oder", "ist", "sind", "auf", "im", "von", "zu", "für", "le", "la", "les", "un", "une", "des", "et", "est", "sont", "sur", "el", "los", "las", "una", "y", "es", "son", "en", "il", "lo", "gli", "e", "sono", "su", "o", "os", "as", "um", "uma", "é", "são", "em"]
+)
+GENERIC_WORDS = frozenset(
+    ["site", "website", "product", "package", "image", "build", "software", "code", "stack", "tool", "world", "company", "office", "thing", "server", "side", "machine", "project", "repo", "repository", "monorepo", "codebase", "team", "whole", "everybody", "everyone", "everything", "setup", "system", "service", "app", "application", "customer", "customers", "user", "users", "config", "configuration", "setting", "settings", "environment", "host", "address", "feature", "flag", "directory", "folder", "socket", "region", "place", "path", "url", "endpoint", "prefix"]
+)
+ENVIRONMENTS = frozenset(
+    ["production", "prod", "staging", "stage", "dev", "development", "preview", "canary", "local", "localhost", "beta", "alpha", "sandbox", "demo", "qa", "release", "nightly", "debug", "primary", "replica", "standby", "legacy", "windows", "linux", "macos", "android", "ios", "arm64", "amd64", "x86", "free", "pro", "enterprise", "community"]
+)
+"""Places, editions and platforms: what is said of the one is not said of the other."""
+PLACES = frozenset(
+    ["production", "prod", "staging", "stage", "preview", "canary", "local", "localhost", "sandbox", "qa", "test", "ci", "example", "sample", "fixture", "demo", "dev", "development", "laptop", "machine", "suite", "draft"]
+)
+"""Where something is run, tried or shown: what is said of one such place is said of no other."""
+DISTINCTIVE_WORDS = ENVIRONMENTS | frozenset(
+    ["test", "tests", "testing", "ci", "read", "write", "connect", "idle", "request", "response", "client", "server", "master", "internal", "external", "public", "private", "admin", "guest", "anonymous", "signed-in", "authenticated", "minimum", "maximum", "min", "max", "soft", "hard", "hourly", "daily", "weekly", "monthly", "yearly", "input", "output", "upload", "download", "incoming", "outgoing", "source", "target", "old", "cluster", "monitoring", "http", "https", "grpc", "rest", "ipv4", "ipv6", "cpu", "memory", "disk", "limit", "limits", "requests"]
+)
+"""Words that make one thing two: what is said of the one is not said of the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A subject, a verb (empty of `label: value`), what is said, and the words of both without the verb."""
+
+    subject: str
+    verb: str
+    rest: str
+    scope: str = ""
+    lead: str = ""
+    begin: int = 0
+    end: int = 0
+
+    def words(self, value: Value) -> frozenset[str]:
+        """Return the bag of the clause's words, those of the value left out."""
+        prefix, _, suffix = cut(self.rest).partition(value.text)
+        tail_match = _TAIL_CUE.search(suffix)
+        return bag(f"{self.scope} {self.subject} {prefix} {suffix[: tail_match.start()] if tail_match else suffix}")
+
+
+def clauses(statement: Statement) -> Iterator[Clause]:
+    """Yield the clauses of a statement that have a verb of being or having, and `label: value`."""
+    text = _ASIDES.sub(lambda found: " " * len(found[0]), statement.text)
+    label = _LABEL.match(text)
+    if label is not None and len(label[1].split()) <= 6 and not _VERB.search(label[1]) and not _TALK.match(label[1]):
+        yield Clause(_clean(label[1]), "", label[2], begin=0, end=label.start(2) + len(cut(label[2])))
+    last = ""
+    begin = 0
+    for verb in _VERB.finditer(text):
+        if verb.start() < begin or _NOUN.match(text, verb.end()):
+            continue
+        head = text[begin : verb.start()]
+        hard = max((match.end() for match in _HARD.finditer(head)), default=0)
+        scope, subject = _subject(head[hard:])
+        if _PRONOUN.match(subject) and last:
+            subject = last
+        if len(subject) > _LONGEST_SUBJECT or not (bag(subject) or subject.casefold() in _OURS):
+            continue
+        if not _PRONOUN.match(subject):
+            last = f"{scope} {subject}".strip()
+        lead = head[:hard].strip(" :;") if head[:hard].endswith(": ") else ""
+        rest = text[verb.end() :]
+        end = verb.end() + len(cut(rest))
+        yield Clause(
+            _clean(subject), verb[0], rest.strip(), scope, "" if _TALK.match(lead) else lead, begin + hard, end
+        )
+        begin = verb.end()
+
+
+_ASIDES = re.compile(r"\*\*|\b(?:that |which )?(?:you|we|they) (?:need|have|want|are supposed) to \w+\b", re.IGNORECASE)
+_TALK = re.compile(
+    r"(?:i|we|you|because|since|note|notes|done|ok|okay|so|confirmed|verified|reminder|heads-up|fyi|new|after|before|\w+ed"
+    r"|breaking|changed?|fix|feat|docs|chore|summary|background|update|to be clear|in short|one thing|thanks|please)\b",
+    re.IGNORECASE,
+)
+"""How a remark before a colon begins that says nothing of what follows."""
+
+
+_LONGEST_SUBJECT = 90
+_NOUN = re.compile(
+    r"\s(?:is|are|was|were|has|have|stays?|remains?|gets?)\b|\sthe\b.{2,60}\s(?:is|are)\s(?!called|named)"
+)
+"""What follows a noun that looks like a verb: `reads are allowed`, `by default the index is`."""
+_OURS = ("we", "our team", "wir", "nous")
+
+
+def bag(text: str) -> frozenset[str]:
+    """Return the words of a text that carry meaning, in one form each."""
+    tokens = (_POSSESSIVE.sub("", word.casefold()).strip("/*.:") for word in _WORD.findall(text))
+    return frozenset(_stem(word) for word in tokens if word and word not in EMPTY)
+
+
+_POSSESSIVE = re.compile(r"['’]s?$")
+
+
+def one_matter(
+    first: frozenset[str], second: frozenset[str], first_text: frozenset[str], second_text: frozenset[str]
+) -> bool:
+    """Whether two bags of words are about one matter; the texts' are those of all that stands around them."""
+    common = first & second
+    if not common or not common - GENERIC_WORDS:
+        return first == second and bool(first)
+    only_first, only_second = first - second, second - first
+    if (only_first | only_second) & DISTINCTIVE_WORDS:
+        return False
+    if len(common) >= _MANY and len(only_first | only_second) == 1:
+        return True
+    return (
+        len(common) >= max(len(only_first), len(only_second))
+        and _stand(only_first, second_text)
+        and _stand(only_second, first_text)
+    )
+
+
+_MANY = 3
+"""Words in common from which on one side may say one more."""
+
+
+def _stand(words: frozenset[str], text: frozenset[str]) -> bool:
+    """Whether words stand in a text, or need not."""
+    return words - GENERIC_WORDS <= text
+
+
+def _stem(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) and word != "https":
+        return word[:-1]
+    return word
+
+
+def _subject(text: str) -> tuple[str, str]:
+    """Split what stands before a verb into its scope ("In production,") and its subject."""
+    parts = [part.strip() for part in text.split(", ") if part.strip()]
+    if not parts:
+        return "", ""
+    scopes = [part for part in parts[:-1] if _SCOPE.match(part)]
+    return ", ".join(scopes), parts[-1]
+
+
+def cut(text: str) -> str:
+    """Return what is said, up to where the sentence turns to reasons, times and other things."""
+    end = _TAIL.search(text, 1)
+    return text[: end.start()] if end else text
+
+
+_DETERMINER = re.compile(
+    r"^(?:(?:ok|okay|btw|fyi|note|and|but|so|also|now|today|reminder|heads-up|the|a|an|our|my|your|its|this|that)[,:]?\s+)+",
+    re.IGNORECASE,
+)
+
+
+def _clean(text: str) -> str:
+    return _DETERMINER.sub("", text.strip(" ,*_`'\"")).strip(" ,*_`'\"")

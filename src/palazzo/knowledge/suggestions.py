@@ -1,0 +1,112 @@
+"""Facts that the record suggests: what several claims say alike is one candidate. None is stated by itself."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.model import Micros
+from palazzo.store import claim_rows as claims
+from palazzo.store import items, predicate_rows, redaction_state
+from palazzo.store.claim_rows import ClaimRow
+from palazzo.store.database import Connection
+from palazzo.text.names import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a candidate is said, by the drawer and the item, and when."""
+
+    drawer: int
+    item: str
+    start: int
+    end: int
+    said_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A fact that somebody may accept. Its id is the same as long as it says the same of the same wing."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    wing: str
+    citations: tuple[Citation, ...]
+
+    @property
+    def support(self) -> int:
+        """How many items say so."""
+        return len({citation.item for citation in self.citations})
+
+
+def suggestions(connection: Connection, session: str | None = None) -> list[Suggestion]:
+    """Return what is worth a fact and is none yet, the best supported first, then the newest.
+
+    With `session` only what that session says. What was rejected is left out, and so is what a fact says already.
+    """
+    key = redaction_state.fingerprint_key(connection)
+    rejections = claims.read_rejections(connection)
+    beliefs = Beliefs(connection)
+    claims_by_uid: dict[bytes, list[tuple[ClaimRow, str]]] = {}
+    for row, wing in claims.worth_a_fact(connection, session):
+        claims_by_uid.setdefault(_uid(key, row, wing), []).append((row, wing))
+    candidates = {
+        uid: claim_rows
+        for uid, claim_rows in claims_by_uid.items()
+        if uid not in rejections and not _is_known(beliefs, *claim_rows[0])
+    }
+    ids = items.item_ids(connection, {row.item for claim_rows in candidates.values() for row, _ in claim_rows})
+    results = [
+        Suggestion(
+            uid.hex(),
+            claim_rows[-1][0].subject,
+            claim_rows[-1][0].predicate,
+            claim_rows[-1][0].object,
+            claim_rows[-1][1],
+            tuple(Citation(row.drawer, ids[row.item], row.start, row.end, row.said_at) for row, _ in claim_rows),
+        )
+        for uid, claim_rows in candidates.items()
+    ]
+    return sorted(
+        results,
+        key=lambda one: (-len({citation.item for citation in one.citations}), -one.citations[-1].said_at, one.id),
+    )
+
+
+def ids_of(connection: Connection, wings: Collection[str]) -> frozenset[str]:
+    """Return the ids of all suggestions from these wings, also of rejected ones."""
+    key = redaction_state.fingerprint_key(connection)
+    rows = claims.worth_a_fact(connection, None)
+    return frozenset(_uid(key, row, wing).hex() for row, wing in rows if wing in wings)
+
+
+def _uid(key: bytes, row: ClaimRow, wing: str) -> bytes:
+    """A keyed hash, since what was rejected is remembered by it."""
+    text = "\0".join((fold(row.subject), row.predicate, fold(row.object), wing))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=16).digest()
+
+
+def _is_known(beliefs: Beliefs, row: ClaimRow, wing: str) -> bool:
+    """Whether a fact of this wing, or one that holds everywhere, says or said so."""
+    predicate_key = fold(row.predicate)
+    predicate = predicate_rows.find_predicate(beliefs.connection, row.predicate, predicate_key)
+    if predicate is None:
+        return False
+    ends = [_entity(beliefs, name) for name in (row.subject, row.object)]
+    if ends[0] is None or ends[1] is None:
+        return False
+    return any(version.wing in (None, wing) for version in beliefs.of_triple(ends[0], predicate.row, ends[1]))
+
+
+def _entity(beliefs: Beliefs, name: str) -> int | None:
+    from palazzo.errors import AmbiguousName
+
+    try:
+        match = beliefs.find(name)
+    except AmbiguousName:
+        return None
+    return match.entity if match else None

@@ -1,0 +1,97 @@
+"""The clock of whoever asks: which days are theirs, and when what they say is to be.
+
+Times are kept in UTC. What a person types without a zone (`tomorrow 9:00`, a day of a diary) is in the zone of the
+machine, or in the one that `TZ` names.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from palazzo.errors import UsageError
+from palazzo.model import Micros
+from palazzo.text.times import Stretch
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+class MachineZone(tzinfo):
+    """The zone that the operating system is set to, with its summer times. Its name is not to be had everywhere."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Return how far the clock is ahead of UTC when it shows `moment`."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Return None: how much of the offset is summer time is not known."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Return the short name that the system has for the zone."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """Return what the clock shows at a moment of UTC."""
+        local_time = moment.replace(tzinfo=UTC).astimezone()
+        first = local_time.replace(tzinfo=self, fold=0)
+        return first if first.utcoffset() == local_time.utcoffset() else first.replace(fold=1)
+
+
+def zone(context: Context) -> tzinfo:
+    """Return the zone of whoever asks."""
+    zone_name = context.variables.get("TZ", "").removeprefix(":")
+    if zone_name:
+        try:
+            return ZoneInfo(zone_name)
+        except (KeyError, OSError, ValueError):  # a rule such as `CET-1CEST`, which the system reads
+            pass
+    return MachineZone()
+
+
+def whole_days(context: Context, option: str, text: str) -> Stretch:
+    """Read a day, or a longer time (`yesterday`, `last week`); of an instant (`3 days ago`) it is that day.
+
+    Raises UsageError, naming the option, for what is no time.
+    """
+    from palazzo.text.times import parse_stretch
+
+    timezone = zone(context)
+    try:
+        stretch = parse_stretch(text, context.now, timezone)
+        return (
+            stretch
+            if stretch.start < stretch.end
+            else parse_stretch(day(stretch.start, timezone), context.now, timezone)
+        )
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def to_come(context: Context, option: str, text: str) -> Stretch:
+    """Read when something is to be (`friday`, `in 2 hours`); UsageError, naming the option, for what is no time."""
+    from palazzo.text.future_times import parse_ahead
+
+    try:
+        return parse_ahead(text, context.now, zone(context))
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def day(at: Micros, timezone: tzinfo) -> str:
+    """Return the date that a clock there shows at a moment: `2026-03-04`."""
+    return f"{_to_local_time(at, timezone):%Y-%m-%d}"
+
+
+def day_and_time(at: Micros, timezone: tzinfo) -> str:
+    """Return what a clock there shows, with its zone: `2026-03-04 10:22 CET`."""
+    return f"{_to_local_time(at, timezone):%Y-%m-%d %H:%M %Z}"
+
+
+def _to_local_time(at: Micros, timezone: tzinfo) -> datetime:
+    try:
+        return datetime.fromtimestamp(at // 1_000_000, timezone)
+    except (ValueError, OverflowError):  # the first or last hours of the calendar, which have no other day there
+        return datetime.fromtimestamp(at // 1_000_000, UTC)

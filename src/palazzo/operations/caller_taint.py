@@ -1,0 +1,251 @@
+"""Whether the session in which a caller writes has met untrusted content: `security/note_taint` says what follows from it.
+
+What a session has met is in the archive, so what is new in its transcript is taken in first. `security/call_origin` says
+which session the caller names. That session's transcripts are looked for wherever hosts keep them, whatever directory
+the command runs in. Where a caller names no session, or one of which nothing can be read, every session counts that may
+be the caller's (`CallerReach`). An unknown session is never taken for one that met nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.errors import UsageError
+from palazzo.model import Trust
+from palazzo.operations.caller_sessions import CallerReach, changed_at, sources_in_reach
+from palazzo.security.call_origin import caller_of
+from palazzo.security.note_taint import AGENT, PERSON, TrustAssessment, assess_trust, from_outside, is_agents
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.sources.host_histories import History
+    from palazzo.sources.mining_report import MineRequest
+    from palazzo.store.database import Connection
+    from palazzo.store.taint_queries import Outsider
+
+_READING = 1.0
+"""Seconds after which no further transcript is begun to be read."""
+_MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
+"""Bytes of a transcript that a call waits for while they are taken in. Of its own session's, more is only read."""
+_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_HAS_READ_UNTRUSTED = "this session has read untrusted content"
+_APPROVE = "a person can approve it with 'palazzo quarantine approve'"
+
+
+def speaks(context: Context) -> Trust:
+    """Return whether a person or an agent calls: what is typed in a shell of an agent's, an agent has typed."""
+    return "agent" if context.trust == "user" and is_agents(context.variables) else context.trust
+
+
+def whom_to_believe(context: Context, *wings: str | None) -> TrustAssessment:
+    """Return the trust of this caller's writing to wings, with the untrusted items that lowered it.
+
+    If it is lower, a notice says so and why.
+    """
+    if speaks(context) == "user":
+        return PERSON
+    verdict = _judge(context, wings)
+    if verdict.belief.trust == "external":
+        context.notice(f"Filed in quarantine, because {verdict.reason or _HAS_READ_UNTRUSTED}: {_APPROVE}.")
+    return verdict.belief
+
+
+def an_agents(context: Context, *wings: str | None) -> TrustAssessment:
+    """Return the trust of a diary entry, which is an agent's even if a person types it."""
+    belief = whom_to_believe(context, *wings)
+    return AGENT if belief == PERSON else belief
+
+
+def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
+    """Raise if the caller's session has met untrusted content: its act would change what is believed at once."""
+    if speaks(context) == "user":
+        return
+    verdict = _judge(context, wings)
+    if verdict.belief.trust == "external":
+        why = verdict.reason or _HAS_READ_UNTRUSTED
+        raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
+
+
+def is_tainted(context: Context) -> bool:
+    """Whether an agent calls whose session has met untrusted content, or is unknown."""
+    return speaks(context) != "user" and _judge(context, ()).belief.trust == "external"
+
+
+class _Verdict(NamedTuple):
+    """The trust, and the reason if the agent's session is unknown, as the end of a sentence."""
+
+    belief: TrustAssessment
+    reason: str = ""
+
+
+def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
+    """Judge an agent that calls by the sessions that may be its own."""
+    from palazzo.operations.unarchived_transcripts import content_of
+
+    trust = speaks(context)
+    reach = CallerReach(context, caller_of(context.variables, context.trust == "user"), wings)
+    archived_files = _take_in_what_is_new(context, reach) if context.has_palace and not context.is_off else frozenset()
+    sources = sources_in_reach(reach) if context.has_palace else []
+    untrusted_items = _untrusted_items(context, sources)
+    if untrusted_items:
+        return _Verdict(assess_trust(trust, untrusted_items))
+    content = content_of(_unread(context, reach, archived_files), reach.holds_directory)
+    if content == "untrusted":
+        return _Verdict(TrustAssessment("external"))
+    reason = reach.why_unknown()
+    if content == "unreadable" and reach.caller.sessions:
+        reason = reason or "the transcript of its session cannot be read"
+    return _Verdict(TrustAssessment("external"), reason) if reason else _Verdict(TrustAssessment(trust))
+
+
+def _untrusted_items(context: Context, sources: Sequence[int]) -> list[str]:
+    if not sources:
+        return []
+    with context.reading().database.snapshot() as connection:
+        return met_in(connection, sources)
+
+
+def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
+    """Return the ids of the items from outside that sessions have met: by a tool, or from the memory."""
+    from palazzo.store import taint_queries
+
+    recalled_items = taint_queries.outsiders_called(connection, _told_by_memory(connection, sources))
+    return origins([*taint_queries.outsiders(connection, sources), *recalled_items])
+
+
+def origins(untrusted_items: Sequence[Outsider]) -> list[str]:
+    """Return the ids of those items that came from outside themselves, not those that were said after them.
+
+    A note counts by itself: it stands for what its writer had met.
+    """
+    from palazzo.store.taint_queries import AUTHORED_KINDS
+
+    return list(dict.fromkeys(item.uid for item in untrusted_items if item.kind in AUTHORED_KINDS or _is_origin(item)))
+
+
+def _is_origin(item: Outsider) -> bool:
+    """Whether it says itself that it is from outside, or is known to be."""
+    return item.is_met or bool(from_outside(item.trust, item.parts, item.size))
+
+
+def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:
+    """The ids in what a memory answered these sessions: among them may be some of what came from outside."""
+    from palazzo.index.memory_calls import answers_of_memory
+    from palazzo.security.memory_tools import is_memory_tool, is_writing_tool
+    from palazzo.store import taint_queries
+
+    rows = taint_queries.tool_rows(connection, sources)
+    memory_call_ids = answers_of_memory(rows)
+    item_ids: set[str] = set()
+    for text, parts in rows:
+        for part in parts:
+            is_memory_read = is_memory_tool(part.name) and not is_writing_tool(part.name)
+            if part.kind == "tool_result" and (is_memory_read or part.call in memory_call_ids):
+                item_ids.update(_ID.findall(text, part.start, part.end))
+    return frozenset(item_ids)
+
+
+# --- what is new in their transcripts ----------------------------------------------------------------------
+
+
+def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path]:
+    """Read on in the transcripts that may be the caller's, as far as that is quickly done; return those."""
+    from dataclasses import replace
+
+    from palazzo.features.mining.watched_sources import WatchTargets, what_changed
+    from palazzo.sources.mining_run import mine
+
+    histories = _histories(context, reach)
+    sizes = dict(change for history in histories for change in _changed(history, reach))
+    with context.reading().database.snapshot() as connection:
+        changed = [path for path, most in sizes.items() if 0 < _measure_unread(connection, path).size <= most]
+    if not changed:
+        return frozenset()
+    read: set[Path] = set()
+    write_callback, context.on_writing = (
+        context.on_writing,
+        None,
+    )  # what a session said is kept whatever comes of this call
+    try:
+        palace = context.writing()
+        newest = sorted(what_changed(context, WatchTargets(histories), changed), key=_last_changed, reverse=True)
+        began = time.monotonic()
+        for n, request in enumerate(newest):  # the caller's own was written to just now: it is read in any case
+            if n and time.monotonic() - began > _READING:
+                break
+            mine(palace.database, palace.clock, replace(request, wanted=replace(request.wanted, least_messages=0)))
+            read.update(request.paths)
+    finally:
+        context.on_writing = write_callback
+    return frozenset(read)
+
+
+def _last_changed(request: MineRequest) -> float:
+    return max((changed_at(path) for path in request.paths), default=0.0)
+
+
+def _unread(context: Context, reach: CallerReach, archived_files: Collection[Path]) -> list[tuple[Path, int]]:
+    """The files that may be the caller's session's and are not in the archive as far as they go; from which byte on.
+
+    Those of the session that is named; without a known one every one that changed lately, the newest first.
+    """
+    other_files = reach.later_files() if reach.is_named else reach.recent_files()
+    paths = list(dict.fromkeys((*reach.named_files, *other_files)))
+    if not context.has_palace:
+        return [(path, 0) for path in paths]
+    with context.reading().database.snapshot() as connection:
+        unread = {path: _measure_unread(connection, path) for path in paths if path not in archived_files}
+    return [(path, unread_part.start) for path, unread_part in unread.items() if unread_part.size]
+
+
+def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
+    """Return the histories that may be archived: those that the user mines, and those of hosts with hooks."""
+    from palazzo.features.mining.watched_sources import histories_here
+    from palazzo.store import hook_sessions
+
+    with context.reading().database.snapshot() as connection:
+        hook_hosts = hook_sessions.hosts(connection)
+    mined_histories = histories_here(context, mined_hosts_only=True)
+    return mined_histories + tuple(
+        history for history in reach.histories if history.host in hook_hosts and history not in mined_histories
+    )
+
+
+def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]:
+    """The files of the session that is named; where none have its name, or it may be another, what changed lately.
+
+    Each with the most bytes that it may be behind.
+    """
+    if not history.path.is_dir():
+        yield from ((path, _ANY_SIZE) for path in reach.recent_in(history))
+        return
+    own = [path for path in reach.named_files if path.is_relative_to(history.path)]
+    yield from ((path, _MOST_OWN) for path in own)
+    if not own or not reach.caller.is_certain:
+        yield from ((path, _MOST_OTHERS) for path in reach.recent_in(history) if path not in own)
+
+
+class _UnreadRange(NamedTuple):
+    """From which byte of a file on it is to be read yet, and how many there are."""
+
+    start: int
+    size: int
+
+
+def _measure_unread(connection: Connection, path: Path) -> _UnreadRange:
+    """What of a file is to be read yet: all of one that has not only grown since."""
+    from palazzo.store import source_rows
+
+    state = source_rows.read_file_state(connection, path.as_uri())
+    try:
+        file_stat = path.stat()
+    except OSError:
+        return _UnreadRange(0, 0)
+    if state is None or file_stat.st_size < state.consumed:
+        return _UnreadRange(0, file_stat.st_size)
+    is_as_it_was = (state.size, state.mtime) == (file_stat.st_size, file_stat.st_mtime_ns)
+    return _UnreadRange(state.consumed, 0 if is_as_it_was else max(file_stat.st_size - state.consumed, 1))

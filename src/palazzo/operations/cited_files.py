@@ -1,0 +1,121 @@
+"""Files that are cited with `--anchor`: how they are named, and how they stood when they were."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.text.count_phrases import count_noun
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from palazzo.git.freshness import CitationStatus
+    from palazzo.model import Anchor
+    from palazzo.operations.context import Context
+
+LONGEST_LOOK = 5.0
+"""Seconds that looking at what was cited may take, where somebody asks for that and nothing else."""
+LARGEST = 2 * 1024 * 1024
+"""Bytes of a file of which the words are looked at; a larger one is cited by its name and lines alone."""
+MOST = 32
+"""Files that one note or fact may be about."""
+_LINES = re.compile(r":L?(\d{1,9})(?:-L?(\d{1,9}))?$")
+
+
+def anchors(context: Context, citations: Sequence[str]) -> tuple[Anchor, ...]:
+    """Return what `PATH` or `PATH:L1-L2` cite, with what stands there now; NotFound or UsageError where nothing does.
+
+    Paths are named from the project's root, wherever they were given from.
+    """
+    if len(citations) > MOST:
+        raise UsageError(
+            f"--anchor is given {len(citations)} times, and may be {MOST} times: name those that matter most."
+        )
+    return tuple(dict.fromkeys(_anchor(context, citation) for citation in citations))
+
+
+def refresh_anchors(context: Context, old_anchors: Sequence[Anchor]) -> tuple[Anchor, ...]:
+    """Return what was cited as it stands now: where it moved to, and of lines that changed what is there.
+
+    What is gone is left out; what cannot be looked at is returned as it was.
+    """
+    from palazzo.git import freshness
+    from palazzo.store.redaction_state import fingerprint_key
+
+    with context.reading().database.snapshot() as connection:
+        key = fingerprint_key(connection)
+    standings = freshness.Checkout(context.project_root, key, LONGEST_LOOK).check(old_anchors)
+    new_anchors = (
+        _refresh_anchor(context, anchor, status) for anchor, status in zip(old_anchors, standings, strict=True)
+    )
+    return tuple(dict.fromkeys(anchor for anchor in new_anchors if anchor is not None))
+
+
+def _refresh_anchor(context: Context, anchor: Anchor, status: CitationStatus) -> Anchor | None:
+    if status.freshness == "gone":
+        return None
+    if status.freshness not in ("moved", "changed"):
+        return anchor
+    path = str(context.project_root / (status.path or anchor.path))
+    first, last = (status.first, status.last) if status.freshness == "moved" else (anchor.first, anchor.last)
+    try:
+        return _anchor(context, f"{path}:{first}-{last}" if first > 0 else path)
+    except UsageError:  # it has no such lines any more: all of it, then
+        return _anchor(context, path)
+
+
+def _anchor(context: Context, citation: str) -> Anchor:
+    from palazzo.features.tasks.task_results import absolute
+    from palazzo.model import Anchor
+    from palazzo.store.anchors import can_be_kept
+
+    lines = _LINES.search(citation)
+    file_name = citation[: lines.start()] if lines else citation
+    if lines and absolute(context, citation).exists():  # a file whose name ends so
+        lines, file_name = None, citation
+    if not can_be_kept(file_name):
+        raise UsageError("--anchor: the file's name is no text (UTF-8), so it cannot be cited; rename it.")
+    path = absolute(context, file_name)
+    if not file_name.strip() or not path.exists():
+        raise NotFound(
+            f"--anchor: {file_name or citation} does not exist; give a file that is there, and its lines if you like."
+        )
+    first, last = (int(lines[1]), int(lines[2] or lines[1])) if lines else (0, 0)
+    if lines and not 0 < first <= last:
+        raise UsageError(f"--anchor: the lines of '{citation}' must count from 1, the first before the last.")
+    root = context.project_root
+    stored_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    digest, count, blob = _words(context, path, file_name, first, last)
+    return Anchor(stored_path, first, last, digest, count, blob)
+
+
+def _words(context: Context, path: Path, file_name: str, first: int, last: int) -> tuple[bytes, int, str]:
+    """The digest of what is cited, of how many lines, and the file's blob; nothing of what is no file, or too large."""
+    from palazzo.knowledge.session_citations import blob_of
+    from palazzo.store.redaction_state import fingerprint_key
+    from palazzo.text.cited_lines import digest, lines_of
+
+    if not path.is_file():
+        if first:
+            raise UsageError(f"--anchor: {file_name} is no file, so it has no lines; leave them out.")
+        return b"", 0, ""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise NotFound(f"--anchor: {file_name} cannot be read ({error.strerror}); name another file.") from None
+    if len(data) > LARGEST:
+        return b"", 0, ""
+    lines = lines_of(data)
+    if last > len(lines):
+        raise UsageError(
+            f"--anchor: {file_name} has {count_noun(len(lines), 'line')}, so there is no line {last:,};"
+            " name lines that it has."
+        )
+    excerpt = lines[first - 1 : last] if first else lines
+    with context.writing().database.snapshot() as connection:
+        key = fingerprint_key(connection)
+    return digest(key, excerpt), len(excerpt), blob_of(data)

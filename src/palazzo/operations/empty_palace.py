@@ -1,0 +1,62 @@
+"""Reading where there is no palace yet: the answer is that of a palace in which nothing is kept.
+
+Who asks over a protocol reads an error as a memory that is broken, and stops asking; nothing is broken. A palace that
+is damaged, or of another version, is another matter: that stays an error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from palazzo.errors import PalaceMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from palazzo.model import Trust
+    from palazzo.operations.context import Context
+    from palazzo.store.palace_opening import Mode
+
+_ASKS_WHETHER_SOUND = ("verify",)
+"""Of a palace that there is not, nobody can say so."""
+
+
+def read_nothing(
+    error: PalaceMissing,
+    operation: str,
+    request: Any,
+    cwd: Path,
+    variables: Mapping[str, str],
+    palace: Path | None,
+    trust: Trust,
+) -> Any:
+    """Carry an operation that reads out on an empty palace, which is gone with its answer.
+
+    Raises `error` where there is a file after all, and where the operation would write: the real palace is made by
+    what is kept first, and by nothing else.
+    """
+    from palazzo.operations import registry
+    from palazzo.operations.context import Context
+    from palazzo.palace import Palace
+
+    with tempfile.TemporaryDirectory(prefix="palazzo-none-") as directory:
+        path = Path(directory) / "palace.db"
+        Palace.open(path).close()
+        with Palace.open(path, "read") as empty:
+
+            def open_palace(context: Context, mode: Mode) -> Palace:
+                if mode == "write":
+                    raise error
+                return empty
+
+            around = {**variables, "PALAZZO_SERVICE": "off"}
+            with Context(palace, cwd, around, trust=trust, palace_opener=open_palace) as context:
+                if context.has_palace or operation in _ASKS_WHETHER_SOUND:
+                    raise error
+                result = registry.operation(operation).run(context, request)
+    # The file that was counted is not theirs.
+    is_counted = dataclasses.is_dataclass(result) and hasattr(result, "size_bytes")
+    return dataclasses.replace(result, size_bytes=0) if is_counted else result

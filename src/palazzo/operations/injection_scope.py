@@ -1,0 +1,32 @@
+"""Whose memory may be put before an agent by itself, and down to which trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The wings that are told of: the project's, the agent's own and the one called `user`; and whom to believe."""
+
+    wings: tuple[str, ...]
+    trusts: frozenset[str]
+
+
+def told_of(context: Context, agent: str | None, wing: str | None = None) -> Scope:
+    """Return what may be told to an agent that works here; `wing` stands for the project's."""
+    from palazzo.archive import diary_entries
+    from palazzo.model import USERS_WING
+    from palazzo.security.trust_order import trusted_down_to
+    from palazzo.store import place_rows
+
+    agent_wings = () if agent is None else diary_entries.wings_of(diary_entries.agent_name(agent))
+    with context.reading().database.snapshot() as connection:
+        wing_names = set(place_rows.wing_names(connection))
+    wings = dict.fromkeys(name for name in (wing or context.home, *agent_wings, USERS_WING) if name in wing_names)
+    trusts = trusted_down_to(context.settings.text("auto_inject_trust"))
+    return Scope(tuple(name for name in wings if name is not None), frozenset(trusts))

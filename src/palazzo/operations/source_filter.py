@@ -1,0 +1,123 @@
+"""Which live drawers a request is about: ids, or all of a source, a session, a wing or a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from palazzo.errors import AmbiguousId, NotFound
+
+if TYPE_CHECKING:
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+
+AT_ONCE = 100
+"""Drawers that one transaction acts upon, so that nobody waits for long."""
+
+
+def resolve_drawers(connection: Connection, prefixes: Sequence[str]) -> list[str]:
+    """Return the live drawers that ids name, each once: a drawer itself, or those of an item.
+
+    Raises NotFound for an id that names nothing live, AmbiguousId for a beginning of several.
+    """
+    return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _resolve_prefix(connection, prefix)))
+
+
+def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
+    """Return the live drawers of a wing; NotFound when there is no such wing or nothing live in it."""
+    from palazzo.features.search.search import check_place
+    from palazzo.store import palace_overview
+
+    name, _ = check_place(connection, wing, None, context.notice)
+    return _require_drawers(palace_overview.live_drawers_of_wing(connection, name or wing), f"The wing '{wing}'")
+
+
+def of_source(context: Context, connection: Connection, source: str) -> list[str]:
+    """Return the live drawers that came from a file, a directory, an address or a session."""
+    from palazzo.store import palace_overview
+
+    rows = sources_at(context, connection, source)
+    return _require_drawers(palace_overview.live_drawers_of_sources(connection, rows), f"'{source}'")
+
+
+def of_session(connection: Connection, session: str) -> list[str]:
+    """Return the live drawers of the session whose id is or begins with `session`."""
+    from palazzo.store import palace_overview
+
+    rows = sources_of_session(connection, session)
+    if not rows:
+        raise NotFound(f"There is no session '{session}'. 'palazzo show' and 'palazzo search' print session ids.")
+    return _require_drawers(palace_overview.live_drawers_of_sources(connection, rows), f"The session '{session}'")
+
+
+def of_tag(connection: Connection, tag: str) -> list[str]:
+    """Return the live drawers that have a tag."""
+    from palazzo.store import drawers, keyword_table
+
+    filters = [keyword_table.tag_filter(tag_row) for tag_row in known_tags(connection, (tag,))]
+    return _require_drawers(
+        drawers.uids_of(connection, keyword_table.drawers_in_scope(connection, filters)), f"The tag '{tag}'"
+    )
+
+
+def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
+    """Return the row ids of tags; NotFound for one that nothing has, naming some that are in use."""
+    from palazzo.security.display_names import shown_name
+    from palazzo.store import tag_rows
+
+    plain = [name.strip().lower() for name in names]
+    row_by_name = tag_rows.known_tags(connection, plain)
+    for name in plain:
+        if name not in row_by_name:
+            used = [tag for tag, _ in tag_rows.live_tags(connection)][:12]
+            suggestion = f"There are: {', '.join(map(shown_name, used))}." if used else "Nothing has a tag yet."
+            raise NotFound(f"Nothing has the tag '{name}'. {suggestion}")
+    return tuple(row_by_name[name] for name in plain)
+
+
+def _require_drawers(uids: Sequence[bytes], subject: str) -> list[str]:
+    if not uids:
+        raise NotFound(f"{subject} holds nothing that is not forgotten already.")
+    return [uid.hex() for uid in uids]
+
+
+def _resolve_prefix(connection: Connection, prefix: str) -> Sequence[str]:
+    from palazzo.archive import archive_reader
+
+    kind, row = archive_reader.resolve(connection, prefix)
+    if kind == "item":
+        drawers = archive_reader.drawers_of_item(connection, row)
+        if not drawers:
+            raise NotFound(f"'{prefix}' holds nothing that is not forgotten already.")
+        return drawers
+    drawer = archive_reader.read_drawer(connection, row)
+    if drawer.retired_at is not None:
+        raise NotFound(f"The drawer {drawer.id} is retired already, and no search finds it.")
+    return [drawer.id]
+
+
+def sources_at(context: Context, connection: Connection, source: str) -> list[int]:
+    """Return the sources that a file, a directory, an address or a session names; NotFound where it names none."""
+    from palazzo.store import palace_overview
+
+    path = context.led_to(Path(source)).absolute()
+    for uri in (source, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
+        source_rows = palace_overview.sources_at(connection, uri)
+        if source_rows:
+            return source_rows
+    rows = sources_of_session(connection, source)
+    if not rows:
+        raise NotFound(f"Nothing in the palace came from '{source}'. Give a file, a directory or a session id.")
+    return rows
+
+
+def sources_of_session(connection: Connection, prefix: str) -> list[int]:
+    """Return the sources of the one session whose id is or begins with `prefix`; AmbiguousId for several."""
+    from palazzo.store import palace_overview, source_rows
+
+    sessions = palace_overview.session_ids(connection, prefix, 9) if prefix else []
+    if len(sessions) > 1:
+        raise AmbiguousId(prefix, sessions)
+    rows = source_rows.sources_of_session(connection, sessions[0]) if sessions else []
+    return [row for row in rows if source_rows.read_source(connection, row).session_id == sessions[0]]

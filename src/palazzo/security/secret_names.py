@@ -1,0 +1,458 @@
+"""Values that stand under a secret's name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the password is …".
+
+Owns what counts as such a name, and what under one is a value and not a placeholder, a reference or a word of
+the program. Knows no storage and no source format.
+"""
+
+from __future__ import annotations
+
+import re
+
+from palazzo.security.password_statements import (
+    find_directive,
+    find_field,
+    find_key,
+    find_labelled_token,
+    find_stated_password,
+    is_strong,
+    looks_chosen,
+)
+from palazzo.security.placeholders import PLACEHOLDER, REFERENCE, is_public_example, is_stand_in
+from palazzo.security.setting_lines import (
+    LINE_AFTER,
+    LINE_BEFORE,
+    is_beside_sibling,
+    is_in_prose,
+    is_in_table,
+    is_setting,
+)
+from palazzo.security.value_shapes import (
+    BRACE_VALUE,
+    CALL,
+    CALL_OR_MEMBER,
+    CODE,
+    HASH,
+    JOIN_TOKEN,
+    WORDS,
+    count_specials,
+    count_steps,
+    is_call,
+    is_password,
+    is_phrase,
+    is_random_word,
+    is_single,
+    is_token,
+)
+
+NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
+"""What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_KEY_OF = _words(
+    """
+    api secret access private encryption encrypt signing sign auth master account shared service license storage ssh
+    app application client consumer deploy webhook admin hmac jwt cookie session rsa aes crypt cipher decryption root
+    management integration ingest write read maps project subscription function host bot routing join pre sas
+    """
+)
+"""What makes a key one that opens something; a key alone is any mapping's."""
+_TOKEN_OF_ANOTHER_KIND = _words(
+    """
+    page next cursor continuation cont sync pad padding eos bos sep unk cls mask stop special end start public
+    publishable site search input output max min num cancel cancellation design lexer prev previous skip color theme resume watch
+    change delta progress
+    """
+)
+_TAIL = (
+    r"(?:[_.-]?(?:keys?|base|val(?:ue)?|str(?:ing)?|raw|plain|text|b64|base64|hex|prod(?:uction)?|dev|tests?|testing"
+    r"|staging|stage|live|sandbox|old|new|current|primary|secondary|main|default|admin|root|user|access|auth|client"
+    r"|app|api|db|github|gitlab|aws|[0-9]{1,3}(?![0-9])|v[0-9])){0,8}"
+)
+_AFTER_NAME = re.compile(
+    rf"(?P<tail>{_TAIL})(?![A-Za-z0-9_])"
+    r"(?P<close>\\{0,16}[\"'`]?[\])]?(?:\*\*)?)"
+    r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
+    r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
+    r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
+    r"(?:(?:[bBrRuUfFN@]{1,2}|(?:String::from|SecretString::new|new String|String|Some)\()(?=[\"']))?"
+    r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
+    r"|(?P<plain>\{[^{}\s\"'$]{1,80};[^{}\s\"']{0,80}\}(?=[;\s\"']|\Z)"
+    r"|(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!(?:amp;)?\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
+    re.IGNORECASE,
+)
+_PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
+"""After a word that is none of a secret's name, or the end of a clause."""
+_PASSWORD = re.compile(
+    r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)",
+    re.IGNORECASE,
+)
+_SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
+_PIECES = re.compile(
+    r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
+)
+_BETWEEN_PIECES = re.compile(r"([\"'])[ ]?(?:\+|\.\.?|\|\|)[ ]?\1")
+
+
+def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
+    """Return where the secret begins and ends whose name holds `anchor` at `at`, and its rule; None if none does."""
+    name_end = at + len(anchor)
+    if _PLURAL.match(text, name_end):
+        return None
+    rule = _rule(text, at, name_end, anchor)
+    if not rule:
+        if anchor == "pw":
+            return find_directive(text, at)
+        return find_key(text, at) if anchor == "key" else None
+    more = (_PASSWORD if rule == "password" else _SECRET_ID).match(text, name_end) if rule != "token" else None
+    name_end = more.end() if more else name_end
+    span = _find_assigned_value(text, at, name_end, rule)
+    if span or rule != "password":
+        return (
+            span
+            or find_labelled_token(text, name_end, rule)
+            or find_field(text, name_end, rule)
+            or (find_directive(text, at) if rule == "secret" else None)
+        )
+    return find_stated_password(text, at, name_end)
+
+
+def find_value_of(text: str, start: int, end: int) -> tuple[int, int, str] | None:
+    """Return the password that is assigned to, or stated behind, the word for one from `start` to `end`."""
+    return _find_assigned_value(text, start, end, "password") or find_stated_password(text, start, end)
+
+
+def _find_assigned_value(text: str, at: int, name_end: int, rule: str) -> tuple[int, int, str] | None:
+    match = _AFTER_NAME.match(text, name_end)
+    if not match:
+        return None
+    start, end = _value(text, match)
+    if match["quoted"] is None:
+        end = _end_of_argument(text, at, match, start, end)
+        if "phrase" in text[at:name_end].lower() and match["sep"].strip() in ("=", ":"):
+            words = _PHRASE.match(text, start)
+            if words and (_is_variable(text, at) or not _INSTRUCTION.search(words[0])):
+                return start, words.end(), rule
+    return (start, end, rule) if _fits(text, at, match, _join_pieces(text, start, end), rule) else None
+
+
+_PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
+_INSTRUCTION = re.compile(
+    r"\b(?:must|should|may|can|will|not|enter|please|use|used|your|this|same|required|is|are|if|for|when|to|of|with|from)\b"
+)
+"""What a form says about a passphrase."""
+
+
+def _end_of_argument(text: str, at: int, match: re.Match[str], start: int, end: int) -> int:
+    """Where a value ends that a shell hands over as one word: an option's or an environment variable's."""
+    is_option = text[max(0, _name_start(text, at))] == "-"
+    if not (is_option or (match["sep"] == "=" and _is_variable(text, at))):
+        return end
+    rest = _ARGUMENT.match(text, start)
+    return max(end, rest.end()) if rest else end
+
+
+_ARGUMENT = re.compile(
+    r"(?![$|-]|[\w.]+[(\[])(?:[^\s\"'`;&|,<>]|[;&|,](?=[^\s;&|,\"'`]*\w)(?!\w+=|amp;))+(?<![)\]},.:])"
+)
+
+
+def _value(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Where a value begins and ends, with the pieces that a program joins to it."""
+    if match["quoted"] is None:
+        start, end = match.span("plain")
+        return start, _without_stop(text, start, end)
+    start, end = match.span("quoted")
+    pieces = _PIECES.match(text, match.end())
+    return start, pieces.end() - 1 if pieces else end
+
+
+def _join_pieces(text: str, start: int, end: int) -> str:
+    return _BETWEEN_PIECES.sub("", text[start:end])
+
+
+def is_secret_value(name: str, value: str) -> bool:
+    """Whether `value` under the field `name` of a structure is a secret."""
+    head = f'"{name}": "'
+    lowercase_head = head.lower()
+    for anchor in NAME_ANCHORS:
+        at = lowercase_head.rfind(anchor)
+        if at >= 0 and "\n" not in value and '"' not in value:
+            span = named_value(f'{head}{value}"', at, anchor)
+            if span and span[0] == len(head):
+                return True
+    return False
+
+
+def _rule(text: str, at: int, end: int, anchor: str) -> str:
+    """The rule that a name is found by; empty where the anchor is part of some other word."""
+    if anchor == "pass":
+        return "password" if _PASSWORD.match(text, end) or _stands_alone(text, at, end) else ""
+    if anchor == "pw" and not text.startswith(("d", "D"), end) and not _is_word_pw(text, at, end):
+        return ""
+    if anchor == "pw":
+        return "password" if _stands_alone(text, at, end + text.startswith(("d", "D"), end)) else ""
+    if anchor == "secret" and _SECRET_ID.match(text, end):
+        return anchor
+    prefix = text[max(0, at - 16) : at].rstrip(" _.-").lower()
+    if anchor == "key":
+        return anchor if prefix.endswith(_KEY_OF) else ""
+    return "" if anchor == "token" and prefix.endswith(_TOKEN_OF_ANOTHER_KIND) else anchor
+
+
+def _is_word_pw(text: str, at: int, end: int) -> bool:
+    """Whether `pw` is a word or the end of a name: two letters are too few to be found anywhere else."""
+    preceding_letter, following_letter = text[at - 1 : at] if at else "", text[end : end + 1]
+    begins = (
+        not preceding_letter.isalnum()
+        or (preceding_letter.islower() and text[at] == "P")
+        or text[max(0, at - 4) : at].lower() in _PW_OF
+    )
+    return (
+        begins
+        and not following_letter.isalnum()
+        and (following_letter != " " or _PW_STATES.match(text, end) is not None)
+    )
+
+
+_PW_OF = frozenset(["root", "bind", "user"])
+_PW_STATES = re.compile(
+    r" (?:\S{0,80}[!#$&*+@^~]|(?:[=:]|is|was|to|for|ist|für|est|[a-z]{2,12}(?: is|:)) )", re.IGNORECASE
+)
+
+
+def _stands_alone(text: str, at: int, end: int) -> bool:
+    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `smbpass` or `DB_PASS`."""
+    if text[end : end + 1].isalpha():
+        return False
+    prefix = text[max(0, at - 8) : at]
+    is_glued = prefix[-1:].isalpha() and prefix[-1:].islower() == text[at].islower()
+    return not is_glued or _ENGLISH_PASS.search(prefix) is None
+
+
+_ENGLISH_PASS = re.compile(
+    r"(?<![a-z])(?:by|com|tres|sur|over|under|en|im|multi|single|two|three|one|first|second|high|low|band|all|re|un|out|back"
+    r"|forward|encom|render|shader|ex|mono|get)\Z",
+    re.IGNORECASE,
+)
+"""What makes another word of `pass`: a compass, a render pass."""
+
+
+def _without_stop(text: str, start: int, end: int) -> int:
+    """Leave a sentence's end, and a JSON or URL's closing marks, out of a value without quotes."""
+    while end > start and text[end - 1] in ".:?]*":
+        end -= 1
+    return end
+
+
+def _fits(text: str, at: int, match: re.Match[str], value: str, rule: str) -> bool:
+    if rule == "password":
+        return _is_named_password(text, at, match, value)
+    if match["sep"] == ":" and text[at - 1 : at] == ":":
+        return False  # a part of a name: `arn:aws:secretsmanager:eu-west-1:…:secret:…`
+    if len(value) < 6 or REFERENCE.match(value) or PLACEHOLDER.search(value, 0, 64) or is_public_example(value):
+        return rule == "secret" and len(value) > 24 and is_phrase(value) and _is_variable(text, at)
+    if len(value.split(None, 1)) > 1:
+        return match["quoted"] is not None and (count_steps(value) + count_specials(value)) * 3 >= len(value) > 24
+    is_quoted = match["quoted"] is not None
+    if WORDS.fullmatch(value):
+        if (rule == "secret" or (rule == "key" and len(value) >= 12)) and _is_variable(text, at):
+            return not is_stand_in(value) and (len(value) >= 8 or is_phrase(value))
+        if _is_header(text, at, match) or (is_quoted and _is_held_by_client(text, at, match)):
+            return not is_stand_in(value)
+        return len(value) >= 20 and value.isalpha() and is_random_word(value)
+    if not is_quoted and CALL_OR_MEMBER.match(value) and not JOIN_TOKEN.fullmatch(value):
+        return False
+    if not is_token(value) or not _stands_where_values_do(text, at, match, value):
+        start = _name_start(text, at)
+        is_alone = rule == "secret" and (
+            is_setting(text, start, match, match.end()) or _is_indented(text, start, match)
+        )
+        is_chosen = _is_header(text, at, match) or (is_alone and looks_chosen(value))
+        return is_chosen and not is_stand_in(value)
+    return rule != "key" or _PUBLICATION_HINT.search(text, max(0, at - 100), at + 200) is None
+
+
+def _is_header(text: str, at: int, match: re.Match[str]) -> bool:
+    """Whether name and value are a header of HTTP: `-H "X-Api-Key: X"`."""
+    if match["sep"] != ": ":
+        return False
+    start = _name_start(text, at)
+    is_named = _HEADER.match(text, start) is not None
+    return is_named and text[max(0, start - 1) : start] in ("", "\n", "'", '"') and len(match["plain"] or "") >= 8
+
+
+_HEADER = re.compile(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.IGNORECASE)
+
+
+def _is_held_by_client(text: str, at: int, match: re.Match[str]) -> bool:
+    """Whether a secret is one that two programs share, of which no name is kept: `client_secret`."""
+    name = text[max(0, at - 12) : match.start("close")].lower().replace("-", "_")
+    return match["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
+
+
+_SHARED_SECRET = re.compile(
+    r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z"
+)
+
+
+def _is_indented(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
+    begins = text[max(0, start - 3) : start] in ("   ", "\n ", "\n  ", "\n\t", "\t")
+    return begins and match["space"] is not None and LINE_AFTER.match(text, match.end()) is not None
+
+
+_PUBLICATION_HINT = re.compile(
+    r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE
+)
+"""Says beside a key that everybody may have it."""
+
+
+def _stands_where_values_do(text: str, at: int, match: re.Match[str], value: str) -> bool:
+    """Whether a value follows a mark of assignment, a flag, or is by itself no word of a sentence."""
+    if match["sep"] == " :" and match["quoted"]:
+        return False  # a variable of psql
+    if not (match["said"] or match["space"] or match["call"]):
+        return True
+    if _is_flag(text, at):
+        return not match["call"] or match["quoted"] is not None
+    if match["quoted"] is not None:
+        return True
+    if match["call"] or len(value) < 8:
+        return False
+    return count_steps(value) + count_specials(value) >= 2 or (is_strong(value) and sum(map(str.isdigit, value)) > 1)
+
+
+def _is_flag(text: str, at: int) -> bool:
+    return text.rfind("--", max(0, at - 40), at) >= 0 or text.rfind("ENV ", max(0, at - 60), at) >= 0
+
+
+def _is_variable(text: str, at: int) -> bool:
+    """Whether the name at `at` is a variable of an environment: `JWT_SECRET=`."""
+    return _VARIABLE.match(text, max(0, _name_start(text, at))) is not None
+
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,60}=(?!=)")
+_NAME_LETTERS = re.compile(r"[\w.$-]{0,60}\Z")
+
+
+def _name_start(text: str, at: int) -> int:
+    match = _NAME_LETTERS.search(text[max(0, at - 60) : at])
+    return at - len(match[0]) if match else at
+
+
+def _is_named_password(text: str, at: int, match: re.Match[str], value: str) -> bool:
+    """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
+    the words of a program."""
+    if match["sep"].strip() == "|" and not is_in_table(text, at, match.end()):
+        return False  # a pipe, or a filter of a template
+    if match["space"] and (value.endswith("=") or value.startswith("--") or is_in_prose(text, at, match, value)):
+        return False  # the next attribute of an element, or the next word
+    is_hash = len(value) > 12 and HASH.match(value) is not None
+    if len(value) < 4 or (is_stand_in(value.strip("{}") if BRACE_VALUE.match(value) else value) and not is_hash):
+        return False
+    if _is_assigned_for_sure(text, at, match, value):
+        return True
+    is_quoted = match["quoted"] is not None
+    if len(value) < 6 or PLACEHOLDER.search(value, 0, 64) or len(value.split(None, 1)) > 1:
+        return False
+    if WORDS.fullmatch(value):
+        if value[-1].isdigit() and len(value) < 20:
+            return _stands_where_values_do(text, at, match, value) and is_password(value, is_quoted)
+        return False
+    if not is_quoted and CALL_OR_MEMBER.match(value):
+        return False
+    return _stands_where_values_do(text, at, match, value) and is_password(value, is_quoted)
+
+
+_PAIR_BEFORE = re.compile(
+    r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
+)
+_PAIR_AFTER = re.compile(
+    r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]+|\s|\Z", re.IGNORECASE
+)
+_COMMAND_SETS = re.compile(r"\b(?:set|modify|config|configure|put)\b[ ][^\n.,;]{0,60}\Z")
+_LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
+_SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
+
+
+def _is_assigned_for_sure(text: str, at: int, match: re.Match[str], value: str) -> bool:
+    """Whether what follows the name is a value and no word of a program: where shells, environments, connection
+    strings, files of settings, literals and calls of setters assign."""
+    start = _name_start(text, at)
+    name = text[start : match.start("close")]
+    prefix = text[max(0, start - 90) : start]
+    is_quoted = match["quoted"] is not None
+    end = match.end("quoted" if is_quoted else "plain")
+    sep, glue = match["sep"].strip(), match["sep"]
+    if glue == " :" and is_quoted:
+        return False  # a variable of psql
+    if prefix.endswith("${") or (name.startswith("$") and not sep):
+        return False
+    if match["call"]:
+        if name == "PASSWORD" and glue == "(":
+            return is_quoted and text.startswith(")", match.end())
+        return is_quoted and is_single(value) and (_is_setter(name[: at - start], glue) or _is_property(text, match))
+    if name.startswith("-") and (prefix[-1:] in ("", " ", "\n", '"', "'", "\t") or prefix.endswith("\\n")):
+        return sep in ("=", "") or (sep == ":" and not name.startswith("--"))
+    if prefix[-1:] == "/" and glue == ":" and prefix[-2:-1] in (" ", '"'):
+        return True
+    if name.isupper() and len(name) > 4 and glue == "=" and not is_call(text, end, value):
+        return True
+    is_name = not is_quoted and not match["xml"] and (CALL.match(value) or CODE.fullmatch(value))
+    if is_name and (CALL.match(value) or PLACEHOLDER.search(value) or not is_setting(text, start, match, end)):
+        return False
+    if name.isupper() and len(name) > 4 and sep == ":":
+        return is_single(value)
+    if prefix.endswith(("--set ", "--set-string ", "-e ", "-D ", "literal=", "-S ")) and glue == "=":
+        return True
+    if match["space"] and prefix.endswith("ENV "):
+        return True
+    if not is_single(value):
+        return is_quoted and glue == "=" and value.count(" ") < 4 and _PAIR_BEFORE.search(prefix) is not None
+    if is_quoted:
+        return _is_literal(text, match, name, value)
+    if glue == "=" and _PAIR_BEFORE.search(prefix) and _PAIR_AFTER.match(text, end):
+        return True
+    if glue == "=" and prefix[-1:] in ("'", '"', "[") and text[end : end + 1] in ("'", '"', "]"):
+        return True
+    if match["space"] and not name.isalpha() and _COMMAND_SETS.search(prefix) and LINE_AFTER.match(text, end):
+        return True
+    if match["xml"]:
+        return text.startswith("</", end)
+    return is_setting(text, start, match, end) or (
+        match["space"] is not None and _LOGIN_BEFORE.search(prefix) is not None and is_beside_sibling(text, start, end)
+    )
+
+
+def _is_setter(before_name: str, glue: str) -> bool:
+    return glue.startswith("(") and _SETTER.search(before_name) is not None
+
+
+def _is_property(text: str, match: re.Match[str]) -> bool:
+    """Whether name and value are the two literals of a call: `setProperty("a.password", "X")`."""
+    is_pair = match["call"] == "," and match["close"][-1:] in ("'", '"') and text.startswith(")", match.end())
+    return is_pair and _CALLEE.search(text, max(0, match.start() - 60), match.start()) is not None
+
+
+_CALLEE = re.compile(r"\w\(\s?[\"'][\w.-]*\Z")
+
+
+def _is_literal(text: str, match: re.Match[str], name: str, value: str) -> bool:
+    """Whether a string in quotes is what a program or a document assigns, and no label that people read."""
+    if match["space"] and not name.isupper():
+        start = match.start("close") - len(name)
+        return LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8
+    is_titled = value.isalpha() and value[:1].isupper() and name.lower() in _BARE_NAMES
+    is_label = is_titled and match["sep"].strip() == ":" and not is_beside_sibling(text, *match.span())
+    if is_label or match["said"]:
+        return False
+    is_variable = name[-1:] not in ".$"
+    is_long = len(value) >= (6 if match["sep"].strip() in ("=", ":=") else 8)
+    return is_variable and (is_long or not value.isalpha() or is_beside_sibling(text, *match.span()))
+
+
+_BARE_NAMES = frozenset(["password", "pass", "passwd", "passphrase", "pwd", "pw", "passcode"])

@@ -1,0 +1,455 @@
+"""Find secrets in any text: keys by their form, values by their name, and what is random without either.
+
+One pass over the text as ASCII bytes does nearly all the work: a table turns every character of an unbroken run
+into one byte, so that runs of 20 or more are found by a substring search, and a handful of words (`token`,
+`://`) are searched for in lower case. Regular expressions run near these hits only, and each of them is bounded.
+
+Measured against detect-secrets 1.5.0 (Apache-2.0) with its default plugins, on the standard library's own code:
+0.06 MB/s against some 60 here, and three quarters of the labelled secrets against all but seven
+(`benchmarks/guard.py --peer`). Its formats served as labels; its engine would have been most of the work of `mine`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from palazzo.security import token_forms
+from palazzo.security.command_passwords import OPTION_LETTERS
+from palazzo.security.disguised_text import base64_text, continues_base64, decode_escapes, may_be_base64_text
+from palazzo.security.entropy import is_random, may_be_random
+from palazzo.security.password_lists import find_kubernetes_secret, find_listed, find_session_cookies
+from palazzo.security.password_statements import find_in_other_script
+from palazzo.security.placeholders import is_public_example
+from palazzo.security.secret_names import NAME_ANCHORS, named_value
+from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, RuleSpan, find_private_key
+
+RULES_VERSION = 2
+"""Raised whenever the rules find more than before: the palace remembers what it was archived under."""
+SHORTEST_RUN = 20
+LONGEST_RUN = 4096
+"""A longer run is data: no key is that long, and one base64 image would cost more than all the text around it."""
+
+MARK = re.compile(r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]|\[private\]")
+"""What redaction leaves in place of a secret or a private span. Nothing in it is ever found again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretSpan:
+    """A secret's place in the text (code points, half-open) and the rule that found it."""
+
+    start: int
+    end: int
+    rule: str
+
+
+def find_secrets(text: str) -> list[SecretSpan]:
+    """Return the secrets in `text`, sorted, never overlapping. Any string is a text; time is linear in it."""
+    spans = find_spans(text)
+    return [SecretSpan(*span) for span in merged(outside_marks(text, spans))] if spans else []
+
+
+def find_spans(text: str, plain: bytes = b"", lower_bytes: bytes = b"") -> list[RuleSpan]:
+    """Return what the rules find in `text`, each for itself: unsorted, overlapping, also within marks.
+
+    `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
+    """
+    plain = plain or text.encode("ascii", "replace")
+    spans = _in_runs(text, plain) + _at_words(text, lower_bytes or plain.lower()) + _at_other_scripts(text)
+    view = decode_escapes(text)
+    if view is not None:
+        plain = view.text.encode("ascii", "replace")
+        decoded_spans = _in_runs(view.text, plain) + _at_words(view.text, plain.lower())
+        spans += [(*view.span(start, end), rule) for start, end, rule in decoded_spans]
+    return spans
+
+
+_RUN = b"x" * SHORTEST_RUN
+_RUN_TABLE = bytes(
+    ord("x") if chr(n).isascii() and (chr(n).isalnum() or chr(n) in "_-+/") else ord(" ") for n in range(256)
+)
+
+
+def _head_pattern() -> str:
+    """All heads, factored by their first character so that a wrong one costs a comparison and no more."""
+    by_first: dict[str, list[str]] = {}
+    for head in sorted(_FORMS, key=len, reverse=True):
+        by_first.setdefault(head[0], []).append(re.escape(head[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items())
+
+
+_FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
+_HEAD = re.compile(_head_pattern())
+_HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
+_SEGMENTED_PATTERN = re.compile(
+    "|".join(f"(?P<form_{n}>{pattern})" for n, (_, pattern) in enumerate(token_forms.SEGMENTED_FORMS)), re.ASCII
+)
+_LED_RULES = {f"form_{n}": rule for n, (rule, _) in enumerate(token_forms.SEGMENTED_FORMS)}
+_LED_BEGINS = re.compile(r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))(?=[A-Za-z0-9])")
+_DASH = ord("-")
+_UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_HASH_SIZES = frozenset([32, 40, 56, 64, 96, 128])
+_DIGIT = re.compile(r"[0-9]")
+_ESCAPES = {"\\": re.compile(r"[nrtbf0]|u[0-9a-fA-F]{4}"), "%": re.compile(r"[0-9a-fA-F]{2}")}
+_ESCAPES["["] = _ESCAPES[";"] = re.compile(r"\d{1,3}m")
+"""What a run may begin with that is not its own, by what stands before it: the rest of an escape of strings,
+addresses and terminals."""
+
+
+def _in_runs(text: str, plain: bytes) -> list[RuleSpan]:
+    runs = plain.translate(_RUN_TABLE)
+    spans: list[RuleSpan] = []
+    start = runs.find(_RUN)
+    while start >= 0:
+        if plain[start + 8] == plain[start + 13] == plain[start + 18] == _DASH and _UUID.fullmatch(
+            plain, start, start + 36
+        ):
+            start = runs.find(_RUN, start + 36)  # most runs of a transcript
+            continue
+        end = runs.find(b" ", start + SHORTEST_RUN)
+        if end < 0:
+            end = len(runs)
+        if not _is_known(text, start, end):
+            spans += _in_run(text, start, end)
+        start = runs.find(_RUN, end)
+    return spans
+
+
+def _is_telling(run: str) -> bool:
+    """Whether a run is no identifier and no hash in hexadecimal."""
+    is_hash = len(run) in _HASH_SIZES and run.islower() and run.isalnum()
+    return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run or "api_org_" in run)
+
+
+_LONGEST_KNOWN = 100
+_LED_BY = frozenset(".~:$")
+"""What the first part of a key ends with whose long part is a run."""
+
+
+def _is_known(text: str, start: int, end: int) -> bool:
+    """Whether a run is one of those that hold nothing, and nothing before or after it makes more of it."""
+    if end - start > _LONGEST_KNOWN:
+        return end - start > LONGEST_RUN and not may_be_base64_text(text[start : start + SHORTEST_RUN * 2])
+    prefix = text[start - 1 : start]
+    if prefix in _LED_BY or (text[start] in "MNO" and text.startswith(".", end)):  # as DISCORD's is
+        return False
+    if prefix not in _ESCAPES:
+        return _is_harmless(text[start:end])
+    return prefix == "\\" and text[start] in "nrt" and _is_harmless(text[start + 1 : end])
+
+
+@lru_cache(maxsize=16_384)
+def _is_harmless(run: str) -> bool:
+    """Whether a run holds nothing, wherever it stands: the ids and names that every row of a transcript repeats."""
+    if not _is_telling(run):
+        return True
+    has_shape = any(hint in run for hint, distance, _, _ in _HEADLESS_FORMS if distance)
+    return not (has_shape or _HEAD_OF_WORD.search(run) or may_be_random(run) or may_be_base64_text(run))
+
+
+def _in_run(text: str, start: int, end: int) -> list[RuleSpan]:
+    prefix = text[max(0, start - 1) : start]
+    escape = _ESCAPES[prefix].match(text, start) if prefix in _ESCAPES else None
+    at = escape.end() if escape else start
+    if end - start > LONGEST_RUN:
+        return _in_base64(text, at, end)
+    segment_spans = _find_segmented_keys(text, start) if prefix in _LED_BY and _may_be_led(text, start, end) else []
+    if text.startswith(":::", end) and end - start == _HALF_A_HASH:
+        segment_spans.append((start, end, "password-hash"))  # as tools print Windows' hashes
+    if prefix == "=" and text[max(0, start - 4) : start].lower() == "sig=" and end - start >= _SIGNATURE:
+        return [(start, end + text.startswith("=", end), "signature")]
+    if not segment_spans and not _is_telling(text[start:end]):
+        return []
+    spans = segment_spans + _find_headed_keys(text, at, end)
+    if prefix == "." and text.startswith(_AFTER_HOST, start):
+        spans += _webhook(text, start)
+    if (
+        prefix == "$"
+        and (hash_match := _CRYPT_HASH.search(text, max(0, start - 60), end + 120))
+        and hash_match.start() < start
+    ):
+        spans.append((*hash_match.span(), "password-hash"))
+    for hint, distance, rule, pattern in _HEADLESS_FORMS:
+        if text.find(hint, max(start, end - distance), end + 1) >= 0 and (shape := pattern.match(text, at)):
+            spans.append((shape.start(), shape.end(), rule))
+    if not spans and not continues_base64(text, at):
+        spans = _in_base64(text, at, end)
+    if not spans and is_random(text, at, end) and not _is_prose(text, at, end):
+        padding = 2 if text.startswith("==", end) else text.startswith("=", end)
+        spans.append((at, end + padding, "high-entropy"))
+    return spans
+
+
+def _in_base64(text: str, start: int, end: int) -> list[RuleSpan]:
+    """All of a stretch of base64 that holds a secret."""
+    base64_part = base64_text(text, start, end)
+    if base64_part is None:
+        return []
+    inner, end = base64_part
+    end += 2 if text.startswith("==", end) else text.startswith("=", end)
+    return [(start, end, rule) for _, _, rule in merged(find_spans(inner))[:1]]
+
+
+def _is_prose(text: str, start: int, end: int) -> bool:
+    """Whether a run is a sentence or an address in base64."""
+    run = text[start:end]
+    base64_part = base64_text(run, 0, len(run))
+    return base64_part is not None and (
+        base64_part[0].count(" ") > 1 or base64_part[0].startswith(("http://", "https://"))
+    )
+
+
+_HEADLESS_FORMS = (
+    (".", 0, "discord-token", token_forms.DISCORD),
+    ("-us", 5, "mailchimp-key", token_forms.MAILCHIMP),
+    ("_mmk", 4, "maxmind-key", token_forms.MAXMIND),
+)
+"""Forms without a head: what one holds, and how far from the end of its first run."""
+
+
+def _find_headed_keys(text: str, start: int, end: int) -> list[RuleSpan]:
+    spans: list[RuleSpan] = []
+    head = _HEAD.match(text, start, end) or _HEAD_OF_WORD.search(text, start, end)
+    while head:
+        rule, form = _FORMS[head.group()]
+        whole = form.match(text, head.start())
+        if whole and not is_public_example(whole.group()):
+            spans.append((head.start(), whole.end(), rule))
+        head = _HEAD_OF_WORD.search(text, whole.end() if whole else head.start() + 1, end)
+    return spans
+
+
+_HALF_A_HASH, _SIGNATURE = 32, 40
+_AFTER_HOST = (
+    "com/services/",
+    "com/workflows/",
+    "com/triggers/",
+    "com/api/",
+    "com/webhookb2/",
+    "com/hooks/",
+    "com/trigger/",
+    "com/open-apis/",
+)
+_CRYPT_HASH = re.compile(
+    r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
+    r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})"
+)
+"""Hashes of passwords as crypt(3) and htpasswd write them: short ones are guessed."""
+
+
+def _webhook(text: str, start: int) -> list[RuleSpan]:
+    match = token_forms.WEBHOOK.search(text, max(0, start - 40), start + 240)
+    return [(*match.span(match.lastindex or 0), "webhook")] if match else []
+
+
+def _may_be_led(text: str, start: int, end: int) -> bool:
+    """Whether what stands before a run may be the first part of a key."""
+    prefix = text[max(0, start - 10) : start]
+    if prefix[-1:] == ":":
+        return prefix[-2:-1].isdigit() and (text[start] == "A" or end - start == _HALF_A_HASH)
+    part = _LAST_PART.search(prefix)
+    return (part is not None and not token_forms.LED_BY.isdisjoint((part[0], part[0][1:]))) or end - start == _AIRTABLE
+
+
+_LAST_PART = re.compile(r"[A-Za-z0-9]{1,9}[.~]\Z")
+_AIRTABLE = 64
+
+
+def _find_segmented_keys(text: str, start: int) -> list[RuleSpan]:
+    spans: list[RuleSpan] = []
+    for begin in _LED_BEGINS.finditer(text, max(0, start - 40), start):
+        match = _SEGMENTED_PATTERN.match(text, begin.start(), start + 1024)
+        if match and match.end() > start:
+            spans.append((*match.span(), _LED_RULES[match.lastgroup or ""]))
+    return spans
+
+
+def _at_words(text: str, lower_bytes: bytes) -> list[RuleSpan]:
+    spans: list[RuleSpan] = []
+    if len(lower_bytes) < _SHORT_TEXT:
+        if hit := _SEARCH_FOR_ALL(lower_bytes):
+            _look_at_hits(text, lower_bytes, hit, _ALL_ANCHORS, spans)
+        return spans
+    for letter, search, anchors in _SEARCHES:
+        # a search finds nothing in most texts: this costs half of an iterator's making
+        if letter in lower_bytes and (hit := search(lower_bytes)):
+            _look_at_hits(text, lower_bytes, hit, anchors, spans)
+    return spans
+
+
+def _look_at_hits(
+    text: str, lower_bytes: bytes, first: re.Match[bytes], anchors: dict[bytes, _Anchor], spans: list[RuleSpan]
+) -> None:
+    """Look around each hit of a search, from the first on; add what is there to `spans`."""
+    search = first.re.search
+    hit: re.Match[bytes] | None = first
+    resume_at: dict[str, int] = {}
+    while hit:
+        anchor = anchors[hit[0]]
+        at = hit.start() - anchor.offset
+        hit = search(lower_bytes, hit.end())
+        if at < resume_at.get(anchor.word, 0):
+            continue
+        span = anchor.look(text, at)
+        if span:
+            spans.append(span)
+            resume_at[anchor.word] = span[1]
+        if anchor.look_for_list:
+            spans += anchor.look_for_list(text, at)
+
+
+def _at_other_scripts(text: str) -> list[RuleSpan]:
+    if text.isascii():
+        return []
+    spans: list[RuleSpan] = []
+    for letter, word in OTHER_SCRIPTS:
+        at = text.find(word) if letter in text else -1
+        while at >= 0:
+            span = find_in_other_script(text, at + len(word))
+            if span:
+                spans.append(span)
+            at = text.find(word, at + len(word))
+    return spans
+
+
+def _name_looker(anchor: str) -> Callable[[str, int], RuleSpan | None]:
+    return lambda text, at: named_value(text, at, anchor)
+
+
+def _look_at_key(text: str, at: int) -> RuleSpan | None:
+    """A key by its name, or one that is marked as private in its first or last line."""
+    return find_private_key(text, at - 8) if text.startswith("PRIVATE ", at - 8) else named_value(text, at, "key")
+
+
+def _no_value(text: str, at: int) -> RuleSpan | None:
+    """What stands behind a word that begins lists alone."""
+
+
+_Look = Callable[[str, int], RuleSpan | None]
+_LookForList = Callable[[str, int], list[RuleSpan]]
+_LISTS: dict[str, _LookForList] = {
+    "pass": find_listed,
+    "secret": find_kubernetes_secret,
+    "cookie": find_session_cookies,
+}
+"""Words behind which several secrets may stand, and who looks for them."""
+_LOOKS: dict[str, _Look] = {
+    **{anchor: _name_looker(anchor) for anchor in NAME_ANCHORS},
+    **PHRASES,
+    "key": _look_at_key,
+    "cookie": _no_value,
+}
+"""Words that announce a secret, in lower case, and who looks behind each."""
+_BY_LETTER: dict[str, tuple[str, ...]] = {
+    "k": ("key", "token", "kennwort", "cookie", "psk"),
+    "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "superuser(", " pdo(", "ftp(", "/p:", "/rp ", "spawn "),
+    "c": (
+        "secret",
+        "creds",
+        "credential",
+        "connect",
+        "contrase",
+        "community",
+        "wachtwoord",
+        "clave",
+        "echo ",
+        "rabbitmqctl add_user ",
+        "acl setuser ",
+        "jwt.encode(",
+        "jwt.decode(",
+    ),
+    "h": ("auth", "senha"),
+    "b": ("bearer",),
+    "g": ("login", "inlog", "zugangsd", "wifi.begin(", "jwt.sign("),
+    "f": ("identif", "jwt.verify("),
+    ":": ("://", ":"),
+    "-": (" -",),
+    "~": ("q~",),
+    "@": ("@",),
+}
+"""Words by a letter that they share: a pattern that begins with one letter is searched for as fast as a single word,
+0.4 to 0.8 ms a MB, and so seventeen words cost what eight did. Rare letters cost least."""
+_FOLLOWED_BY = {
+    "token": r"(?!s\")",  # counts of tokens, in every row of some hosts
+    " -": f"(?={OPTION_LETTERS})",
+    "pin": r"(?<![a-z0-9]pin)(?=[ :=-])",
+    "psk": r"(?![a-z])",
+    ":": BEFORE_COLON,
+    "@": r"(?<![\s\"'/@]@)",
+}
+"""What follows a word, or stands before it, wherever its look finds anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A word that announces a secret, how far into it its letter is, and who looks around it."""
+
+    word: str
+    offset: int
+    look: _Look
+    look_for_list: _LookForList | None
+
+
+def _pattern_for(letter: str) -> bytes:
+    """An expression for the words of a letter, from that letter on."""
+    branches = []
+    for word in _BY_LETTER[letter]:
+        offset = word.index(letter)
+        lookbehind = f"(?<={re.escape(word)})" if offset else ""
+        branches.append(re.escape(word[offset + 1 :]) + lookbehind + _FOLLOWED_BY.get(word, ""))
+    return f"{re.escape(letter)}(?:{'|'.join(branches)})".encode()
+
+
+def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
+    """The letter, a search for its words from that letter on, and the word of each match."""
+    offsets = {word: word.index(letter) for word in _BY_LETTER[letter]}
+    anchors = {
+        word[offset:].encode(): _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
+        for word, offset in offsets.items()
+    }
+    return letter.encode(), re.compile(_pattern_for(letter)).search, anchors
+
+
+_SEARCHES = tuple(map(_search_for, _BY_LETTER))
+_SHORT_TEXT = 1024
+"""Below this one search for all words is the faster one: 17 ms a MB in messages of 300 bytes, where fifteen searches
+take 43; in long texts it is 13 against 10 (this machine, CPython 3.11)."""
+_SEARCH_FOR_ALL = re.compile(b"|".join(_pattern_for(letter) for letter in _BY_LETTER)).search
+_ALL_ANCHORS = {word: anchor for _, _, anchors in _SEARCHES for word, anchor in anchors.items()}
+
+_VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
+
+
+def merged(spans: Iterable[RuleSpan]) -> list[RuleSpan]:
+    """Join what overlaps, in order; a rule that knows a form names the whole."""
+    merged_spans: list[RuleSpan] = []
+    for start, end, rule in sorted(spans):
+        if merged_spans and start < merged_spans[-1][1]:
+            first, last, name = merged_spans[-1]
+            merged_spans[-1] = (first, max(last, end), rule if name in _VAGUE and rule not in _VAGUE else name)
+        else:
+            merged_spans.append((start, end, rule))
+    return merged_spans
+
+
+def outside_marks(text: str, spans: Iterable[RuleSpan]) -> list[RuleSpan]:
+    """Return what of `found` lies outside the marks in `text`; what begins within one was never there."""
+    if "[redacted:" not in text and "[private]" not in text:
+        return list(spans)
+    marks = [mark.span() for mark in MARK.finditer(text)]
+    outer_spans: list[RuleSpan] = []
+    for start, end, rule in spans:
+        n = bisect_right(marks, (start, len(text)))
+        if n and start < marks[n - 1][1]:
+            continue
+        while n < len(marks) and marks[n][0] < end:
+            if start < marks[n][0]:
+                outer_spans.append((start, marks[n][0], rule))
+            start = marks[n][1]
+            n += 1
+        if start < end:
+            outer_spans.append((start, end, rule))
+    return outer_spans

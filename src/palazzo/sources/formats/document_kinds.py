@@ -1,0 +1,194 @@
+"""Which files of a project are documents, which are source code, and which are neither.
+
+Two policies: `docs` takes what people write for people to read (and the short configuration that explains a
+project); `all` adds source code. Lock files, minified and generated files say nothing that anybody wrote,
+and files that usually hold secrets are never read. Formats that are no text are documents too, and so are whole web
+pages and notebooks; what is made of them says `feeders/converted.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Literal
+
+from palazzo.sources.formats import converted_documents
+from palazzo.sources.formats.converted_notebooks import SUFFIX as NOTEBOOK
+
+Policy = Literal["docs", "all"]
+
+LARGEST = 5 * 1024 * 1024
+"""Bytes; a longer text is data or was written by a program."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PROSE = _words(
+    """
+    .md .mdx .markdown .mdown .rst .txt .text .adoc .asciidoc .org .textile .qmd .rmd
+    """
+)
+
+_DOC_SUFFIXES = PROSE | _words(
+    """
+    .yaml .yml .toml .sh .bash .zsh .fish .mk .dockerfile
+    """
+)
+
+_DOC_NAMES = _words(
+    """
+    dockerfile containerfile makefile gnumakefile justfile rakefile procfile jenkinsfile vagrantfile
+    caddyfile license licence copying notice authors contributors maintainers codeowners readme
+    changelog changes history news todo install contributing security version .editorconfig
+    .gitattributes .dockerignore .cursorrules .windsurfrules .clinerules .goosehints go.mod
+    requirements.in pipfile gemfile brewfile tiltfile package.json composer.json tsconfig.json
+    jsconfig.json deno.json biome.json turbo.json nx.json lerna.json angular.json vercel.json
+    netlify.toml renovate.json devcontainer.json manifest.json openapi.json swagger.json plugin.json
+    marketplace.json .mcp.json hooks.json
+    """
+)
+
+_DOC_PATTERNS = re.compile(
+    r"(?:dockerfile|containerfile|makefile|license|licence|readme|changelog|copying|notice)[.-][\w.-]+"
+    r"|[\w.-]+\.schema\.json|tsconfig\.[\w-]+\.json|[\w.-]+\.openapi\.json|[\w.-]+\.mdc",
+    re.IGNORECASE,
+)
+
+_CODE_SUFFIXES = _words(
+    """
+    .py .pyi .pyx .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .astro .java .kt .kts .scala
+    .sc .groovy .gradle .clj .cljs .cljc .edn .c .h .cc .cpp .cxx .hh .hpp .hxx .inl .m .mm .cs .fs .fsx
+    .fsi .vb .go .rs .zig .nim .d .swift .dart .rb .rake .erb .php .phtml .pl .pm .t .raku .lua .tcl .r
+    .jl .f .f90 .f95 .for .pas .pp .ada .adb .ads .cob .cbl .lisp .lsp .el .scm .ss .rkt .hs .lhs .elm
+    .purs .ml .mli .re .res .erl .hrl .ex .exs .heex .sql .psql .plsql .graphql .gql .proto .thrift
+    .avdl .capnp .fbs .sol .vy .move .cairo .wgsl .glsl .vert .frag .comp .hlsl .metal .cu .cuh .asm .s
+    .v .sv .svh .vhd .vhdl .html .htm .xhtml .css .scss .sass .less .styl .hbs .ejs .pug .jinja .jinja2
+    .j2 .tmpl .tpl .liquid .twig .njk .xml .xsl .xslt .xsd .tf .tfvars .hcl .nix .bzl .bazel .star
+    .cmake .ninja .gn .gni .bat .cmd .ps1 .psm1 .psd1 .awk .sed .vim .applescript .ahk .properties .ini
+    .cfg .conf .service .feature .robot .prisma .rego .cue .dhall .jsonnet .libsonnet .tex .sty .cls
+    .bib .typ .puml .plantuml .mmd .dot .gv .coffee .ls .hx .cr .gd .pony .odin .gleam .mojo .lean .agda
+    .idr .coq .tla .json5 .jsonc
+    """
+)
+
+_CODE_NAMES = _words(
+    """
+    cmakelists.txt build workspace meson.build sconstruct sconscript build.gradle gradlew mvnw
+    configure.ac makefile.am robots.txt
+    """
+)
+
+_LOCK_NAMES = _words(
+    """
+    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+    poetry.lock pdm.lock uv.lock pipfile.lock conda-lock.yml pixi.lock cargo.lock composer.lock
+    gemfile.lock go.sum go.work.sum flake.lock mix.lock rebar.lock pubspec.lock podfile.lock
+    package.resolved packages.lock.json paket.lock gradle.lockfile .terraform.lock.hcl stack.yaml.lock
+    cabal.project.freeze module.bazel.lock chart.lock
+    """
+)
+
+_GENERATED_NAMES = re.compile(
+    r".*(?:\.min\.(?:js|mjs|css)|\.map|_pb2(?:_grpc)?\.pyi?|\.pb\.(?:go|cc|h)|\.g\.dart|\.freezed\.dart|\.designer\.cs"
+    r"|[.-]generated\.\w+|\.bundle\.js|\.chunk\.js|\.snap)",
+    re.IGNORECASE,
+)
+
+_MEMORY_CONFIGURATION = _words(
+    """
+    palazzo.toml palazzo.local.md mempalace.yaml mempalace.yml mempal.yaml mempal.yml entities.json
+    """
+)
+"""Palazzo's own files in a project, and those that MemPalace's `init` writes: settings, not documents."""
+
+_SECRET_NAMES = re.compile(
+    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519).*|\.netrc|\.pgpass|\.htpasswd|\.npmrc|\.pypirc|credentials(?:\.\w+)?"
+    r"|service[-_]account.*\.json|.+\.tfstate(?:\.backup)?",
+    re.IGNORECASE,
+)
+
+_GENERATED_MARK = re.compile(
+    rb"@generated\b|code generated .{0,200}do not edit|automatically generated by|auto-?generated file"
+    rb"|this file (?:is|was) (?:auto-?|automatically )?generated",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_LONG_LINE = 5_000
+"""Characters; source code with lines like that, half of it or more, was minified."""
+
+
+def refusal_by_name(path: PurePath, policy: Policy | None) -> str | None:
+    """Return why the file is not read, from its name alone, or None if it may be.
+
+    With `policy` None the file was named by a person, so that its kind does not matter.
+    """
+    name = path.name.lower()
+    if _SECRET_NAMES.fullmatch(name):
+        return "usually holds secrets"
+    if name in _MEMORY_CONFIGURATION:
+        return "a memory tool's configuration, not a document"
+    if name in _LOCK_NAMES or name.endswith(".lock"):
+        return "a lock file"
+    if _GENERATED_NAMES.fullmatch(name):
+        return "minified or generated"
+    if policy is not None and not is_document(path):
+        if not is_code(path):
+            return "not a kind of file that is read"
+        if policy == "docs":
+            return "source code, which only `--mode all` reads"
+    return None
+
+
+def largest(path: PurePath) -> int:
+    """Return how many bytes a file of this name may have: pictures are most of a document that is no text."""
+    is_text = not (converted_documents.has_format(path) or path.suffix.lower() == NOTEBOOK)
+    return LARGEST if is_text else converted_documents.LARGEST
+
+
+def refusal_by_size(path: PurePath, size: int) -> str | None:
+    """Return why the file is not read, from its size in bytes, or None if it may be."""
+    most = largest(path)
+    return f"{size:,} bytes, over the limit of {most:,}" if size > most else None
+
+
+def refusal_by_head(path: PurePath, head: bytes, policy: Policy | None = None) -> str | None:
+    """Return why the file is not read, from its first bytes, or None if it may be.
+
+    Only policy `docs` tells web pages from templates: with any other, what cannot be converted is read as it is.
+    """
+    if converted_documents.has_format(path):
+        return converted_documents.refusal_by_head(path, head)
+    if is_binary(head):
+        return "binary"
+    if path.suffix.lower() in PROSE or path.suffix.lower() == NOTEBOOK:
+        return None
+    if policy == "docs" and converted_documents.may_be_page(path):
+        if not converted_documents.is_page(path, head):
+            return "a template or a part of a page, which only `--mode all` reads"
+        if not converted_documents.is_installed():
+            return converted_documents.NEEDS_EXTRA
+    if _GENERATED_MARK.search(head[:2048]):
+        return "generated"
+    long = sum(len(line) for line in head.split(b"\n") if len(line) > _LONG_LINE)
+    return "minified" if 2 * long > len(head) else None
+
+
+def is_document(path: PurePath) -> bool:
+    """Whether policy `docs` reads the file, by its name. Of web pages it reads those that are whole."""
+    name = path.name.lower()
+    if converted_documents.has_format(path) or converted_documents.may_be_page(path) or path.suffix.lower() == NOTEBOOK:
+        return True
+    return path.suffix.lower() in _DOC_SUFFIXES or name in _DOC_NAMES or bool(_DOC_PATTERNS.fullmatch(name))
+
+
+def is_code(path: PurePath) -> bool:
+    """Whether only policy `all` reads the file, by its name."""
+    return path.suffix.lower() in _CODE_SUFFIXES or path.name.lower() in _CODE_NAMES
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the bytes are no text: a NUL, and no byte order mark of UTF-16 or UTF-32."""
+    return b"\x00" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"))

@@ -1,0 +1,173 @@
+"""pi's session files: JSON Lines that hold a tree, only ever appended to.
+
+Learned from files that pi 0.73, 0.87 and 0.99 wrote (`tests/fixtures/pi`), and from pi's own description of
+them (`docs/session.md` of its coding agent).
+
+`sessions/--<directory with - for />--/<time>_<session id>.jsonl`. The first row is a header
+(`type: session`) with the directory and, for a fork, the file it was copied from; the others are entries with
+an `id` and the `parentId` of the entry before. Going back in a conversation appends an entry whose parent
+lies further up: what came after that parent is abandoned and stays in the file. The active history is the
+walk from the last entry up to the root. Version 1 had no ids; its files are one line of entries.
+
+**Branches and threads.** An entry goes on with its parent's thread where the parent is that thread's newest
+entry; otherwise it begins a thread of its own, which is named by its id. So within a thread each entry's
+parent is the entry before it: a thread reads as one conversation, none mixes two attempts, and going back to
+an abandoned end goes on with its thread. The active history is the last entry's thread, above it the part up
+to the branch of the thread it left, and so on; `parent` says where (`meta["branch"]` marks an entry that
+begins one). Which thread an entry lies in is settled by what stands before it and never changes as the file
+grows, so that nothing is archived twice; which branch is the abandoned one does change, and is not said here.
+
+**Forks.** A session that was forked from another begins with copies of its entries, whole and with their ids and
+times; only labels are made anew (`SessionManager.createBranchedSession` and `forkFrom`). An id is eight hexadecimal
+digits, so a message is known by its id and its time, wherever its entry stands, and a copy is the same message.
+
+A read that begins in the middle goes over the entries' ids before it, without parsing the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from palazzo.sources.formats import Content, Identity, Noise, Row, Unreadable
+from palazzo.sources.formats.jsonl_rows import JsonObject, json_lines, objects_in_head, parse_line, string
+from palazzo.sources.formats.pi_messages import Origin, calls_in, read_entry
+from palazzo.sources.formats.resume_context import LOOK_BACK, Calls, lines_before
+
+KIND = "pi"
+
+_ENTRIES = frozenset(
+    {
+        *("message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom"),
+        *("custom_message", "label", "session_info", "usage", "context_edit"),
+    }
+)
+_EVENT_TYPES = frozenset({"agent_start", "agent_end", "turn_start", "message_start", "message_update", "message_end"})
+"""What `pi --mode json` prints below the same header."""
+
+_LINK = re.compile(
+    rb'\s*\{\s*"type"\s*:\s*"[a-z_]+"\s*,\s*"id"\s*:\s*"([^"\\]+)"\s*,'
+    rb'\s*"parentId"\s*:\s*(?:"([^"\\]*)"|null)\s*[,}]'
+)
+"""How pi writes most entries; one glance gives the link, also of a row that is damaged further on."""
+
+
+class Pi:
+    """Reads pi's session files."""
+
+    kind = KIND
+    version = 1
+    appends = True
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether `head` is a header with entries below it. What pi streams to a program is not."""
+        objects, lines = objects_in_head(head)
+        if 2 * len(objects) < lines or any(string(row, "type") in _EVENT_TYPES for row in objects):
+            return False
+        return any(map(_is_header, objects[:2])) or sum(map(_is_entry, objects)) > len(objects) // 2
+
+    def identify(self, path: Path, head: bytes) -> Identity:
+        """The session, from the header, else from the file's name; the parent is the session it was forked from."""
+        objects, _ = objects_in_head(head)
+        header = next(filter(_is_header, objects), {})
+        session = string(header, "id") or _id_in(path.name)
+        parent = _id_in(string(header, "parentSession"))
+        return Identity((KIND, session), session, parent if parent != session else "")
+
+    def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
+        """Yield every row from byte `start`."""
+        tree, calls, cwd = _Tree(), Calls(), ""
+        for position, raw in lines_before(stream, start, reach=None):
+            tree.place(_link(raw))
+            if not cwd or (b'"toolCall"' in raw and start - position <= LOOK_BACK):
+                row = parse_line(raw)
+                cwd = cwd or _directory(row)
+                _remember(row, calls)
+        for position, raw, value in json_lines(stream, start):
+            thread, begins = tree.place(_link(raw))
+            cwd = cwd or _directory(value)
+            _remember(value, calls)
+            if isinstance(value, dict):
+                origin = Origin(thread, begins, cwd)
+                yield Row(position, raw, _content(value, origin, calls), _title(value))
+            else:
+                yield Row(position, raw, value)
+
+
+class _Tree:
+    """Which thread each entry lies in."""
+
+    def __init__(self) -> None:
+        self._thread_of: dict[str, str] = {}
+        self._newest: dict[str, str] = {}
+        self._last = ""
+
+    def place(self, link: tuple[str, str] | None) -> tuple[str, bool]:
+        """Place an entry, given its id and its parent's; return its thread, and whether it begins one.
+
+        An entry whose parent is not in the file (its row was damaged) goes on with the thread before it. A row
+        without a link lies where the row before it lies.
+        """
+        if link is None:
+            return self._last, False
+        entry, parent = link
+        if entry in self._thread_of:  # an id twice: its first row stands for it
+            return self._thread_of[entry], False
+        thread = self._thread_of.get(parent, self._last)
+        newest = self._newest.get(thread, "")
+        begins = bool(newest) and newest != parent and (parent in self._thread_of or not parent)
+        if begins:
+            thread = entry
+        self._thread_of[entry] = self._last = thread
+        self._newest[thread] = entry
+        return thread, begins
+
+
+def _link(raw: bytes) -> tuple[str, str] | None:
+    match = _LINK.match(raw)
+    if match:
+        return match[1].decode("utf-8", "surrogateescape"), (match[2] or b"").decode("utf-8", "surrogateescape")
+    row = parse_line(raw) if b'"parentId"' in raw else None
+    if not isinstance(row, dict) or _is_header(row) or not string(row, "id"):
+        return None
+    return string(row, "id"), string(row, "parentId")
+
+
+def _is_header(row: JsonObject) -> bool:
+    return string(row, "type") == "session" and bool(string(row, "id") and string(row, "timestamp"))
+
+
+def _is_entry(row: JsonObject) -> bool:
+    has_parent_link = bool(string(row, "id")) and "parentId" in row
+    return has_parent_link and string(row, "type") in _ENTRIES and bool(string(row, "timestamp"))
+
+
+def _id_in(path: str) -> str:
+    """The session's id in a file's name or path, which may be another system's."""
+    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
+
+
+def _directory(row: object) -> str:
+    return string(row, "cwd") if isinstance(row, dict) and _is_header(row) else ""
+
+
+def _remember(row: object, calls: Calls) -> None:
+    if isinstance(row, dict):
+        for call_info in calls_in(row):
+            calls.record_call(*call_info)
+
+
+def _title(row: JsonObject) -> str:
+    return string(row, "name").strip() if string(row, "type") == "session_info" else ""
+
+
+def _content(row: JsonObject, origin: Origin, calls: Calls) -> Content:
+    kind = string(row, "type")
+    if not kind:
+        return Unreadable("row without a type")
+    try:
+        return read_entry(row, origin, calls) if kind != "session" else Noise("session")
+    except RecursionError:
+        return Unreadable("nested too deeply")

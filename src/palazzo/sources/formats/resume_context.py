@@ -1,0 +1,78 @@
+"""What a read that begins in the middle of a transcript must know of the rows before it.
+
+A tool's result names its call, and a row its place in the session, only by what stands earlier in the file.
+So that a row means the same wherever reading began, a feeder replays the rows behind before it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from palazzo.model import Trust
+from palazzo.security.source_trust import trust_of_tool
+from palazzo.sources.formats.jsonl_rows import JsonObject, parse_line
+
+LOOK_BACK = 4 * 1024 * 1024
+"""How far before the start of a read rows are replayed. A turn's calls and its context lie well within it."""
+
+
+def trust_of_call(name: str, arguments: object) -> Trust:
+    """Return the trust of what a tool printed; external where its arguments are nested beyond all reading."""
+    try:
+        return trust_of_tool(name, arguments)
+    except RecursionError:
+        return "external"
+
+
+class Calls:
+    """Which tool each call id belongs to, the trust of what it printed, and which calls failed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, Trust]] = {}
+        self._failed: set[str] = set()
+
+    def record_call(self, call: str, name: str, trust: Trust) -> None:
+        """Remember a call and the trust of what it will print."""
+        if call:
+            self._known[call] = (name, trust)
+
+    def fail(self, call: str) -> None:
+        """Remember that the host saw a call fail."""
+        self._failed.add(call)
+
+    def tool_of(self, call: str) -> tuple[str, Trust]:
+        """Return the tool's name and the trust of its words; of an unknown call, "" and external."""
+        return self._known.get(call) or ("", trust_of_tool(""))
+
+    def failed(self, call: str) -> bool:
+        """Whether the host saw the call fail."""
+        return call in self._failed
+
+
+def lines_before(stream: BinaryIO, start: int, reach: int | None = LOOK_BACK) -> Iterator[tuple[int, bytes]]:
+    """Yield the first line of a file, then those of the `reach` bytes before `start` (None: all), with positions.
+
+    The stream stands at `start` again when this is done. A stream that cannot seek has nothing behind it.
+    """
+    if not start or not stream.seekable():
+        return
+    stream.seek(0)
+    first = stream.readline(start)
+    yield 0, first
+    position = len(first)
+    if reach is not None and start - reach > position:
+        stream.seek(start - reach - 1)
+        position = start - reach - 1 + len(stream.readline(reach + 1))
+    while position < start and (raw := stream.readline(start - position)):
+        yield position, raw
+        position += len(raw)
+    stream.seek(start)
+
+
+def rows_before(stream: BinaryIO, start: int, reach: int | None = LOOK_BACK) -> Iterator[JsonObject]:
+    """Yield the objects among `lines_before`."""
+    for _, raw in lines_before(stream, start, reach):
+        row = parse_line(raw)
+        if isinstance(row, dict):
+            yield row

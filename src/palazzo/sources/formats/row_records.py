@@ -1,0 +1,135 @@
+"""Records without bytes of their own: canonical JSON for a row's `raw`, and the elements of a long JSON array.
+
+An export is one JSON array of conversations, often hundreds of megabytes on one line. Its elements are found one
+after another, so that what comes before damage is still read, and a conversation is objects only while its rows
+are being read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from palazzo.errors import SourceUnreadable
+from palazzo.sources.formats.jsonl_rows import JsonObject
+
+_DECODER = json.JSONDecoder(strict=False)
+_GAP = re.compile(r"[ \t\r\n\x00]*")
+_ENVELOPE = re.compile(r'\{\s*"conversations"\s*:\s*')
+
+
+def canonical(record: object) -> bytes:
+    """Return the record as canonical JSON: sorted keys, no spaces, one line, UTF-8.
+
+    A record with a lone surrogate, which UTF-8 cannot hold, is written in ASCII with escapes.
+    """
+    try:
+        return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def stamp_of(*pieces: str | bytes) -> str:
+    """Return a short text that differs whenever one of the pieces does."""
+    state = hashlib.blake2b(digest_size=12)
+    for piece in pieces:
+        data = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
+        state.update(len(data).to_bytes(8) + data)
+    return state.hexdigest()
+
+
+def decode_json_text(data: bytes) -> str:
+    """Decode a JSON file: UTF-8 with or without a byte order mark; bytes that are not become lone surrogates.
+
+    A file that some editor or shell of Windows wrote again is UTF-16 and says so by its mark.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+
+
+def parse(data: bytes, name: str) -> object:
+    """Return the value of a whole JSON file; raises SourceUnreadable, naming the file."""
+    try:
+        value: object = json.loads(decode_json_text(data), strict=False)
+    except RecursionError:
+        raise SourceUnreadable(f"{name} is nested too deeply to be read.") from None
+    except ValueError as error:
+        raise SourceUnreadable(f"{name} is not valid JSON ({error}); export it again.") from None
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of a JSON array, as the stretch of text that holds it."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def source(self) -> str:
+        """The element as it was written."""
+        return self.text[self.start : self.end]
+
+    def value(self) -> object:
+        """Read the element again."""
+        return json.loads(self.source, strict=False)
+
+
+def elements(text: str, name: str) -> Iterator[tuple[Element, object]]:
+    """Yield the elements of the JSON array that `text` is, or has under `conversations`; an object is its own.
+
+    Raises SourceUnreadable where the text stops being JSON, after the elements before that were yielded.
+    """
+    start = _skip(text, 0)
+    wrapper = _ENVELOPE.match(text, start)
+    at = wrapper.end() if wrapper else start
+    if text[at : at + 1] == "{":
+        yield _element(text, at, name)
+    elif text[at : at + 1] == "[":
+        yield from _members(text, _skip(text, at + 1), name)
+    else:
+        raise SourceUnreadable(f"{name} holds no list of conversations.")
+
+
+def _members(text: str, at: int, name: str) -> Iterator[tuple[Element, object]]:
+    while text[at : at + 1] != "]":
+        element, value = _element(text, at, name)
+        yield element, value
+        at = _skip(text, element.end)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+        elif text[at : at + 1] != "]":
+            raise SourceUnreadable(f"{name} ends in the middle of its list; what stands before was read.")
+
+
+def _element(text: str, at: int, name: str) -> tuple[Element, object]:
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError:
+        raise SourceUnreadable(f"{name} is nested too deeply to be read beyond character {at:,}.") from None
+    except ValueError:
+        raise SourceUnreadable(
+            f"{name} is cut off or damaged after character {at:,} of {len(text):,}; what stands before was read."
+        ) from None
+    return Element(text, at, end), value
+
+
+def objects_in(value: object) -> list[JsonObject]:
+    """Return the objects of a list; nothing of what is no list."""
+    return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
+
+
+def drop_keys(record: JsonObject, *keys: str) -> JsonObject:
+    """Return the record without some of its fields."""
+    return {key: value for key, value in record.items() if key not in keys}
+
+
+def _skip(text: str, at: int) -> int:
+    match = _GAP.match(text, at)
+    return match.end() if match else at

@@ -1,0 +1,134 @@
+"""Ignore files as git reads them: nested, the deeper and the later pattern winning, `!` taking back.
+
+`.gitignore` counts up to the root of the repository; `.palazzoignore` has the same syntax and the last word
+in its directory. Matching itself is `pathspec`'s. What git keeps elsewhere (`.git/info/exclude`) is read
+too; a person's global ignore file is not, since other checkouts of the project would then differ.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from palazzo.sources.file_heads import read_whole
+
+OWN = ".palazzoignore"
+_LARGEST = 1024 * 1024
+_DIRECTORY_MARK = "ps_d"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The patterns of one ignore file; `base` is the directory they are relative to."""
+
+    base: str
+    name: str
+    spec: GitIgnoreSpec
+
+
+Layers = tuple[Layer, ...]
+
+
+def layers_above(directory: Path, root: Path, gitignore: bool) -> Layers:
+    """Return the layers of `root` and of all directories from there down to `directory`, itself left out.
+
+    They are none if they would ignore `directory` itself: somebody asked for it by name.
+    """
+    layers: Layers = ()
+    if not directory.is_relative_to(root):
+        return layers
+    for above in [*reversed(directory.parents), directory]:
+        if not above.is_relative_to(root):
+            continue
+        if above != root and find_ignore_file(layers, str(above), is_directory=True):
+            return ()
+        if above != directory:
+            layers += layers_in(above, gitignore)
+    return layers
+
+
+def layers_in(directory: Path, gitignore: bool) -> Layers:
+    """Return the layers that the ignore files lying in `directory` make."""
+    names = [".git/info/exclude", ".gitignore"] if gitignore else []
+    specs = ((name, _spec(directory / name)) for name in [*names, OWN])
+    return tuple(Layer(str(directory), name, spec) for name, spec in specs if spec is not None)
+
+
+def find_ignore_file(layers: Sequence[Layer], path: str, *, is_directory: bool) -> str | None:
+    """Return the name of the ignore file that leaves out `path`, or None if it stays."""
+    for layer in reversed(layers):
+        verdict = _verdict(layer.spec, _relative(path, layer.base, is_directory))
+        if verdict is not None:
+            return layer.name if verdict else None
+    return None
+
+
+def _verdict(spec: GitIgnoreSpec, path: str) -> bool | None:
+    """Whether the last pattern that is about `path` itself leaves it out; None if none is.
+
+    To pathspec a pattern for a directory is about all that lies below, to git it is not: git does not look
+    below a directory that is left out, and one that is taken back (`!docs/`) says nothing of the files in
+    it. pathspec's expressions mark where the directory ends, in a group. Nor is `docs/**` about `docs/`.
+    """
+    for pattern in reversed(spec.patterns):
+        result = pattern.match_file(path) if pattern.include is not None else None
+        if result is None:
+            continue
+        mark = result.match.start(_DIRECTORY_MARK) if _DIRECTORY_MARK in result.match.groupdict() else -1
+        is_exact = mark == -1 and (not path.endswith("/") or pattern.match_file(path[:-1]) is not None)
+        if is_exact or mark == len(path) - 1:
+            return pattern.include
+    return None
+
+
+class Globs:
+    """Patterns a person gave, in the syntax of ignore files; a path matches relative to any of its bases."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._spec = _compile_patterns(list(patterns)) if patterns else None
+
+    def __bool__(self) -> bool:
+        return self._spec is not None
+
+    def match(self, path: str, bases: Sequence[str], *, is_directory: bool) -> bool:
+        """Whether any pattern matches `path`."""
+        spec = self._spec
+        return spec is not None and any(spec.match_file(_relative(path, base, is_directory)) for base in bases)
+
+
+def _relative(path: str, base: str, is_directory: bool) -> str:
+    inside = path[len(base) :].lstrip(os.sep) if path.startswith(base) else path
+    inside = inside.replace(os.sep, "/") if os.sep != "/" else inside
+    return inside + "/" if is_directory else inside
+
+
+def _spec(path: Path) -> GitIgnoreSpec | None:
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            return None
+        text = read_whole(path, _LARGEST).decode("utf-8-sig", "surrogateescape")
+    except OSError:
+        return None
+    return _compile_patterns([line.removesuffix("\r") for line in text.split("\n")])
+
+
+def _compile_patterns(lines: list[str]) -> GitIgnoreSpec | None:
+    """The patterns that can be read; one that cannot is passed over, as git does."""
+    readable = [line for line in lines if _is_pattern(line)]
+    return GitIgnoreSpec.from_lines(readable) if readable else None
+
+
+def _is_pattern(line: str) -> bool:
+    if not line.strip() or line.startswith("#"):
+        return False
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,411 @@
+"""Mining: discover, read, hand to the archive.
+
+Every source stands for itself: one that fails is reported and the others go on. What was reported as
+committed is on disk; an interrupted run is completed by the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from palazzo.errors import SourceUnreadable
+from palazzo.git.project_file import read_project_config
+from palazzo.git.project_identity import project_root
+from palazzo.model import Micros, Source
+from palazzo.sources.collection_reader import (
+    CollectionState,
+    Conversation,
+    Reading,
+    conversations,
+    note_whole,
+    state_of,
+    take_conversation,
+)
+from palazzo.sources.discovery import Candidate, FileVerdict, Readers, Rules, discover, existing
+from palazzo.sources.document_mining import take_document
+from palazzo.sources.excluded_documents import compare, lasting_rules, settle
+from palazzo.sources.file_heads import read_head
+from palazzo.sources.formats import Collection, Feeder, Identity, Row, converted_documents
+from palazzo.sources.formats.document_rows import Documents
+from palazzo.sources.formats.transcript_formats import (
+    COLLECTIONS,
+    NAMED_FILE_COLLECTIONS,
+    STATED_COLLECTIONS,
+    TRANSCRIPTS,
+)
+from palazzo.sources.mining_report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
+from palazzo.sources.pause_gaps import without_pauses
+from palazzo.sources.session_mining import SourceTally, count_drawers, refusal_of_session
+from palazzo.sources.skip_reasons import UnreadPaths
+from palazzo.sources.source_places import Placer
+from palazzo.sources.transcript_mining import take_transcript
+from palazzo.sources.walk import Skip
+from palazzo.store import source_rows
+from palazzo.store.database import Database
+from palazzo.store.source_rows import FileState
+
+
+def mine(
+    database: Database | None,
+    clock: Callable[[], Micros],
+    request: MineRequest,
+    on_progress: OnProgress | None = None,
+) -> MineReport:
+    """Read what `request` names into the palace and say what was done.
+
+    A dry run writes nothing and needs no palace (`database` may be None). Raises NotFound for a path that
+    does not exist and PalaceUnusable when the palace cannot be written.
+    """
+    began = time.monotonic()
+    run = _Run(database, clock, request, _states(database), on_progress)
+    readers = Readers(cached_kind=run.known_kind, former_kind=run.former_kind)
+    run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), readers)))
+    if request.is_stated:
+        run.report_unread()
+    for path in request.paths:
+        run.settle(path)
+    if database is not None:
+        run.tally.drawers += sum(
+            count_drawers(database, *source_start) for source_start in run.tally.source_starts.values()
+        )
+    return run.tally.report(time.monotonic() - began)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was done so far."""
+
+    sources: int = 0
+    new: int = 0
+    grown: int = 0
+    unchanged: int = 0
+    rows: int = 0
+    items: int = 0
+    noise: int = 0
+    repeated: int = 0
+    unreadable: int = 0
+    drawers: int = 0
+    left_out: int = 0
+    taken_back: int = 0
+    bytes: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    wings: dict[str, None] = field(default_factory=dict)
+    times: list[Micros] = field(default_factory=list)
+    source_starts: dict[tuple[str, ...], tuple[Source, Micros]] = field(default_factory=dict)
+
+    def add(self, source_tally: SourceTally) -> None:
+        """Count what a source brought."""
+        self.sources += source_tally.change != "left out"
+        self.new += source_tally.change == "new"
+        self.grown += source_tally.change in ("grown", "rewritten")
+        self.unchanged += source_tally.change == "unchanged"
+        self.rows += source_tally.rows
+        self.items += source_tally.items
+        self.noise += source_tally.noise
+        self.repeated += source_tally.repeated
+        self.unreadable += source_tally.unreadable
+        self.drawers += source_tally.drawers
+        if source_tally.source_start is not None:
+            self.source_starts.setdefault(source_tally.source_start[0].key, source_tally.source_start)
+        self.bytes += source_tally.bytes
+        self.skipped.extend(source_tally.skipped)
+        if source_tally.wing:
+            self.wings[source_tally.wing] = None
+
+    def would_take(self, state: FileState | None, size: int) -> None:
+        """Count a source of that many bytes that a dry run does not read."""
+        self.sources += 1
+        self.new += state is None
+        self.grown += state is not None
+        self.bytes += size
+
+    @property
+    def size(self) -> int:
+        """How many reports there are of sources so far; reading a source that is not left out adds at least one."""
+        return self.sources + len(self.skipped) + len(self.failed)
+
+    def fail(self, uri: str, error: Exception | str) -> None:
+        """Note that a source could not be read to its end."""
+        self.sources += 1
+        self.failed.append(Failed(uri, str(error)))
+
+    def report(self, seconds: float) -> MineReport:
+        """Return the report of the run."""
+        return MineReport(
+            sources=self.sources,
+            new=self.new,
+            grown=self.grown,
+            unchanged=self.unchanged,
+            skipped=tuple(self.skipped),
+            items=self.items,
+            noise=self.noise,
+            drawers=self.drawers,
+            failed=tuple(self.failed),
+            took_s=round(seconds, 3),
+            wings=tuple(self.wings),
+            left_out=self.left_out,
+            taken_back=self.taken_back,
+            rows=self.rows,
+            repeated=self.repeated,
+            unreadable=self.unreadable,
+            bytes=self.bytes,
+            earliest=min(self.times, default=None),
+            latest=max(self.times, default=None),
+        )
+
+
+class _Run:
+    """One run of mining: what is remembered of every file, and what was done so far."""
+
+    def __init__(
+        self,
+        database: Database | None,
+        clock: Callable[[], Micros],
+        request: MineRequest,
+        states: Mapping[str, FileState],
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._database, self._clock, self._request, self._states = database, clock, request, states
+        self._placing = Placer(database, request.wing, request.room)
+        self._on_progress = on_progress
+        self._done = self._total = 0
+        self._documents: set[str] = set()
+        self._unread = UnreadPaths()
+        self.tally = _Tally()
+
+    def sort(self, verdicts: Iterable[FileVerdict]) -> list[Candidate]:
+        """Return the candidates that are recent enough, and note the skips worth telling."""
+        candidates: list[Candidate] = []
+        for verdict in verdicts:
+            if isinstance(verdict, Skip):
+                self._unread.note_skip(verdict)
+                if not verdict.expected:
+                    self.tally.skipped.append(Skipped(verdict.uri, verdict.reason))
+            elif verdict.kind not in _FEEDERS or self._request.wanted.by_time(_changed(verdict)):
+                candidates.append(verdict)
+            else:
+                self._unread.note_unwanted(verdict.path)
+        return candidates
+
+    def known_kind(self, path: Path, status: os.stat_result) -> str:
+        """Return what a file was read as, if it is as it was."""
+        state = self._state(path)
+        if state is None or (state.size, state.mtime) != (status.st_size, status.st_mtime_ns):
+            return ""
+        return state.feeder if state.version == _VERSIONS.get(state.feeder) else ""
+
+    def former_kind(self, path: Path) -> str:
+        """Return the kind that a file had when it was last read, or ""."""
+        state = self._state(path)
+        return "" if state is None else state.feeder
+
+    def _state(self, path: Path) -> FileState | None:
+        return self._states.get(path.as_uri()) if self._states else None
+
+    def take(self, candidates: list[Candidate]) -> None:
+        """Read the candidates, each for itself: one that fails costs no other."""
+        self._total = len(candidates)
+        with converted_documents.one_run():
+            self._take_each(candidates)
+        if candidates:
+            self._tell("")
+
+    def _take_each(self, candidates: list[Candidate]) -> None:
+        for candidate in candidates:
+            self._tell(candidate.uri)
+            reports_before = self.tally.size
+            if candidate.kind == Documents.kind:
+                self._documents.add(candidate.uri)
+            try:
+                collection = _collection_at(candidate)
+                if collection is not None:
+                    self._take_collection(collection, candidate.path)
+                else:
+                    self._take_file(candidate)
+            except (OSError, SourceUnreadable) as error:
+                self.tally.fail(candidate.uri, error)
+            if self.tally.size == reports_before:
+                self._unread.note_unwanted(candidate.path)
+            else:
+                self._unread.note_read(candidate.path)
+            self._done += 1
+
+    def report_unread(self) -> None:
+        """Report as skipped, with the reason, each path of the request that the report says nothing of so far."""
+        for path in map(existing, self._request.paths):
+            reason = self._unread.reason(path)
+            if reason:
+                self.tally.skipped.append(Skipped(path.as_uri(), reason))
+
+    def settle(self, path: Path) -> None:
+        """Leave out what the rules of `path` leave out now, and take back what they do not any more."""
+        request, database = self._request, self._database
+        if database is None or request.mode == "convos":
+            return
+        top = path.expanduser().resolve()
+        rules = lasting_rules(top, request.exclude, request.wanted.skip_directories, request.gitignore)
+        with database.snapshot() as connection:
+            settlement = compare(connection, top, rules, self._documents, outright=bool(request.include))
+        if not request.dry_run:
+            settle(database, self._clock, settlement)
+        self.tally.left_out += len(settlement.out)
+        self.tally.taken_back += settlement.taken_back
+
+    def _take_file(self, candidate: Candidate) -> None:
+        feeder = _FEEDERS.get(candidate.kind)
+        if feeder is not None and not self._is_named(feeder, candidate.path):
+            return
+        state = self._states.get(candidate.uri)
+        self.tally.times.append(_changed(candidate))
+        if _is_unchanged(candidate, state):
+            self.tally.add(SourceTally("unchanged"))
+        elif self._database is None or self._request.dry_run:
+            refusal = "" if feeder is None else self._refusal_of_transcript(feeder, candidate.path)
+            if refusal:
+                self.tally.add(SourceTally("left out", skipped=[Skipped(candidate.uri, refusal)]))
+                return
+            is_append = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
+            self.tally.would_take(state, candidate.size - (state.consumed if state and is_append else 0))
+        elif feeder is None:
+            self.tally.add(take_document(self._database, candidate.path, candidate.root, self._placing, self._clock))
+        else:
+            on_commit = partial(self._tell, candidate.uri)
+            self.tally.add(
+                take_transcript(
+                    self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, on_commit
+                )
+            )
+
+    def _refusal_of_transcript(self, feeder: Feeder, path: Path) -> str:
+        """Return why a run that is not dry would leave a transcript out, or ""."""
+        if not self._request.wanted.looks_inside:
+            return ""
+        with path.open("rb") as stream:
+            identity = feeder.identify(path, read_head(path))
+            return self._refusal(feeder.kind, identity, path.as_uri(), feeder.rows(stream), identity.cwd)
+
+    def _refusal(self, kind: str, identity: Identity, uri: str, rows: Iterator[Row], cwd: str) -> str:
+        session_filter = self._request.wanted
+        return refusal_of_session(
+            self._database, kind, identity, uri, without_pauses(rows, session_filter.pauses), session_filter, cwd
+        )
+
+    def _is_named(self, feeder: Feeder, path: Path) -> bool:
+        session_filter = self._request.wanted
+        return not session_filter.sessions or session_filter.by_identity(feeder.identify(path, read_head(path)))
+
+    def _take_collection(self, collection: Collection, path: Path) -> None:
+        whole = state_of(path)
+        if whole is not None and self._is_known_whole(collection, path, whole):
+            session_uris = [uri for uri in self._states if uri.startswith(f"{path.as_uri()}#session=")]
+            for _ in session_uris:
+                self.tally.add(SourceTally("unchanged"))
+            return
+        failed, is_complete, read = len(self.tally.failed), True, 0
+        for conversation in conversations(collection, path, self._states, self._request.wanted):
+            is_complete = is_complete and conversation.session.settled
+            if conversation.session.updated_at is not None:
+                self.tally.times.append(conversation.session.updated_at)
+            if conversation.is_known:
+                self.tally.add(SourceTally("unchanged"))
+            elif self._database is None or self._request.dry_run:
+                session, refusal = conversation.session, ""
+                if self._request.wanted.looks_inside:
+                    refusal = self._refusal(
+                        collection.kind, session.identity, conversation.uri, session.rows(), session.cwd
+                    )
+                if refusal:
+                    self.tally.add(SourceTally("left out", skipped=[Skipped(conversation.uri, refusal)]))
+                    continue
+                self.tally.would_take(conversation.state, 0)
+                read += 1
+            else:
+                self._take_conversation(self._database, collection, path, conversation)
+        if self._database is None or self._request.dry_run:
+            self.tally.bytes += whole.size if whole is not None and read else 0
+        elif (
+            whole is not None and is_complete and not self._request.wanted.chooses and len(self.tally.failed) == failed
+        ):
+            note_whole(self._database, collection, path, whole)
+
+    def _take_conversation(
+        self, database: Database, collection: Collection, path: Path, conversation: Conversation
+    ) -> None:
+        reading = Reading(database, collection, path, self._placing, self._clock, self._request.wanted)
+        outcome = take_conversation(reading, conversation, partial(self._tell, conversation.uri))
+        if isinstance(outcome, Failed):
+            self.tally.fail(outcome.uri, outcome.error)
+        else:
+            self.tally.add(outcome)
+
+    def _is_known_whole(self, collection: Collection, path: Path, whole: CollectionState) -> bool:
+        state = self._states.get(path.as_uri())
+        return (
+            state is not None
+            and not self._request.wanted.chooses
+            and (state.feeder, state.version) == (collection.kind, collection.version)
+            and (state.size, state.mtime) == (whole.size, whole.mtime)
+        )
+
+    def _tell(self, uri: str, items: int = 0) -> None:
+        if self._on_progress:
+            self._on_progress(MineProgress(self._done, self._total, uri, self.tally.items + items))
+
+
+_FEEDERS = {feeder.kind: feeder for feeder in TRANSCRIPTS}
+_COLLECTIONS = (*COLLECTIONS, *NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS)
+_OF_MANY = frozenset(collection.kind for collection in _COLLECTIONS)
+_VERSIONS = {
+    Documents.kind: Documents.version,
+    **{kind: feeder.version for kind, feeder in _FEEDERS.items()},
+    **{collection.kind: collection.version for collection in _COLLECTIONS},
+}
+
+
+def _collection_at(candidate: Candidate) -> Collection | None:
+    """Return the reader of a candidate that is a collection; a host's files and its directories may have one each.
+
+    A host may have both, transcripts and collections of them (Codex compresses what it has not gone on with).
+    """
+    if candidate.kind not in _OF_MANY:
+        return None
+    readers = [collection for collection in _COLLECTIONS if collection.kind == candidate.kind]
+    head = b"" if candidate.path.is_dir() else read_head(candidate.path)
+    fallback = None if candidate.kind in _FEEDERS else readers[0]
+    return next((reader for reader in readers if reader.recognises(candidate.path, head)), fallback)
+
+
+def _rules(request: MineRequest, path: Path) -> Rules:
+    config = read_project_config(project_root(path.absolute()))
+    return Rules(
+        mode=request.mode,
+        policy=config.policy if config.policy else request.policy,
+        include=(*request.include, *config.include),
+        exclude=(*request.exclude, *config.exclude),
+        gitignore=request.gitignore,
+        skip_directories=request.wanted.skip_directories,
+        is_stated=request.is_stated,
+    )
+
+
+def _states(database: Database | None) -> Mapping[str, FileState]:
+    if database is None:
+        return {}
+    with database.snapshot() as connection:
+        return source_rows.read_file_states(connection)
+
+
+def _changed(candidate: Candidate) -> Micros:
+    return Micros(candidate.modified_ns // 1000)
+
+
+def _is_unchanged(candidate: Candidate, state: FileState | None) -> bool:
+    if state is None or (candidate.size, candidate.modified_ns) != (state.size, state.mtime):
+        return False
+    return (state.feeder, state.version) == (candidate.kind, _VERSIONS[candidate.kind])

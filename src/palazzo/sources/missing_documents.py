@@ -1,0 +1,92 @@
+"""Documents that are not where they were last seen: gone, or only out of reach.
+
+Gone is what is missing from a directory that is there and holds something. Out of reach is what may come back by
+itself: its volume is not mounted (the directory is missing with all above it up to the project's root, or is empty, as
+a mount point is), it cannot be looked at, or it was on a branch that is there still and is not checked out.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote_to_bytes
+
+from palazzo.git.git_files import commit_at, head_of, repository_of
+
+Absence = Literal["", "missing", "unreachable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether a document is there, and why not."""
+
+    absence: Absence
+    reason: str = ""
+
+
+DOCUMENT_PRESENT = Presence("")
+
+
+class Looker:
+    """Looks for documents at and below a directory; asks each directory once.
+
+    `top` need not be there. Nothing is opened and no link followed but what leads to `top`.
+    """
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._repository = repository_of(top) if top.is_dir() else None
+        self._branch = "" if self._repository is None else head_of(self._repository)[0]
+        self._directories: dict[Path, Presence] = {}
+
+    def look(self, path: Path, branch: str) -> Presence:
+        """Return whether the document is there that was last seen at `path`, on `branch` ('' for none)."""
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            return Presence("unreachable", f"it cannot be looked at: {error.strerror}")
+        else:
+            return DOCUMENT_PRESENT
+        above = self._directory(path.parent)
+        if above.absence:
+            return above
+        if branch and branch != self._branch and self._has_branch(branch):
+            return Presence(
+                "unreachable", f"it was on the branch {branch}, and {self._branch or 'another'} is checked out"
+            )
+        return Presence("missing", "it is not there any more")
+
+    def _directory(self, path: Path) -> Presence:
+        """What a missing file in that directory means: nothing, unless the directory may not be mounted."""
+        if path not in self._directories:
+            self._directories[path] = self._looked_into(path)
+        return self._directories[path]
+
+    def _looked_into(self, path: Path) -> Presence:
+        try:
+            with os.scandir(path) as entries:
+                empty = next(entries, None) is None
+        except (FileNotFoundError, NotADirectoryError):
+            if path == self._top or not path.is_relative_to(self._top):
+                return Presence("unreachable", f"{path} is not there: it may not be mounted")
+            return self._directory(path.parent)
+        except OSError as error:
+            return Presence("unreachable", f"{path} cannot be looked into: {error.strerror}")
+        return (
+            Presence("unreachable", f"{path} is empty: it may be a volume that is not mounted")
+            if empty
+            else DOCUMENT_PRESENT
+        )
+
+    def _has_branch(self, branch: str) -> bool:
+        return self._repository is not None and bool(commit_at(self._repository, f"refs/heads/{branch}"))
+
+
+def path_of(uri: str) -> Path:
+    """Return the path of a `file:` address, whatever bytes its name has."""
+    path = os.fsdecode(unquote_to_bytes(uri.removeprefix("file://")))
+    return Path(path[1:] if os.name == "nt" else path)

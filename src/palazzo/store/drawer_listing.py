@@ -1,0 +1,99 @@
+"""Live drawers by where they stand, what they are and when they were said, the newest first, a page at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from palazzo.model import Micros
+from palazzo.store import note_labels
+from palazzo.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which drawers: None and () let all through. `rooms` and `tags` are row ids; a drawer must have every tag.
+
+    `filed_as`, and how important it is at least, keep to notes. `since` is inclusive, `before` exclusive.
+    """
+
+    rooms: tuple[int, ...] | None = None
+    kind: str | None = None
+    since: Micros | None = None
+    end_time: Micros | None = None
+    tags: tuple[int, ...] = ()
+    filed_as: tuple[str, ...] = ()
+    least: float | None = None
+    trusts: tuple[str, ...] | None = None
+    branch: str | None = None
+    sources: tuple[int, ...] | None = None
+    """Row ids."""
+
+
+class ListingRow(NamedTuple):
+    """Where a drawer stands, what it is and when it was said."""
+
+    wing: str
+    room: str
+    created_at: Micros
+    kind: str
+    row: int
+
+
+def list_drawers(connection: Connection, listing: Listing) -> list[ListingRow]:
+    """Return all of them by wing, room and time, in an order that is the same on every machine."""
+    condition, parameters = _build_condition(listing)
+    rows = connection.execute(
+        "SELECT wing.name, room.name, d.created_at, d.kind, d.id FROM drawer d JOIN room ON room.id = d.room"
+        f" JOIN wing ON wing.id = room.wing WHERE {condition}"
+        " ORDER BY wing.name, room.name, d.created_at, d.thread, d.ordinal, d.uid",
+        parameters,
+    )
+    return [ListingRow(wing, room, Micros(at), kind, int(row)) for wing, room, at, kind, row in rows]
+
+
+def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) -> list[int]:
+    """Return the row ids of the newest of them, `offset` of which are passed over."""
+    condition, parameters = _build_condition(listing)
+    rows = connection.execute(
+        f"SELECT d.id FROM drawer d WHERE {condition} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?",
+        (*parameters, limit, offset),
+    )
+    return [int(row) for (row,) in rows]
+
+
+def count(connection: Connection, listing: Listing) -> int:
+    """Return how many there are."""
+    condition, parameters = _build_condition(listing)
+    return int(next(connection.execute(f"SELECT count(*) FROM drawer d WHERE {condition}", parameters))[0])
+
+
+def _build_condition(listing: Listing) -> tuple[str, tuple[str | int | float | None, ...]]:
+    """The conditions, and what they are given, the label's first: it is numbered."""
+    parts = ["d.retired_at IS NULL"]
+    parameters: list[str | int | float | None] = []
+    if listing.filed_as or listing.least is not None:
+        parts.append(
+            "d.id IN (SELECT s.drawer FROM source CROSS JOIN item ON item.source = source.id JOIN drawer_span s ON"
+            f" s.item = item.id AND s.n = 0 WHERE source.kind = 'note' AND {note_labels.CONDITION})"
+        )
+        parameters += note_labels.condition(listing.filed_as, listing.least)
+    for column, value, sign in (
+        ("d.kind", listing.kind, "="),
+        ("d.created_at", listing.since, ">="),
+        ("d.created_at", listing.end_time, "<"),
+        ("d.branch", listing.branch, "="),
+    ):
+        if value is not None:
+            parts.append(f"{column} {sign} ?")
+            parameters.append(value)
+    among = (("d.room", listing.rooms), ("d.trust", listing.trusts), ("d.source", listing.sources))
+    for column, values in among:
+        if values is not None:
+            parts.append(f"{column} IN (SELECT value FROM json_each(?))")
+            parameters.append(json.dumps(values))
+    for tag in listing.tags:
+        parts.append("EXISTS (SELECT 1 FROM drawer_tag t WHERE t.drawer = d.id AND t.tag = ?)")
+        parameters.append(tag)
+    return " AND ".join(parts), tuple(parameters)

@@ -1,0 +1,299 @@
+"""A palace's file as one copy of one moment, while others write; and a copy put in the palace's place.
+
+    palace ──copy──> copy                 a snapshot, page by page, into a file that nobody else has open
+    staged ──put_in_place──> palace       one transaction of the palace's own: the old state or the new one
+
+What is restored is written *into* the palace's file, by SQLite's backup interface. Whoever has it open keeps its locks
+and its log, and sees the new state with the next transaction; taking the file away under others would leave them
+writing into one that has no name, and their log beside one that is not theirs. The new state has another *edition*
+(`user_version`), by which everybody who knows row ids of the old one is refused (`Database`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+
+from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, SourceUnreadable
+from palazzo.store import page_checksums, palace_opening
+from palazzo.store.database import Connection, explain_errors
+from palazzo.store.foreign_database import MAGIC, ForeignDatabase
+
+Progress = Callable[[int, int], None]
+"""Told (pages copied, all)."""
+_PAGES = 16_384
+"""Pages that are copied between two reports: 64 MB."""
+_CACHE_MB = 16
+_APPLICATION_AT = 68
+"""Where a database's header says which program it belongs to (SQLite file format, section 1.3)."""
+_SPARE = 1 << 20
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise unless the file at `path` begins as a palace does: PalaceMissing, NotAPalace or PalaceUnusable."""
+    try:
+        with (
+            path.open("rb") if path.is_file() or not path.exists() else io.BytesIO() as file
+        ):  # a pipe is not waited for
+            head = file.read(_APPLICATION_AT + 4)
+    except (FileNotFoundError, NotADirectoryError):
+        raise PalaceMissing(f"There is no file {path}. 'palazzo backup --list' says which backups are known.") from None
+    except OSError as error:
+        raise PalaceUnusable(f"{path} cannot be read ({error.strerror or error}). Name a file.") from None
+    if not head.startswith(MAGIC) or head[_APPLICATION_AT:] != palace_opening.APPLICATION_ID.to_bytes(4):
+        raise NotAPalace(f"{path} is not a backup of a palace. 'palazzo backup --list' says which backups are known.")
+
+
+def device_of(connection: Connection) -> str:
+    """Return the id of the device that a palace is."""
+    return bytes(next(connection.execute("SELECT uid FROM device WHERE id = 1"))[0]).hex()
+
+
+def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) -> None:
+    """Copy the palace into the new file `target`, as it is at this moment; others may go on writing.
+
+    The copy's pages get checksums of their own, so those of the palace are compared while they are read, unless what is
+    damaged is to be copied as well. Raises NotAPalace for a page that is not what its checksum says.
+    """
+    with explain_errors(palace), _open_connection(palace, "read") as source:
+        if compares:
+            page_checksums.compare(source)
+        source.execute("BEGIN")
+        _copy(source, target, progress)
+    _drop_private_keys(target)
+
+
+def _drop_private_keys(file: Path) -> None:
+    """Remove this device's signing key from a copy, so that nobody who finds the copy can write in its name."""
+    with explain_errors(file), _close_on_exit(palace_opening.open_file(file, "write", False, _CACHE_MB)) as connection:
+        tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sync_device'").fetchall()
+        signing_keys = (
+            tables and connection.execute("SELECT 1 FROM sync_device WHERE private_key IS NOT NULL").fetchall()
+        )
+        if signing_keys:
+            connection.execute("PRAGMA secure_delete=ON").fetchall()
+            connection.execute("UPDATE sync_device SET private_key = NULL")
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+    _sync(file)
+
+
+def copy_closed(file: Path, target: Path, progress: Progress) -> None:
+    """Copy a palace's file that need not be in use, with its log if it has one, leaving nothing beside it.
+
+    Raises SourceUnreadable.
+    """
+    with ForeignDatabase(file).snapshot() as snapshot:
+        # The copy's pages get checksums of their own: a damaged one would pass for sound in it.
+        snapshot.raw.execute("PRAGMA checksum_verification=ON").fetchall()
+        try:
+            _copy(snapshot.raw, target, progress)
+        except apsw.IOError:  # `_copy` tells all others in words of its own
+            raise SourceUnreadable(f"{file} is damaged: a page is not what its checksum says.") from None
+
+
+def put_in_place(staging_path: Path, palace: Path, backup_path: Path, progress: Progress) -> bool:
+    """Make `staged` the palace's state; keep what it replaces as `kept`, and return whether there was anything.
+
+    `staged` lies in the palace's directory and belongs to nobody else; it may be moved. Killed at any moment this
+    leaves the old state or the new one, and `kept` holds all that was acknowledged up to then.
+    """
+    palace_opening.refuse_special(palace)
+    _renew_edition(staging_path, palace)
+    with explain_errors(palace):
+        if not palace.exists() and _came_to_be(staging_path, palace):
+            return False
+        try:
+            destination = palace_opening.open_file(palace, "write", False, _CACHE_MB)
+        except (apsw.NotADBError, apsw.CorruptError, NotAPalace):
+            _set_aside(palace, backup_path)
+            rename(staging_path, palace)
+            return True
+        with _close_on_exit(destination):
+            _refuse_other_program(destination, palace)
+            with (
+                _open_connection(staging_path, "read") as source,
+                destination.backup("main", source, "main") as pages,
+            ):
+                pages.step(1)  # this takes the write lock: from here on nobody changes what is kept
+                _keep(palace, backup_path)
+                _step(pages, progress)
+            destination.set_busy_handler(None)
+            with contextlib.suppress(apsw.BusyError, apsw.LockedError):  # who reads the old state still needs the log
+                destination.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return True
+
+
+def close_up(file: Path) -> None:
+    """Leave a copy that was written to as `copy` leaves one: a file by itself, readable anywhere."""
+    with explain_errors(file), _open_connection(file, "write") as connection:
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+    _sync(file)
+
+
+def rename(file: Path, target: Path) -> None:
+    """Give a finished copy its name, in the place of what had it."""
+    file.replace(target)
+    _sync_directory(target.parent)
+
+
+def remove(file: Path) -> None:
+    """Remove a copy that was not finished, with what SQLite left beside it."""
+    for path in _files(file):
+        path.unlink(missing_ok=True)
+
+
+# --- copying -----------------------------------------------------------------------------------------------
+
+
+def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
+    _refuse_full(source, target)
+    try:
+        remove(target)
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with _close_on_exit(_open_new(target, source)) as destination:
+            with destination.backup("main", source, "main") as pages:
+                _step(pages, progress)
+            destination.execute("PRAGMA journal_mode=DELETE").fetchall()  # readable anywhere, with no file beside it
+        _sync(target)
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError, OSError) as error:
+        with contextlib.suppress(OSError):
+            remove(target)
+        if isinstance(error, apsw.IOError) and page_checksums.is_mismatch(error):
+            raise
+        reason = error.strerror or error if isinstance(error, OSError) else error
+        raise PalaceUnusable(
+            f"{target.parent} cannot be written to ({reason}). Name another place, or free some space there."
+        ) from error
+    except BaseException:
+        with contextlib.suppress(OSError):
+            remove(target)
+        raise
+
+
+def _open_new(target: Path, source: apsw.Connection) -> apsw.Connection:
+    """Open a file that is ours alone until it is done: locked once, and without a journal.
+
+    Its first page is written before any other: by that one it is known whether the others get checksums, and pages
+    that do not fit into the cache are written as they come.
+    """
+    page_checksums.install()
+    connection = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
+    page_checksums.do_not_compare(connection)
+    if source.reserve_bytes() == page_checksums.CHECKSUM_BYTES:
+        page_checksums.reserve(connection)
+    settings = ("locking_mode=EXCLUSIVE", "journal_mode=OFF", "synchronous=OFF", f"cache_size={-1024 * _CACHE_MB}")
+    for setting in (*settings, "user_version=1"):
+        connection.execute(f"PRAGMA {setting}").fetchall()
+    return connection
+
+
+def _step(pages: apsw.Backup, progress: Progress) -> None:
+    while not pages.step(_PAGES):
+        progress(pages.page_count - pages.remaining, pages.page_count)
+    progress(pages.page_count, pages.page_count)
+
+
+def _refuse_full(source: apsw.Connection, target: Path) -> None:
+    ((pages,),), ((size,),) = (source.execute(f"PRAGMA {pragma}").fetchall() for pragma in ("page_count", "page_size"))
+    required_bytes = int(str(pages)) * int(str(size)) + _SPARE
+    try:
+        free = shutil.disk_usage(target.parent).free
+    except OSError as error:
+        raise PalaceUnusable(f"{target.parent} cannot be written to ({error.strerror}). Name another place.") from None
+    if free < required_bytes:
+        raise PalaceUnusable(
+            f"{target.parent} has {free / 1e6:,.1f} MB free, and the copy takes {required_bytes / 1e6:,.1f} MB. "
+            "Free some space there, or name another place."
+        )
+
+
+# --- putting in place --------------------------------------------------------------------------------------
+
+
+def _renew_edition(staging_path: Path, palace: Path) -> None:
+    """Give the staged copy an edition that the palace never had."""
+    number = int.from_bytes(os.urandom(4)) & 0x7FFFFFFF | 1
+    with explain_errors(staging_path), _open_connection(staging_path, "write") as connection:
+        connection.execute(f"PRAGMA user_version={number}")
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+
+
+def _came_to_be(staging_path: Path, palace: Path) -> bool:
+    """Make the copy the palace where there is none; False where somebody has just made one."""
+    for path in _files(palace)[1:]:
+        path.unlink(missing_ok=True)  # a log without its palace is nobody's, and would be taken for this one's
+    try:
+        os.link(staging_path, palace)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        staging_path.replace(palace)
+    _sync_directory(palace.parent)
+    return True
+
+
+def _set_aside(palace: Path, backup_path: Path) -> None:
+    """Keep a file that no SQLite opens, and its log, under another name; the file stays until it is replaced."""
+    for path, target in zip(_files(palace), _files(backup_path), strict=True):
+        if path.exists():
+            shutil.copy2(path, target)
+            _sync(target)
+    for path in _files(palace)[1:]:
+        path.unlink(missing_ok=True)
+
+
+def _refuse_other_program(connection: apsw.Connection, palace: Path) -> None:
+    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    if tables and application != palace_opening.APPLICATION_ID:
+        raise NotAPalace(
+            f"{palace} is a SQLite file of another program, and was left as it is. Name another with --palace."
+        )
+
+
+def _keep(palace: Path, backup_path: Path) -> None:
+    partial = backup_path.with_name(f"{backup_path.name}.partial")
+    copy(palace, partial, lambda done, total: None, compares=False)
+    rename(partial, backup_path)
+
+
+def _files(palace: Path) -> list[Path]:
+    """The file, and what SQLite may have left beside it."""
+    return [palace, *(palace.with_name(palace.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
+
+
+def _sync(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a new name last. Where a directory cannot be opened (Windows) the system sees to it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def _open_connection(path: Path, mode: palace_opening.Mode) -> Iterator[apsw.Connection]:
+    with _close_on_exit(palace_opening.open_file(path, mode, False, _CACHE_MB)) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _close_on_exit(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+    """Close a connection at the end. If the last one out cannot fold the log into the file, the next one in does it."""
+    try:
+        yield connection
+    finally:
+        with contextlib.suppress(apsw.IOError, apsw.FullError):
+            connection.close()

@@ -1,0 +1,222 @@
+"""The keyword index: an FTS5 table without content, one row for each live drawer.
+
+Columns: `body` is the drawer's words, `context` its title, date and speakers, `scope` tokens for its wing,
+room, kind and tags, so that a scope is matched in the index instead of joined. On a snapshot as of a day the index of
+the past (`retired_keywords`) answers with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from palazzo.store import drawers, items, retired_keywords, tag_rows
+from palazzo.store.database import Connection
+from palazzo.store.place_rows import Stretch
+from palazzo.text.word_forms import index_form
+
+BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
+"""BM25 column weights; `scope` counts nothing."""
+_SCOPE_TOKEN = re.compile(r"[wrt]\d+x|k[a-z]+x")
+
+
+def scope_tokens(wing: int, room: int, kind: str, tags: Iterable[int] = ()) -> str:
+    """Return the scope column of a drawer; `wing` is the one in which its room was created, which never changes."""
+    return " ".join((f"w{wing}x r{room}x k{kind}x", *(f"t{tag}x" for tag in tags)))
+
+
+def wing_filter(stretches: Iterable[Stretch]) -> str:
+    """Return a MATCH fragment that keeps to a wing, given as the stretches of rooms that stand in it now."""
+    return f"({' OR '.join(map(_of_stretch, stretches))})"
+
+
+def _of_stretch(stretch: Stretch) -> str:
+    rooms = room_filter(stretch.rooms)
+    if not stretch.but:
+        return rooms
+    wing = _any_of([f"w{stretch.first_wing}x"])
+    return f"({wing} NOT {rooms})" if stretch.rooms else wing
+
+
+def room_filter(rooms: Iterable[int]) -> str:
+    """Return a MATCH fragment that keeps to the given rooms."""
+    return _any_of(f"r{room}x" for room in rooms)
+
+
+def kind_filter(kind: str) -> str:
+    """Return a MATCH fragment that keeps to one kind of drawer; only letters are kept of its name."""
+    return _any_of([f"k{''.join(filter(str.isalpha, kind))}x"])
+
+
+def tag_filter(tag: int) -> str:
+    """Return a MATCH fragment that keeps to the drawers that have a tag."""
+    return _any_of([f"t{tag}x"])
+
+
+def context(title: str, author: str, created_at: int, room: str) -> str:
+    """Return the context column of a drawer; `room` is what its room was first called, which never changes."""
+    return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
+
+
+def columns_of(connection: Connection, row: int) -> tuple[str, str]:
+    """Return the body and the context column of a drawer, as its row and its spans say."""
+    return body_of(connection, row), context_of(connection, row)
+
+
+def body_of(connection: Connection, row: int) -> str:
+    """Return the body column of a drawer, as its spans say."""
+    return index_form(words_of(connection, row))
+
+
+def words_of(connection: Connection, row: int) -> str:
+    """Return the words of a drawer, as its spans say."""
+    spans = drawers.drawer_spans(connection, row)
+    texts = items.read_texts(connection, (item for item, _, _ in spans))
+    return "\n\n".join(texts[item][start:end] for item, start, end in spans)
+
+
+def context_of(connection: Connection, row: int, room: int | None = None) -> str:
+    """Return the context column of a drawer as its row says, or as it was in another `room`."""
+    rows = connection.execute(
+        "SELECT title, author, created_at, first_name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
+        " WHERE drawer.id = ?1",
+        (row, room),
+    )
+    return context(*next(rows))
+
+
+def scope_of(connection: Connection, row: int) -> str:
+    """Return the scope column of a drawer, as its row and its tags say."""
+    rows = connection.execute(
+        "SELECT first_wing, room, kind FROM drawer JOIN room ON room.id = drawer.room WHERE drawer.id = ?", (row,)
+    )
+    wing, room, kind = next(rows)
+    return scope_tokens(wing, room, kind, tag_rows.tag_ids_of(connection, row))
+
+
+def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    """Index drawers, each (row id, body, context, scope), replacing what was indexed for them."""
+    connection.executemany("INSERT OR REPLACE INTO keyword(rowid, body, context, scope) VALUES(?,?,?,?)", rows)
+
+
+def remove(connection: Connection, row: int) -> None:
+    """Take a drawer out of the index."""
+    connection.execute("DELETE FROM keyword WHERE rowid = ?", (row,))
+
+
+def matches(connection: Connection, expression: str, filters: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better.
+
+    A negative `limit` is none.
+    """
+    full = " AND ".join([*filters, _words(connection, expression)])
+    if connection.as_of is not None:
+        return retired_keywords.matches(connection, full, expression, f"{BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0", limit)
+    rows = connection.execute(
+        f"SELECT rowid, bm25(keyword, {BODY_WEIGHT}, {CONTEXT_WEIGHT}, 0.0) AS score FROM keyword"
+        " WHERE keyword MATCH ? ORDER BY score LIMIT ?",
+        (full, limit),
+    )
+    return [(int(row), -float(score)) for row, score in rows]
+
+
+def stems(connection: Connection, terms: Iterable[str]) -> dict[str, list[str]]:
+    """Return each term as the index holds it: cut into tokens and stemmed by the index's own tokenizer."""
+    return {term: connection.stems(term) for term in terms}
+
+
+def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]:
+    """Return in how many drawers each *stemmed* term occurs; a term that does not occur is absent."""
+    frequencies: dict[str, int] = {}
+    for term in terms:
+        for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
+            frequencies[term] = int(count)
+        if connection.as_of is not None:
+            retired_count = retired_keywords.document_frequency(connection, term)
+            frequencies.update({term: frequencies.get(term, 0) + retired_count} if retired_count else {})
+    return frequencies
+
+
+def holders(connection: Connection, term: str, sources: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (drawer row id, source) of those sources' live drawers that hold the word or phrase."""
+    match = _words(connection, term)
+    if connection.as_of is not None:
+        return retired_keywords.holders(connection, match, sources)
+    rows = connection.execute(
+        "SELECT drawer.id, drawer.source FROM keyword CROSS JOIN drawer ON drawer.id = keyword.rowid"
+        " WHERE keyword MATCH ? AND drawer.source IN (SELECT value FROM json_each(?))",
+        (match, json.dumps(list(sources))),
+    )
+    return [(int(row), int(source)) for row, source in rows]
+
+
+def indexed_rows(connection: Connection) -> int:
+    """Return how many drawers are indexed; as of a day, with those that are in the index of the past."""
+    live = int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
+    return live if connection.as_of is None else live + retired_keywords.indexed_rows(connection)
+
+
+def count_in_scope(connection: Connection, expression: str) -> int:
+    """Return how many drawers the filters of a MATCH expression let through; all that are indexed without one."""
+    if not expression:
+        return indexed_rows(connection)
+    return int(next(connection.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (expression,)))[0])
+
+
+def drawers_in_scope(connection: Connection, filters: Sequence[str]) -> list[int]:
+    """Return the row ids of the drawers that all filters let through, ascending; there must be a filter."""
+    if connection.as_of is not None:
+        return retired_keywords.drawers_in_scope(connection, " AND ".join(filters))
+    rows = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (" AND ".join(filters),))
+    return [int(row) for (row,) in rows]
+
+
+def check(connection: Connection) -> str:
+    """Return '' when the index is sound, else what SQLite found."""
+    import apsw
+
+    try:
+        connection.execute("INSERT INTO keyword(keyword) VALUES('integrity-check')")
+    except apsw.Error as error:
+        return str(error)
+    return ""
+
+
+def purge(connection: Connection) -> None:
+    """Merge the index into one piece: until then words of removed rows stay in it, though nothing finds them."""
+    connection.execute("INSERT INTO keyword(keyword) VALUES('optimize')")
+
+
+def clear(connection: Connection) -> None:
+    """Empty the index."""
+    connection.execute("INSERT INTO keyword(keyword) VALUES('delete-all')")
+
+
+def _words(connection: Connection, expression: str) -> str:
+    """Return a MATCH fragment that looks for the expression in the columns that hold words.
+
+    FTS5 takes a fifth longer to look at some columns than at all, so that it is told only if a word could be a token
+    of the scope.
+    """
+    if any(map(is_of_scope, connection.stems(expression))):
+        return f"{{body context}} : ({expression})"
+    return f"({expression})"
+
+
+def is_of_scope(stem: str) -> bool:
+    """Whether a stemmed word could be a token of the scope."""
+    return _SCOPE_TOKEN.fullmatch(stem) is not None
+
+
+def _any_of(tokens: Iterable[str]) -> str:
+    return "scope : (" + " OR ".join(f'"{token}"' for token in tokens) + ")"
+
+
+def _spoken_date(micros: int) -> str:
+    """Return a date the ways people ask for it; '' for the epoch, which stands for "not known"."""
+    if not micros:
+        return ""
+    moment = datetime.fromtimestamp(micros // 1_000_000, UTC)  # rounded up, the last moment of 9999 would be none
+    return f"{moment:%Y-%m-%d} {moment.day} {moment:%B} {moment.year} {moment:%A}"

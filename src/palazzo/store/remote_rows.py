@@ -1,0 +1,391 @@
+"""What the palace remembers of its remotes: where they are, what was seen there, what was brought, what stays here.
+
+sync_remote     a place that devices meet at
+sync_seen       the last segment of each device there that is here as well; of this device: that was written
+sync_chain      up to which link each device's chain is there
+sync_sent       what was there last of each record that may change: a keyed name of it, a hash of its bytes
+sync_withheld   items of which only the link went there, and why
+private_wing    wings of which nothing leaves
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from palazzo.model import Micros
+from palazzo.store import device_rows, place_rows
+from palazzo.store.database import Connection
+from palazzo.store.items import Link
+
+SealKind = Literal["", "passphrase", "key"]
+"""How the segments of a remote are sealed, if they are."""
+Kind = Literal["folder", "git"]
+"""What a remote is."""
+
+TABLES = (
+    "CREATE TABLE sync_remote(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,"
+    " kind TEXT NOT NULL, address TEXT NOT NULL, wings TEXT NOT NULL, sealing TEXT NOT NULL, secret TEXT NOT NULL,"
+    " automatic INTEGER NOT NULL, erasure INTEGER NOT NULL DEFAULT 0, pushed_at INTEGER, pulled_at INTEGER,"
+    " failure TEXT NOT NULL DEFAULT '', failed_at INTEGER)",
+    "CREATE TABLE sync_seen(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
+    " epoch INTEGER NOT NULL, n INTEGER NOT NULL, hash BLOB NOT NULL, at INTEGER NOT NULL,"
+    " PRIMARY KEY(remote, device)) WITHOUT ROWID",
+    "CREATE TABLE sync_chain(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
+    " seq INTEGER NOT NULL, PRIMARY KEY(remote, device)) WITHOUT ROWID",
+    "CREATE TABLE sync_sent(remote INTEGER NOT NULL REFERENCES sync_remote, record BLOB NOT NULL, hash BLOB NOT NULL,"
+    " PRIMARY KEY(remote, record)) WITHOUT ROWID",
+    "CREATE TABLE sync_withheld(remote INTEGER NOT NULL REFERENCES sync_remote, device BLOB NOT NULL,"
+    " seq INTEGER NOT NULL, why TEXT NOT NULL, PRIMARY KEY(remote, device, seq)) WITHOUT ROWID",
+    "CREATE TABLE private_wing(wing INTEGER PRIMARY KEY REFERENCES wing, at INTEGER NOT NULL)",
+)
+"""What `m013_exchange` creates of these. Never edited: what comes later is a migration of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRow:
+    """A remote as this palace knows it. `wings` are those that go there, all where there is none.
+
+    `secret` opens and seals what is there, if it is sealed; it is shown to nobody. `erasure` is the last erasure (row
+    id) that what stands there has heard of. `failure` is why the last attempt came to nothing, '' where it did not.
+    """
+
+    row: int
+    uid: bytes
+    name: str
+    kind: Kind
+    address: str
+    wings: tuple[str, ...]
+    sealing: SealKind
+    secret: str
+    automatic: bool
+    erasure: int
+    pushed_at: Micros | None
+    pulled_at: Micros | None
+    failure: str
+    failed_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class LastSegment:
+    """The last segment of a device that is here as well."""
+
+    epoch: int
+    n: int
+    hash: str
+    at: Micros
+
+
+_COLUMNS = (
+    "id, uid, name, kind, address, wings, sealing, secret, automatic, erasure, pushed_at, pulled_at, failure, failed_at"
+)
+
+
+# --- remotes -----------------------------------------------------------------------------------------------
+
+
+def remotes(connection: Connection) -> list[RemoteRow]:
+    """Return all remotes, the first one first."""
+    return [_remote(columns) for columns in connection.execute(f"SELECT {_COLUMNS} FROM sync_remote ORDER BY id")]
+
+
+def remote(connection: Connection, row: int) -> RemoteRow:
+    """Return the remote of that row id."""
+    return _remote(next(connection.execute(f"SELECT {_COLUMNS} FROM sync_remote WHERE id = ?", (row,))))
+
+
+def _remote(columns: tuple[object, ...]) -> RemoteRow:
+    row, uid, name, kind, address, wings, seal_kind, secret, automatic, *rest = columns
+    return RemoteRow(
+        row,  # type: ignore[arg-type]  # as the columns are declared
+        bytes(uid),  # type: ignore[call-overload]
+        str(name),
+        kind,  # type: ignore[arg-type]
+        str(address),
+        tuple(json.loads(str(wings))),
+        seal_kind,  # type: ignore[arg-type]
+        str(secret),
+        bool(automatic),
+        *rest,  # type: ignore[arg-type]
+    )
+
+
+def add_remote(
+    connection: Connection,
+    uid: bytes,
+    name: str,
+    kind: Kind,
+    address: str,
+    wings: Iterable[str],
+    seal_kind: SealKind,
+    secret: str,
+    automatic: bool,
+) -> int:
+    """Remember a remote; return its row id."""
+    (row,) = next(
+        connection.execute(
+            "INSERT INTO sync_remote(uid, name, kind, address, wings, sealing, secret, automatic)"
+            " VALUES(?,?,?,?,?,?,?,?) RETURNING id",
+            (uid, name, kind, address, json.dumps([*wings]), seal_kind, secret, int(automatic)),
+        )
+    )
+    return int(row)
+
+
+def change_remote(
+    connection: Connection,
+    row: int,
+    kind: Kind,
+    address: str,
+    wings: Iterable[str],
+    seal_kind: SealKind,
+    secret: str,
+    automatic: bool,
+) -> None:
+    """Give a remote another address, another filter, another key, or another wish."""
+    connection.execute(
+        "UPDATE sync_remote SET kind = ?, address = ?, wings = ?, sealing = ?, secret = ?, automatic = ? WHERE id = ?",
+        (kind, address, json.dumps([*wings]), seal_kind, secret, int(automatic), row),
+    )
+
+
+def drop_remote(connection: Connection, row: int) -> None:
+    """Forget a remote and all that was known of it."""
+    begin_anew(connection, row)
+    device_rows.forget_claims(connection, row)
+    connection.execute("DELETE FROM sync_remote WHERE id = ?", (row,))
+
+
+def note_pushed(connection: Connection, row: int, at: Micros) -> None:
+    """Note that all that was to go there went there."""
+    connection.execute("UPDATE sync_remote SET pushed_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
+
+
+def note_pulled(connection: Connection, row: int, at: Micros) -> None:
+    """Note that all that was there was read."""
+    connection.execute("UPDATE sync_remote SET pulled_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
+
+
+def note_failure(connection: Connection, row: int, why: str, at: Micros) -> None:
+    """Note why an attempt that nobody watched came to nothing."""
+    connection.execute("UPDATE sync_remote SET failure = ?, failed_at = ? WHERE id = ?", (why, at, row))
+
+
+def note_erasure(connection: Connection, row: int, erasure: int) -> None:
+    """Note that what stands there has heard of all erasures up to that row id."""
+    connection.execute("UPDATE sync_remote SET erasure = ? WHERE id = ?", (erasure, row))
+
+
+# --- what is there -----------------------------------------------------------------------------------------
+
+
+def read_last_segments(connection: Connection, row: int) -> dict[bytes, LastSegment]:
+    """Return by device the last segment of each that is here as well."""
+    rows = connection.execute("SELECT device, epoch, n, hash, at FROM sync_seen WHERE remote = ?", (row,))
+    return {
+        bytes(uid): LastSegment(int(epoch), int(n), bytes(code).hex(), Micros(at)) for uid, epoch, n, code, at in rows
+    }
+
+
+def note_seen(connection: Connection, row: int, device: bytes, segment: LastSegment) -> None:
+    """Note a device's last segment."""
+    connection.execute(
+        "INSERT OR REPLACE INTO sync_seen(remote, device, epoch, n, hash, at) VALUES(?,?,?,?,?,?)",
+        (row, device, segment.epoch, segment.n, bytes.fromhex(segment.hash), segment.at),
+    )
+
+
+def chains(connection: Connection, row: int) -> dict[bytes, int]:
+    """Return by device up to which link its chain is there."""
+    rows = connection.execute("SELECT device, seq FROM sync_chain WHERE remote = ?", (row,))
+    return {bytes(uid): int(seq) for uid, seq in rows}
+
+
+def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -> None:
+    """Note up to which link chains are there; one that was there further stays."""
+    connection.executemany(
+        "INSERT INTO sync_chain(remote, device, seq) VALUES(?,?,?)"
+        " ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)",
+        ((row, device, seq) for device, seq in chains.items()),
+    )
+
+
+def read_record_hashes(connection: Connection, row: int) -> dict[bytes, bytes]:
+    """Return by a record's name the hash of the bytes in which it is there."""
+    rows = connection.execute("SELECT record, hash FROM sync_sent WHERE remote = ?", (row,))
+    return {bytes(name): bytes(code) for name, code in rows}
+
+
+def note_sent(connection: Connection, row: int, hashes: Iterable[tuple[bytes, bytes]]) -> None:
+    """Note (record, hash) of what is there now."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO sync_sent(remote, record, hash) VALUES(?,?,?)",
+        ((row, name, code) for name, code in hashes),
+    )
+
+
+def forget_sent(connection: Connection, row: int) -> None:
+    """Forget what is there of this palace's, and what stays here: all of it is told anew."""
+    for table in ("sync_sent", "sync_withheld"):
+        connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
+
+
+def begin_anew(connection: Connection, row: int) -> None:
+    """Forget all that was known of what is there."""
+    for table in ("sync_seen", "sync_chain", "sync_sent", "sync_withheld"):
+        connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
+
+
+def forget_device(connection: Connection, row: int, device: bytes) -> None:
+    """Forget a device's last segment."""
+    connection.execute("DELETE FROM sync_seen WHERE remote = ? AND device = ?", (row, device))
+
+
+def devices(connection: Connection) -> list[tuple[int, bytes, str]]:
+    """Return (row id, id, name) of every device that is known, this one first."""
+    rows = connection.execute("SELECT id, uid, name FROM device ORDER BY id")
+    return [(int(row), bytes(uid), str(name or "")) for row, uid, name in rows]
+
+
+def links_beyond(connection: Connection, device: int, seq: int, extra_seqs: Iterable[int]) -> Iterator[Link]:
+    """Yield a device's links behind that number, and those besides; in their order."""
+    rows = connection.execute(
+        "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ?1"
+        " AND (seq > ?2 OR seq IN (SELECT value FROM json_each(?3))) ORDER BY seq",
+        (device, seq, json.dumps([*extra_seqs])),
+    )
+    for number, uid, digest, link_hash, absent in rows:
+        yield Link(int(number), bytes(uid), bytes(digest), bytes(link_hash), absent)
+
+
+def become_another(connection: Connection, uid: bytes, at: Micros) -> int:
+    """Let this palace be another device from here on; return the row id of the one that it was."""
+    former, name, created = next(connection.execute("SELECT uid, name, created_at FROM device WHERE id = 1"))
+    connection.execute("UPDATE device SET uid = ?, created_at = ? WHERE id = 1", (uid, at))
+    rows = connection.execute(
+        "INSERT INTO device(uid, name, created_at) VALUES(?, ?, ?) RETURNING id", (former, name, created)
+    )
+    return int(next(rows)[0])
+
+
+def links_of_own(connection: Connection) -> dict[int, bytes]:
+    """Return the hashes of this device's links, by number."""
+    return {int(seq): bytes(code) for seq, code in connection.execute("SELECT seq, hash FROM link WHERE device = 1")}
+
+
+# --- what stays here ---------------------------------------------------------------------------------------
+
+
+def withheld(connection: Connection, row: int) -> dict[tuple[bytes, int], str]:
+    """Return by (device, number of the link) why the item did not go there."""
+    rows = connection.execute("SELECT device, seq, why FROM sync_withheld WHERE remote = ?", (row,))
+    return {(bytes(device), int(seq)): str(why) for device, seq, why in rows}
+
+
+def withheld_items(connection: Connection, row: int) -> list[tuple[bytes, str]]:
+    """Return (item, why) of which only the link went there, by reason."""
+    rows = connection.execute(
+        "SELECT DISTINCT link.item_uid, w.why FROM sync_withheld w JOIN device ON device.uid = w.device"
+        " JOIN link ON link.device = device.id AND link.seq = w.seq WHERE w.remote = ? ORDER BY w.why, link.item_uid",
+        (row,),
+    )
+    return [(bytes(item), str(why)) for item, why in rows]
+
+
+def has_left(connection: Connection, wing: int) -> bool:
+    """Whether any item of a wing went to a remote."""
+    rows = connection.execute(
+        "SELECT 1 FROM room JOIN item ON item.room = room.id JOIN link ON link.item_uid = item.uid"
+        " JOIN device ON device.id = link.device JOIN sync_chain c ON c.device = device.uid AND c.seq >= link.seq"
+        " WHERE room.wing = ?1 AND NOT EXISTS (SELECT 1 FROM sync_withheld w WHERE w.remote = c.remote"
+        " AND w.device = device.uid AND w.seq = link.seq) LIMIT 1",
+        (wing,),
+    )
+    return any(True for _ in rows)
+
+
+def note_withheld(connection: Connection, row: int, items: Mapping[tuple[bytes, int], str]) -> None:
+    """Note of which items only the link went there."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO sync_withheld(remote, device, seq, why) VALUES(?,?,?,?)",
+        ((row, device, seq, why) for (device, seq), why in items.items()),
+    )
+
+
+def forget_withheld(connection: Connection, row: int, items: Iterable[tuple[bytes, int]]) -> None:
+    """Note that these items went there after all."""
+    connection.executemany(
+        "DELETE FROM sync_withheld WHERE remote = ? AND device = ? AND seq = ?",
+        ((row, device, seq) for device, seq in items),
+    )
+
+
+def private_wings(connection: Connection) -> set[int]:
+    """Return the wings (row ids) of which nothing leaves."""
+    return {int(wing) for (wing,) in connection.execute("SELECT wing FROM private_wing")}
+
+
+def make_private(connection: Connection, wing: int, at: Micros) -> None:
+    """Let nothing of a wing leave any more."""
+    connection.execute("INSERT OR IGNORE INTO private_wing(wing, at) VALUES(?,?)", (wing, at))
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateWing:
+    """A wing of which nothing leaves: what it was last called itself, and the wing (a row id) that it is part of."""
+
+    row: int
+    uid: bytes
+    name: str
+    part_of: int | None
+
+
+def listed_private(connection: Connection) -> list[PrivateWing]:
+    """Return the wings of which nothing leaves, also those that are part of another, by name."""
+    rows = connection.execute(
+        "SELECT id, uid, CASE WHEN merged_into IS NULL THEN name ELSE coalesce((SELECT a.name FROM arrangement a"
+        " WHERE a.wing = wing.id AND a.kind = 'name' AND a.retired_at IS NULL ORDER BY a.recorded_at DESC, a.uid DESC"
+        " LIMIT 1), first_name) END AS own, merged_into FROM wing WHERE id IN (SELECT wing FROM private_wing)"
+        " ORDER BY own, uid"
+    )
+    return [PrivateWing(int(row), bytes(uid), str(name), into) for row, uid, name, into in rows]
+
+
+def private_ids(connection: Connection) -> list[tuple[bytes, str]]:
+    """Return the wings (id, name) of which nothing leaves."""
+    return [(wing.uid, wing.name) for wing in listed_private(connection)]
+
+
+def keep_private(connection: Connection, wings: Iterable[tuple[bytes, str]], at: Micros) -> None:
+    """Let nothing of these wings (id, name) leave, also where the palace does not have them yet."""
+    for uid, name in wings:
+        rows = connection.execute("SELECT id FROM wing WHERE uid = ?", (uid,))
+        row = next((int(own) for (own,) in rows), None)
+        make_private(connection, place_rows.wing_id(connection, name) if row is None else row, at)
+
+
+def make_public(connection: Connection, wing: int) -> None:
+    """Let a wing leave again."""
+    connection.execute("DELETE FROM private_wing WHERE wing = ?", (wing,))
+
+
+def private_rooms(connection: Connection) -> set[int]:
+    """Return the rooms of private wings: those that stand in one now, that began in one, or that ever were moved there.
+
+    A private wing that was merged into another, or whose rooms were moved, keeps to itself what was said there. So does
+    a room that was a part of such a room. As long as a private wing is part of another, so does all of that: its name
+    leads there, and nobody can tell what was said since by which name.
+    """
+    rows = connection.execute(
+        "WITH RECURSIVE named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing),"
+        " hidden(wing) AS (SELECT wing FROM private_wing UNION SELECT id FROM wing WHERE name IN named),"
+        " own(room) AS ("
+        "  SELECT id FROM room WHERE wing IN hidden OR first_wing IN (SELECT wing FROM private_wing)"
+        "  UNION SELECT room FROM arrangement WHERE kind = 'move' AND target IN (SELECT wing FROM private_wing)"
+        "  UNION SELECT a.room FROM arrangement a JOIN own ON own.room = a.target"
+        "   WHERE a.kind = 'merge' AND a.room IS NOT NULL)"
+        " SELECT room FROM own"
+    )
+    return {int(row) for (row,) in rows}

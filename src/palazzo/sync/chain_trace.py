@@ -1,0 +1,33 @@
+"""What a device has told of its chain on a remote, whoever asks."""
+
+from __future__ import annotations
+
+from palazzo.sync import segments
+from palazzo.sync.record_lines import from_line
+from palazzo.sync.record_types import Link
+from palazzo.sync.remotes import Remote
+from palazzo.sync.segments import Cipher
+
+_LINK = b'{"kind":"link"'
+
+
+def links_told(
+    transport: Remote, palace: str, device: bytes, cipher: Cipher | None, key: bytes = b""
+) -> dict[int, bytes]:
+    """Return the hashes of the links that a device has told of its own chain, by number; `key` is the palace's."""
+    uid = device.hex()
+    remote_state = transport.look()
+    head = remote_state.heads.get(uid)
+    hashes: dict[int, bytes] = {}
+    if head is None:
+        return hashes
+    segment_contents = segments.follow(
+        lambda name: transport.read(uid, name), remote_state.names.get(uid, ()), head, None, palace, cipher, key
+    )
+    for segment in segment_contents:
+        for line in segment.lines:
+            if line.startswith(_LINK):
+                record = from_line(line)
+                if isinstance(record, Link) and record.device == uid:
+                    hashes[record.seq] = record.hash
+    return hashes

@@ -1,0 +1,322 @@
+"""Merging: what another palace holds becomes a part of this one.
+
+    records ──guard──> as this palace keeps words ──join──> one of each id ──settle──> what follows from all of them
+
+The result depends on which records there are, never on the order in which they came, nor on how often. What was
+recorded stays as it was recorded; of one id that two tell otherwise a rule keeps one that knows nothing of who came
+first (`archive/incoming_storage` for items, `merging_places`, `merging_deeds`, `merging_facts` for the rest).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from palazzo.archive.incoming_items import Authority
+from palazzo.archive.incoming_storage import ArrivalBatch
+from palazzo.archive.ingest_guard import Guard
+from palazzo.index.consumer import follow
+from palazzo.index.cutter import Cutter, recut_document
+from palazzo.knowledge import conflict_detection
+from palazzo.model import Micros, Trust
+from palazzo.store import arrangements, unfinished_imports
+from palazzo.store.database import Connection, Database
+from palazzo.store.unfinished_imports import Import
+from palazzo.sync import foreign_records, merge_acts, merge_facts, merge_items, merge_places, record_lines
+from palazzo.sync.merge_state import ImportChange, Missing, Outcome, Report, Work
+from palazzo.sync.record_types import (
+    Act,
+    Arrangement,
+    Conflict,
+    Device,
+    Entity,
+    EntityLink,
+    Erasure,
+    Fact,
+    FactVersion,
+    Group,
+    Header,
+    Item,
+    Link,
+    Member,
+    PredicateRule,
+    Project,
+    Record,
+    Repetition,
+    Revision,
+    Room,
+    Source,
+    State,
+    Task,
+    Tunnel,
+    UnwantedFact,
+    Wing,
+)
+
+__all__ = ["OWN_DEVICE", "Origin", "Progress", "Report", "merge", "merge_into"]
+
+Progress = Callable[[int], None]
+"""Told how many records have been merged."""
+RECORDS_AT_ONCE, CHARACTERS_AT_ONCE = 250, 512 * 1024
+"""What one transaction merges at most, but for a single longer record: others may write in between."""
+
+_MERGE: dict[type, Callable[[Work, Any], Outcome]] = {
+    Device: merge_places.merge_device,
+    Wing: merge_places.merge_wing,
+    Room: merge_places.merge_room,
+    Project: merge_places.merge_project,
+    Source: merge_places.merge_source,
+    Repetition: merge_items.merge_repetition,
+    Revision: merge_items.merge_revision,
+    Link: merge_items.merge_link,
+    Group: merge_acts.merge_group,
+    Act: merge_acts.merge_act,
+    Task: merge_acts.merge_task,
+    State: merge_acts.merge_state,
+    Entity: merge_facts.merge_entity,
+    EntityLink: merge_facts.merge_entity_link,
+    PredicateRule: merge_facts.merge_predicate_rule,
+    Fact: merge_facts.merge_fact,
+    FactVersion: merge_facts.merge_fact_version,
+    Conflict: merge_facts.merge_conflict,
+    Arrangement: merge_places.merge_arrangement,
+    Tunnel: merge_places.merge_tunnel,
+    Erasure: merge_items.merge_erasure,
+    UnwantedFact: merge_facts.merge_unwanted_fact,
+    Member: merge_acts.merge_member,
+}
+_ORDER = {
+    kind: n
+    for n, kind in enumerate(
+        [Erasure, *(record_class for record_class in record_lines.KINDS.values() if record_class is not Erasure)]
+    )
+}
+"""What erasures tell is known before any words come in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who vouches for the records that are merged; those of another person get no more than `trust`."""
+
+    authority: Authority
+    trust: Trust = "user"
+
+    def limit(self, record: Record) -> Record:
+        """Return a record as this origin may state it."""
+        return foreign_records.limit_record(record, self.trust) if self.authority == "other" else record
+
+
+OWN_DEVICE = Origin("device")
+
+
+class _TakeBack(Exception):
+    """Ends a merge that only was to tell what it would do."""
+
+
+def merge(
+    database: Database,
+    records: Iterable[Record],
+    clock: Callable[[], Micros],
+    *,
+    progress: Progress | None = None,
+    dry_run: bool = False,
+    vouch: bool = False,
+    import_record: Import | None = None,
+    origin: Origin = OWN_DEVICE,
+    change: ImportChange | None = None,
+) -> Report:
+    """Merge records into a palace, in the order in which they come, in transactions of bounded size.
+
+    The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
+    nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
+    The palace records that a file is being `imported`, until all of it is here. New records go into `change`.
+    """
+    on_progress = progress or (lambda done: None)
+    records = map(origin.limit, records)
+    if not dry_run:
+        return _merge(database, records, clock, on_progress, vouch, import_record, origin.authority, change)
+    reports: list[Report] = []
+    with contextlib.suppress(_TakeBack), database.transaction() as connection:
+        guard = Guard.at(connection, database.redacts)
+        reports.append(_merge_within(connection, records, guard, clock(), on_progress, origin.authority))
+        raise _TakeBack
+    return reports[0]
+
+
+def merge_into(connection: Connection, records: Sequence[Record], guard: Guard, now: Micros, report: Report) -> None:
+    """Merge a batch of records in the caller's transaction, whatever their order.
+
+    What refers to something that neither is here nor among them is left out and counted as missing.
+    """
+    known_rows: dict[tuple[str, str], int] = {}
+    later = _merge_batch(Work(connection, guard, now, report, known_rows), records, None)
+    _finish(Work(connection, guard, now, report, known_rows), later)
+
+
+def _merge(
+    database: Database,
+    records: Iterable[Record],
+    clock: Callable[[], Micros],
+    on_progress: Progress,
+    vouch: bool,
+    import_record: Import | None,
+    authority: Authority,
+    change: ImportChange | None,
+) -> Report:
+    report, count = Report(), 0
+    known_rows: dict[tuple[str, str], int] = {}
+    later: list[Record] = []
+    for batch in _batches(records):
+        guard = Guard.of(database)
+        arrival_batch = _prepare_items(database, batch, guard)
+        with database.transaction() as connection:
+            if import_record is not None and not count:
+                unfinished_imports.begin(connection, import_record)
+            work = Work(connection, guard, clock(), report, known_rows, authority, change)
+            later += _merge_batch(work, batch, arrival_batch)
+        database.step()
+        count += len(batch)
+        on_progress(count)
+    with database.transaction() as connection:
+        guard = Guard.at(connection, database.redacts)
+        _finish(Work(connection, guard, clock(), report, known_rows, authority, change), later)
+        if vouch:
+            merge_items.link_unlinked(connection)
+        if import_record is not None:
+            unfinished_imports.end(connection, import_record)
+    return report
+
+
+def _merge_within(
+    connection: Connection,
+    records: Iterable[Record],
+    guard: Guard,
+    at: Micros,
+    on_progress: Progress,
+    authority: Authority,
+) -> Report:
+    report, count = Report(), 0
+    known_rows: dict[tuple[str, str], int] = {}
+    later: list[Record] = []
+    for batch in _batches(records):
+        later += _merge_batch(Work(connection, guard, at, report, known_rows, authority), batch, None)
+        count += len(batch)
+        on_progress(count)
+    _finish(Work(connection, guard, at, report, known_rows, authority), later)
+    return report
+
+
+def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        own = _size(record)
+        if batch and (len(batch) >= RECORDS_AT_ONCE or size + own > CHARACTERS_AT_ONCE):
+            yield batch
+            batch, size = [], 0
+        batch.append(record)
+        size += own
+    if batch:
+        yield batch
+
+
+def _size(record: Record) -> int:
+    return len(record.text) + len(record.raw or b"") if isinstance(record, Item) else 100
+
+
+def _prepare_items(database: Database, batch: Sequence[Record], guard: Guard) -> ArrivalBatch | None:
+    came = [record for record in batch if isinstance(record, Item)]
+    if not came or any(isinstance(record, Erasure) for record in batch):
+        return None
+    with database.snapshot() as connection:
+        return merge_items.prepare(came, guard, connection)
+
+
+def _merge_batch(work: Work, records: Sequence[Record], arrival_batch: ArrivalBatch | None) -> list[Record]:
+    """Merge records by kind; return those that refer to what is not here."""
+    later: list[Record] = []
+    if work.authority == "other" and not work.is_ending:  # an erasure is limited to the items that come with it
+        later = [record for record in records if isinstance(record, Erasure)]
+        records = [record for record in records if not isinstance(record, Erasure)]
+    sorted_records = sorted(records, key=lambda one: _ORDER[type(one)])
+    for cls, group in groupby(sorted_records, key=type):
+        if cls is Header:
+            continue
+        came = list(group)
+        if cls is Item:
+            later += merge_items.merge_items(work, came, arrival_batch)  # type: ignore[arg-type]
+        else:
+            later += _merge_each(work, came, _MERGE[cls])
+    settle(work)
+    return later
+
+
+def _merge_each(work: Work, came: Sequence[Record], merge_one: Callable[[Work, Any], Outcome]) -> list[Record]:
+    later = []
+    for record in came:
+        try:
+            _merge_record(work, record, merge_one)
+        except Missing:
+            later.append(record)
+    return later
+
+
+def _merge_record(work: Work, record: Record, merge_one: Callable[[Work, Any], Outcome]) -> None:
+    kind = record_lines.kind_of(record)
+    if work.authority == "other":
+        _merge_foreign(work, record, kind, merge_one)
+        return
+    outcome = merge_one(work, record)
+    work.report.note(kind, outcome)
+    if outcome == "added":
+        foreign_records.note_change(work, record)
+    if work.authority == "owner":
+        foreign_records.note_vouched(work, record)
+
+
+def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[Work, Any], Outcome]) -> None:
+    """Merge a record of another person if it may come in; report it otherwise."""
+    if isinstance(record, Erasure):
+        record = foreign_records.limit_erasure(work, record)
+    verdict = foreign_records.judge(work, record)
+    if verdict == "refused":
+        work.report.refusals[kind] += 1
+    elif verdict == "there":
+        work.report.note(kind, "same")
+    elif verdict == "take":
+        outcome = merge_one(work, record)
+        work.report.note(kind, outcome)
+        if outcome == "added":
+            foreign_records.note_added(work, record)
+            foreign_records.note_change(work, record)
+
+
+def settle(work: Work) -> None:
+    """Let what follows from a batch follow: names of wings and rooms, versions of documents that are over."""
+    if work.arranged:
+        arrangements.settle(work.connection)
+    if work.documents:
+        follow(work.connection, Cutter())
+        for source in work.documents:
+            recut_document(work.connection, source, whole=True)
+
+
+def _finish(work: Work, later: list[Record]) -> None:
+    """Merge what came before what it refers to, which may be a conflict that is found only now."""
+    work.is_ending = True
+    later = _retry_records(work, later)
+    work.report.conflicts += conflict_detection.find_everywhere(work.connection)
+    for record in _retry_records(work, later):
+        work.report.missing[record_lines.kind_of(record)] += 1
+
+
+def _retry_records(work: Work, later: list[Record]) -> list[Record]:
+    while later:
+        remainder = _merge_batch(work, later, None)
+        if len(remainder) == len(later):
+            break
+        later = remainder
+    return later

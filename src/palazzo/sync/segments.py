@@ -1,0 +1,450 @@
+"""Segments: what a device tells the others, in files that are only ever added.
+
+    devices/<device>/head                               JSON: how far the device has come (`Head`)
+    devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
+
+A segment is compressed (zstd). Behind that stand the device's card (`sync/device_cards`) with its signature, and a
+keyed hash that proves that a device of the palace wrote it (`sync/authenticity`). All of it may be sealed
+(`sync/encryption`). Its first line is JSON and says which segment this is and which was before it
+(`Header`); lines of records follow, which this module does not interpret. The name holds the hash of the file's bytes,
+and the header that of the segment before: whoever knows the head knows every byte before it. A new *epoch* tells all
+anew, from number 1 on, so that what an erase took out of the older one can be removed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from typing import Any, Protocol, Self, TypeVar
+
+import zstandard
+
+from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
+from palazzo.model import Micros
+from palazzo.sync import segment_frames
+from palazzo.sync.device_cards import Card, Signer
+
+VERSION = 1
+FULL = 2 * 1024 * 1024
+"""Bytes of lines after which a segment is full; a longer line stands in one by itself."""
+LONGEST_LINE = 256 * 1024 * 1024
+"""Bytes of a line, as `wire` reads them. `fits` asks; what does not has to stay."""
+LARGEST = LONGEST_LINE + 1024 * 1024
+"""Bytes that a segment may have when it is opened, and when it is closed: what says it has more is not read."""
+LARGEST_HEAD = 64 * 1024
+_LEVEL = 3
+_WINDOW = 128 * 1024 * 1024
+_MOST = 10**12
+"""No epoch, number or device's clock (in micros: the year 33,658) is as great as a million times this."""
+
+_STAYS_SO = "If it stays so, 'palazzo sync init ADDRESS --again' and a push on that device tell all anew."
+
+_NAME = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})-([0-9a-f]{40})\.seg")
+_DEVICE = re.compile(r"[0-9a-f]{32}")
+_HASH = re.compile(r"[0-9a-f]{40}")
+
+
+Fetch = Callable[["SegmentName"], bytes]
+"""Gives a segment's bytes."""
+
+
+class Cipher(Protocol):
+    """Closes bytes for those who have the key. `open` raises WrongKey."""
+
+    def seal(self, content: bytes) -> bytes:
+        """Return `content`, sealed."""
+        ...
+
+    def open(self, ciphertext: bytes) -> bytes:
+        """Return what was sealed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SegmentName:
+    """Which segment of a device: its epoch, its number in it (from 1), and the hash of its bytes (40 hex digits)."""
+
+    epoch: int
+    n: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.epoch}-{self.n}-{self.hash}.seg"
+
+    @classmethod
+    def parse(cls, name: str) -> Self | None:
+        """Read a file's name; None for any other file, such as a half-written one or a copy made in a conflict."""
+        match = _NAME.fullmatch(name)
+        return cls(int(match[1]), int(match[2]), match[3]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a segment. `previous` is the hash of the one before it in its epoch, "" for the first."""
+
+    palace: str
+    device: str
+    epoch: int
+    n: int
+    previous: str
+    clock: Micros
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment as it lies on a remote."""
+
+    header: Header
+    name: SegmentName
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentContent:
+    """A segment that was read: lines without their newline.
+
+    `card` is the device's card, proven by the signature of the key in it; None if the segment is not signed.
+    """
+
+    header: Header
+    name: SegmentName
+    lines: tuple[bytes, ...]
+    card: Card | None = None
+
+
+class Judge(Protocol):
+    """Decides whether segments come from a device that may write."""
+
+    def is_proven(self, segment: SegmentContent) -> bool:
+        """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a device has come: its last segment, and when that was written, by the device's clock.
+
+    `called` is what people call the device, in the clear: leave it empty where segments are sealed.
+    """
+
+    device: str
+    epoch: int
+    n: int
+    hash: str
+    at: Micros
+    called: str = ""
+    version: int = VERSION
+
+    @property
+    def name(self) -> SegmentName:
+        """The last segment."""
+        return SegmentName(self.epoch, self.n, self.hash)
+
+    @classmethod
+    def of(cls, segment: Segment, device_name: str = "") -> Self:
+        """Return the head of a device whose last segment this is."""
+        header = segment.header
+        display_name = "".join(letter for letter in device_name if letter.isprintable())[:100]
+        return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, display_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Whose segments are written, and where they go on: behind `last`, or, without it, with a new epoch's first."""
+
+    palace: str
+    device: str
+    last: SegmentName | None
+    epoch: int = 1
+
+    @classmethod
+    def continue_from(cls, palace: str, device: str, head: Head | None, *, is_new_epoch: bool = False) -> Self:
+        """Return where a device goes on that has come to `head`; `anew` begins the next epoch."""
+        if head is None:
+            return cls(palace, device, None)
+        return cls(palace, device, None, head.epoch + 1) if is_new_epoch else cls(palace, device, head.name, head.epoch)
+
+
+def digest(content: bytes) -> str:
+    """Return the hash by which a segment is known."""
+    return blake2b(content, digest_size=20).hexdigest()
+
+
+def fits(line: bytes) -> bool:
+    """Whether a line may stand in a segment: it is one, and no longer than a reader takes."""
+    return len(line) <= LONGEST_LINE and b"\n" not in line
+
+
+def write(
+    lines: Iterable[bytes],
+    series: Series,
+    clock: Callable[[], Micros],
+    cipher: Cipher | None = None,
+    key: bytes = b"",
+    signer: Signer | None = None,
+    at_least_one: bool = False,
+) -> Iterator[Segment]:
+    """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
+
+    With the palace's `key` each ends with a proof, and with a `signer` it is signed. A new epoch has at least one
+    segment, also of no lines. Raises ValueError for a line that no reader would take.
+    """
+    last = series.last
+    packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    for batch in _fill_segments(lines, at_least_one=at_least_one or last is None):
+        epoch, n = (last.epoch, last.n + 1) if last else (series.epoch, 1)
+        header = Header(series.palace, series.device, epoch, n, last.hash if last else "", clock())
+        content = packer.compress(b"\n".join([_dump(header), *batch]) + b"\n")
+        if signer is not None:
+            content += segment_frames.signed_card(content, signer)
+        if key:
+            content += segment_frames.proof_frame(content, key)
+        if cipher is not None:
+            content = cipher.seal(content)
+        last = SegmentName(epoch, n, digest(content))
+        yield Segment(header, last, content)
+
+
+def read(
+    content: bytes,
+    name: SegmentName,
+    device: str,
+    palace: str,
+    cipher: Cipher | None = None,
+    key: bytes = b"",
+) -> SegmentContent:
+    """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed.
+
+    With the palace's `key`, SegmentUnreadable also where it has no valid proof that a device of the palace wrote it.
+    """
+    if digest(content) != name.hash:
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
+            f"wait until it is copied and pull again. {_STAYS_SO}"
+        )
+    frames = content if cipher is None else cipher.open(content)
+    if key and not segment_frames.has_proof(frames, key):
+        raise SegmentRefused(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
+            " it; nothing of it was taken in. If an older Palazzo wrote it, update that device and run there "
+            "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
+        )
+    card = segment_frames.read_card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
+    header_line, *lines = _decompress_segment(frames, name, device).removesuffix(b"\n").split(b"\n")
+    header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
+    if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} was made as another one and put in its place; "
+            "nothing of it was taken in."
+        )
+    if header.palace != palace:
+        raise SegmentUnreadable(
+            f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, and this is {palace[:8]}); "
+            "use a remote of its own for each palace."
+        )
+    return SegmentContent(header, name, tuple(lines), card)
+
+
+def unread(names: Iterable[SegmentName], head: Head, last_read: SegmentName | None) -> list[SegmentName | None]:
+    """Return which of a device's segments are new to who has read as far as `seen`, in order.
+
+    None stands for one that is not there, or of which several claim to be it: `follow` then asks the one behind it.
+    Raises RemoteRewritten where what was seen is no longer behind the head.
+    """
+    first = 1
+    if last_read is not None:
+        if (head.epoch, head.n) < (last_read.epoch, last_read.n):
+            raise RemoteRewritten(_rewritten(head.device, "went back"))
+        if (head.epoch, head.n) == (last_read.epoch, last_read.n) and head.hash != last_read.hash:
+            raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+        if head.epoch == last_read.epoch:
+            first = last_read.n + 1
+    claims: dict[int, list[SegmentName]] = {}
+    for name in names:
+        if name.epoch == head.epoch and first <= name.n < head.n:
+            claims.setdefault(name.n, []).append(name)
+    between = [claims.get(n, []) for n in range(first, head.n)]
+    segment_names: list[SegmentName | None] = [
+        candidates[0] if len(candidates) == 1 else None for candidates in between
+    ]
+    return [*segment_names, head.name] if head.n >= first else segment_names
+
+
+def follow(
+    fetch: Fetch,
+    names: Sequence[SegmentName],
+    head: Head,
+    last_read: SegmentName | None,
+    palace: str,
+    cipher: Cipher | None = None,
+    key: bytes = b"",
+    judge: Judge | None = None,
+) -> Iterator[SegmentContent]:
+    """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
+
+    The `judge` says of each whether its device wrote it. One without a signature is proven by a later one with it,
+    which names by its hash what stands before it.
+
+    `fetch` gives the bytes of one, `names` are those that are there. What is yielded holds whatever comes later.
+    Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
+    """
+    unread_names = unread(names, head, last_read)
+    for at in range(len(unread_names) - 2, -1, -1):  # of those that claim one number it is the one that the next names
+        next_name = unread_names[at + 1]
+        if unread_names[at] is None and next_name is not None:
+            previous = read(fetch(next_name), next_name, head.device, palace, cipher, key).header.previous
+            claimed_name = SegmentName(next_name.epoch, next_name.n - 1, previous)
+            unread_names[at] = claimed_name if claimed_name in names else None
+    previous_name = last_read if last_read is not None and last_read.epoch == head.epoch else None
+
+    def open_segment(name: SegmentName) -> SegmentContent:
+        return read(fetch(name), name, head.device, palace, cipher, key)
+
+    proven_to = 0
+    for number, name in enumerate(unread_names, head.n - len(unread_names) + 1):
+        if name is None:
+            raise SegmentUnreadable(
+                f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
+                f"wait until it is copied and pull again. {_STAYS_SO}"
+            )
+        segment = open_segment(name)
+        if segment.header.previous != (previous_name.hash if previous_name else ""):
+            raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+        if judge is not None and not judge.is_proven(segment) and number > proven_to:
+            proven_to = _proven_to(unread_names[number - 1 - (head.n - len(unread_names)) :], open_segment, judge)
+        yield segment
+        previous_name = name
+
+
+def _proven_to(
+    names: Sequence[SegmentName | None], open_segment: Callable[[SegmentName], SegmentContent], judge: Judge
+) -> int:
+    """Return the number of the first signed segment that leads back to the first of these; SegmentRefused if none."""
+    first = names[0]
+    assert first is not None  # noqa: S101 - it was read
+    previous = first.hash
+    for name in names[1:]:
+        if name is None:
+            break
+        later = open_segment(name)
+        if later.header.previous != previous:
+            break
+        if judge.is_proven(later):
+            return name.n
+        previous = name.hash
+    raise SegmentRefused(
+        f"Segment {first.epoch}-{first.n} is not signed, though its device has signed others; nothing of it was "
+        "taken in. Update Palazzo on that device, and push there."
+    )
+
+
+def dump_head(head: Head) -> bytes:
+    """Return what the file `head` holds."""
+    return _dump(head) + b"\n"
+
+
+def load_head(content: bytes, device: str) -> Head:
+    """Read the file `head` in the directory of `device`; SegmentUnreadable for what is none."""
+    label = f"the head of device {device[:8]}"
+    if len(content) > LARGEST_HEAD:
+        raise SegmentUnreadable(f"{label.capitalize()} is damaged: it is too long. That device's next push mends it.")
+    head = _load(content, Head, label)
+    if head.device != device:
+        raise SegmentUnreadable(f"{label.capitalize()} is of another device ({head.device[:8]}); it was left alone.")
+    return head
+
+
+def is_device(name: str) -> bool:
+    """Whether a directory's name is a device's id."""
+    return _DEVICE.fullmatch(name) is not None
+
+
+def _rewritten(device: str, reason: str) -> str:
+    return (
+        f"The remote was rewritten: what device {device[:8]} told there {reason}, so nothing more of it is taken in; "
+        "if somebody restored it on purpose, 'palazzo sync init ADDRESS --again' reads it anew."
+    )
+
+
+def _fill_segments(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    size = 0
+    for line in lines:
+        if not fits(line):
+            raise ValueError("a line of a segment is too long, or is more than one")
+        if batch and size + len(line) > FULL:
+            yield batch
+            batch, size, at_least_one = [], 0, False
+        batch.append(line)
+        size += len(line) + 1
+    if batch or at_least_one:
+        yield batch
+
+
+def _decompress_segment(payload: bytes, name: SegmentName, device: str) -> bytes:
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(payload) as reader:
+            content = reader.read(LARGEST + 1)
+    except (zstandard.ZstdError, MemoryError):
+        content = b""
+    if len(content) > LARGEST:
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is larger than any that Palazzo writes "
+            f"({LARGEST // 1024 // 1024} MiB); nothing of it was taken in."
+        )
+    if not content.endswith(b"\n"):
+        raise SegmentUnreadable(
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is no segment that can be read; if it is sealed, "
+            "'palazzo sync init' takes the passphrase or the key."
+        )
+    return content
+
+
+HeaderOrHead = TypeVar("HeaderOrHead", Header, Head)
+
+
+def _dump(record: Header | Head) -> bytes:
+    content = {"palazzo": "segment" if isinstance(record, Header) else "head", **asdict(record)}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _load(line: bytes, kind: type[HeaderOrHead], label: str) -> HeaderOrHead:
+    """Read a header or a head strictly; SegmentUnreadable names `what` for all else."""
+    error = SegmentUnreadable(
+        f"{label[0].upper()}{label[1:]} is damaged; that device's next push of something new may mend it."
+    )
+    try:
+        content = json.loads(line) if len(line) <= LARGEST_HEAD else None
+    except (ValueError, RecursionError):
+        raise error from None
+    word = "segment" if kind is Header else "head"
+    if not isinstance(content, dict) or content.pop("palazzo", None) != word:
+        raise error
+    version = content.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise SegmentUnreadable(f"{label[0].upper()}{label[1:]} was written by a newer Palazzo; update this one.")
+    if set(content) != {field.name for field in fields(kind)} or not _fits(content):
+        raise error
+    return kind(**content)
+
+
+def _fits(content: dict[str, Any]) -> bool:
+    """Whether the values are of the kind and size that they must be."""
+    texts = [content[name] for name in ("palace", "previous", "hash", "called", "device") if name in content]
+    counts = [content[name] for name in ("epoch", "n")]
+    at = content.get("clock", content.get("at"))
+    return (
+        all(isinstance(text, str) and len(text) <= 200 and text.isprintable() for text in texts)
+        and all(type(count) is int and 0 < count < _MOST for count in counts)
+        and type(at) is int
+        and abs(at) < _MOST * 1_000_000
+        and type(content["version"]) is int
+        and content["version"] == VERSION
+        and is_device(content["device"])
+        and all(_HASH.fullmatch(content[name]) for name in ("hash",) if name in content)
+        and ("previous" not in content or not content["previous"] or _HASH.fullmatch(content["previous"]) is not None)
+    )

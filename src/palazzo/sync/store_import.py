@@ -1,0 +1,177 @@
+"""Taking over another memory's store: what its reader tells, filed by the door and the graph with where it came from.
+
+A store is read to its end before anything is written, so that one that cannot be read leaves nothing behind, and its
+own program waits for nobody. Then what it told is filed in short transactions, all in one change group that `palazzo
+undo` takes back. Whatever is there already is recognised by what the store calls it, so an interrupted migration is
+finished by running it again.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from palazzo.importers import Fact, SkippedRecord, StoreReader, StoreRecord, Tunnel
+from palazzo.model import Micros
+from palazzo.store.database import Database
+from palazzo.sync.store_import_facts import FactFiler
+from palazzo.sync.store_import_notes import NoteFiler
+from palazzo.sync.store_import_state import Change, MigrationSummary
+
+AT_ONCE = 100
+"""Things that one transaction files."""
+_IN_MEMORY = 64 << 20
+"""Bytes from which what a store told is kept in a file."""
+Progress = Callable[[str, int, int], None]
+"""Told (what is counted, how many are done, of how many)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How much of one sort came: what is `new` here; what was `there` already; what says something else by now, and was
+    `changed`; and what was `merged` into something that says the same."""
+
+    kind: str
+    new: int
+    existing: int
+    changed: int
+    merged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """What had no place here, how often, why, and what a few of them are called in the store."""
+
+    kind: str
+    reason: str
+    count: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameChange:
+    """A wing, a room or an agent that is called otherwise here."""
+
+    kind: str
+    was: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What a migration did, or would do. `change` is what 'palazzo undo' takes back, None where nothing was new."""
+
+    store: str
+    title: str
+    counts: tuple[Count, ...]
+    omissions: tuple[Omission, ...]
+    name_changes: tuple[NameChange, ...]
+    change: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationOptions:
+    """How a store is taken over: by whom, and in which wing if not in those that the store names."""
+
+    actor: str = "user"
+    wing: str | None = None
+    dry_run: bool = False
+    progress: Progress | None = field(default=None, compare=False)
+
+
+def migrate(
+    database: Database, reader: StoreReader, path: Path, clock: Callable[[], Micros], options: MigrationOptions
+) -> Migration:
+    """File what a store holds, and return what came of it. Raises SourceUnreadable before anything is written."""
+    with _StoreBuffer() as buffer:
+        buffer.listen(reader.read(path), options.progress)
+        summary = MigrationSummary()
+        change = Change(reader, options.actor, clock, summary)
+        notes = NoteFiler(database, change, options.wing, buffer.note_keys)
+        graph = FactFiler(database, change, options.wing, notes.row_of)
+        count = 0
+        for batch in buffer.batches():
+            if options.dry_run:
+                notes.look(batch)
+                graph.look(batch)
+            else:
+                _file(database, notes, graph, batch)
+            for thing in batch:
+                if isinstance(thing, SkippedRecord):
+                    summary.leave(thing.what, thing.reason, thing.key, thing.count)
+            count += len(batch)
+            if options.progress is not None:
+                options.progress("taking over", count, buffer.size)
+    return _build_migration(reader, summary, change)
+
+
+class _StoreBuffer:
+    """What a store told, kept in memory, or in a file without a name where it is much."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed on the way out
+        self._cited = set[str]()
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def note_keys(self) -> frozenset[str]:
+        """Which notes facts and tunnels cite, by their keys."""
+        return frozenset(self._cited - {""})
+
+    def listen(self, things: Iterator[StoreRecord], progress: Progress | None) -> None:
+        """Hear all of it."""
+        while batch := list(islice(things, AT_ONCE)):
+            self.size += len(batch)
+            for thing in batch:
+                if isinstance(thing, Fact):
+                    self._cited.add(thing.cites)
+                elif isinstance(thing, Tunnel):
+                    self._cited.update((thing.source_cites, thing.target_cites))
+            pickle.dump(batch, self._file)
+            if progress is not None:
+                progress("reading", self.size, 0)
+
+    def batches(self) -> Iterator[list[StoreRecord]]:
+        """Yield it again, in order."""
+        end = self._file.tell()
+        self._file.seek(0)
+        while self._file.tell() < end:
+            yield pickle.load(self._file)  # noqa: S301 - what this process has just written, where nobody else can
+
+
+def _file(database: Database, notes: NoteFiler, graph: FactFiler, batch: Sequence[StoreRecord]) -> None:
+    """File a batch in two short transactions: facts and tunnels cite drawers, which the end of the first one cuts."""
+    notes.file(batch)
+    database.step()
+    graph.file(batch)
+    database.step()
+
+
+def _build_migration(reader: StoreReader, summary: MigrationSummary, change: Change) -> Migration:
+    omissions = Counter({(kind, reason): size for (kind, reason), (size, _) in summary.left.items()})
+    return Migration(
+        reader.name,
+        reader.title,
+        tuple(
+            Count(kind, *(summary.counts[kind][outcome] for outcome in ("new", "there", "changed", "merged")))
+            for kind in summary.counts
+        ),
+        tuple(
+            Omission(kind, reason, size, tuple(summary.left[kind, reason][1]))
+            for (kind, reason), size in omissions.most_common()
+        ),
+        tuple(NameChange(*names) for names in summary.renamed),
+        change.uid,
+    )
