@@ -234,7 +234,10 @@ class Truth:
     def of(cls, path: Path) -> Truth:
         """Read all of it."""
         with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
-            records = Counter((record_lines.kind_of(record), record_lines.to_line(record)) for record in record_reader.records(connection))
+            records = Counter(
+                (record_lines.kind_of(record), record_lines.to_line(record))
+                for record in record_reader.records(connection)
+            )
         del records[next(key for key in records if key[0] == "header")]
         item_records = [json.loads(line) for kind, line in records if kind == "item"]
         return cls({item["id"]: hash(item.get("text", "")) for item in item_records}, records)

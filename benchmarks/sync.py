@@ -72,7 +72,10 @@ def _at(scratch: Path, name: str) -> Context:
 
 def _read(context: Context) -> int:
     with context.reading().database.snapshot() as connection:
-        return sum(bool(record_lines.to_line(one)) for one in record_reader.records(connection, tombstones=True, addresses=False))
+        return sum(
+            bool(record_lines.to_line(one))
+            for one in record_reader.records(connection, tombstones=True, addresses=False)
+        )
 
 
 def _told(what: str, act: Callable[[], T]) -> T:

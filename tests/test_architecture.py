@@ -190,7 +190,10 @@ def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: set[str
     assert elsewhere == []
 
 
-SOLE_IMPORTERS = {"onnxruntime": "src/palazzo/index/onnx_runtime.py", "markitdown": "src/palazzo/sources/formats/conversion_process.py"}
+SOLE_IMPORTERS = {
+    "onnxruntime": "src/palazzo/index/onnx_runtime.py",
+    "markitdown": "src/palazzo/sources/formats/conversion_process.py",
+}
 """Libraries that send telemetry unless it is switched off first, or import one that does; and where that is done."""
 
 

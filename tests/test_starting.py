@@ -121,7 +121,9 @@ def test_who_wants_no_service_is_not_told_of_it(variables: dict[str, str], start
 
 def test_a_line_and_words_for_the_model_are_one_answer(variables: dict[str, str], where: rpc.Address) -> None:
     startup._write(startup._note(where, variables), "failed", 0, [])
-    both = offline_hook._with_line("codex", json.loads(SESSION), offline_hook.format_context("codex", "é"), "line", where, variables)
+    both = offline_hook._with_line(
+        "codex", json.loads(SESSION), offline_hook.format_context("codex", "é"), "line", where, variables
+    )
     assert json.loads(both) == {**json.loads(offline_hook.format_context("codex", "é")), "systemMessage": "line"}
 
 

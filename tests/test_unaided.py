@@ -162,7 +162,9 @@ def test_what_is_checked_out_is_not_named_nor_anything_where_branches_are_ignore
 @pytest.mark.parametrize("text", ["words", 'ein „Wort“\nund "noch" eins\t€ 🙂', "a \ud800 b"])
 @pytest.mark.parametrize("host", list(ADAPTERS))
 def test_every_host_is_answered_in_its_own_shape(host: str, text: str) -> None:
-    assert offline_hook.format_context(host, text) == hook_exchange._bytes(ADAPTERS[host].write("prompt", Reaction(inject=text)))
+    assert offline_hook.format_context(host, text) == hook_exchange._bytes(
+        ADAPTERS[host].write("prompt", Reaction(inject=text))
+    )
 
 
 def test_every_host_s_name_of_the_event_is_known() -> None:
@@ -174,7 +176,10 @@ def test_every_host_s_name_of_the_event_is_known() -> None:
 def test_what_both_ways_must_agree_on_is_the_same() -> None:
     assert keyword_answers.HEAD.split("\n")[0] == hook_prompt._RECALL_HEAD
     assert (keyword_answers.BUDGET, keyword_answers.LIMIT) == (hook_prompt.BUDGET, hook_prompt.LIMIT)
-    assert (keyword_answers._SESSION_KINDS, keyword_answers._NAMED_BY) == (echo_filter._CAPTURE_KINDS, hook_answers.NAMED_BY)
+    assert (keyword_answers._SESSION_KINDS, keyword_answers._NAMED_BY) == (
+        echo_filter._CAPTURE_KINDS,
+        hook_answers.NAMED_BY,
+    )
     assert (get_args(Trust), USERS_WING) == (TRUST_ORDER, keyword_answers._USERS_WING)
     assert trusted_down_to(str(BY_NAME["auto_inject_trust"].default)) == keyword_answers.TRUSTS
     assert BY_NAME["detect_recall_patterns"].default is BY_NAME["events.prompt"].default is True

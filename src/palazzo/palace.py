@@ -192,14 +192,18 @@ class Palace:
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             retired_drawers.follow_retired(writable, progress)
 
-    def follow_claims(self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+    def follow_claims(
+        self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         """Take in what was claimed since the last call, and what contradicts what; the first time takes a while.
 
         `progress` is told (drawers read, all). A palace that cannot be written is read as far as it was followed.
         """
         self._follow(claim_consumer.ClaimConsumer(self.clock()), progress, stop)
 
-    def follow_digests(self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+    def follow_digests(
+        self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
         self._follow(digest_consumer.DIGEST_CONSUMER, progress, stop)
 
@@ -248,7 +252,9 @@ class Palace:
                 async_consumer.follow(self.database, consumer, progress, stop)
             return
         with self.database.snapshot() as connection:
-            if async_consumer.is_followed(connection, consumer) and not async_consumer.count_pending(connection, consumer):
+            if async_consumer.is_followed(connection, consumer) and not async_consumer.count_pending(
+                connection, consumer
+            ):
                 return
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
             async_consumer.follow(writable, consumer, progress, stop)
@@ -369,7 +375,7 @@ class Palace:
         self,
         actor: str = "user",
         prefix: str | None = None,
-        progress: undo.Progress | None = None,
+        progress: undo_actions.Progress | None = None,
         start_time: Micros | None = None,
     ) -> Group:
         """Take back the actor's last change group, or the one whose id begins with `prefix`; return it.
@@ -380,7 +386,9 @@ class Palace:
         """
         return undo_actions.undo(self.database, self.clock, actor, prefix, progress, start_time)
 
-    def embed_pending(self, progress: passage_embedding.Progress | None = None, stop: Callable[[], bool] | None = None) -> int:
+    def embed_pending(
+        self, progress: passage_embedding.Progress | None = None, stop: Callable[[], bool] | None = None
+    ) -> int:
         """Make the vectors that are still pending; return how many."""
         return passage_embedding.embed_pending(self.database, self.embedder(), progress, stop)
 

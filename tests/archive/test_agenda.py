@@ -40,7 +40,12 @@ def close(palace: Palace, uid: str) -> None:
     with palace.database.transaction() as connection:
         now = palace.clock()
         task_notes.close(
-            connection, "todo", [uid], "done", now, lambda: change_groups.begin(connection, b"g" * 16, "user", "done", now, "")
+            connection,
+            "todo",
+            [uid],
+            "done",
+            now,
+            lambda: change_groups.begin(connection, b"g" * 16, "user", "done", now, ""),
         )
 
 

@@ -498,7 +498,9 @@ def test_a_damaged_pack_is_told_of_and_hinders_nothing_else(palace: Palace) -> N
 
 def test_every_table_says_where_its_words_go(palace: Palace) -> None:
     """A table with text or bytes that is not named in `store/text_columns` would keep what is erased."""
-    told = {one.table for one in text_columns.TABLES} | text_columns.DELEGATED_TABLES.keys() | text_columns.WORDLESS.keys()
+    told = (
+        {one.table for one in text_columns.TABLES} | text_columns.DELEGATED_TABLES.keys() | text_columns.WORDLESS.keys()
+    )
     with palace.database.snapshot() as connection:
         tables = {str(name): str(kind) for _, name, kind, *_ in connection.execute("PRAGMA table_list")
                   if kind != "shadow" and not str(name).startswith("sqlite_")}  # fmt: skip

@@ -48,7 +48,9 @@ def files(context: Context) -> dict[str, SessionFile]:
         found = [
             file
             for session in sessions
-            for file in transcript_restore.files_of_session(connection, session, transcript_restore.SessionName(session))
+            for file in transcript_restore.files_of_session(
+                connection, session, transcript_restore.SessionName(session)
+            )
         ]
     return {file.name: file for file in found}
 

@@ -119,7 +119,8 @@ def test_ranks_are_counted_and_the_worst_come_first() -> None:
     answers: dict[int, Sequence[str]] = {1: ["b", "a"], 3: ["x", "y", "a"], 9: [*"qrstuvwx", "b"], 0: ["x"]}
     tried = []
     for hits in answers.values():
-        tried += own_palace.ask_all([probe], lambda question, hits=hits: [Shown(i) for i in hits], lambda done, of: None)  # type: ignore[misc]
+        found = [Shown(i) for i in hits]
+        tried += own_palace.ask_all([probe], lambda question, found=found: found, lambda done, of: None)  # type: ignore[misc]
     assert [one.rank for one in tried] == [1, 3, 9, None]
     told = own_palace.measure_returns(tried)
     assert told.questions == 4

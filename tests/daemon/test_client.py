@@ -118,7 +118,7 @@ def test_what_an_operation_may_ask_of_its_caller_is_passed() -> None:
 
 def test_it_loads_nothing_that_takes_long() -> None:
     program = (
-        f"import sys; sys.path.append({SOURCES!r}); from palazzo import client; import os;"
+        f"import sys; sys.path.append({SOURCES!r}); from palazzo.client import rpc as client; import os;"
         "client.address(client.chosen_palace(None, os.environ), os.environ); client.build(); print(*sys.modules)"
     )
     bare = [sys.executable, "-I", "-S", "-E", "-c"]

@@ -18,7 +18,7 @@ from palazzo.operations.registry import operation
 
 AS_BEFORE = """
 import os, sys
-from palazzo import client, rendezvous
+from palazzo.client import rpc as client, service_address as rendezvous
 from palazzo.daemon import service
 client.address = lambda palace, variables: rendezvous.former_addresses(palace, variables)[0]
 service.Service._end_former = lambda self: None

@@ -33,7 +33,7 @@ from palazzo.store import hook_sessions, ledger
 from palazzo.store.database import Database
 
 STARTER = (
-    "import os, sys; sys.path.append(sys.argv[1]); from palazzo import client;"
+    "import os, sys; sys.path.append(sys.argv[1]); from palazzo.client import rpc as client;"
     "where = client.address(sys.argv[2], os.environ);"
     "stream = client.ensure_service(where, os.environ, {'want': 'calls', 'any': True});"
     "print(client.greet(where, {'want': 'state'})[1]['pid'])"

@@ -122,6 +122,8 @@ def test_well_formed_joins_pairs_and_replaces_lone_surrogates() -> None:
 
 def test_importing_the_package_loads_no_model_library() -> None:
     """A hook pays for NumPy (60 ms) only when it embeds."""
-    code = "import sys, palazzo.index.embedder_choice; print(*({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
+    code = (
+        "import sys, palazzo.index.embedder_choice; print(*({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []

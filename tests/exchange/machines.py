@@ -83,7 +83,9 @@ class Machine(Home):
     def truth(self) -> list[bytes]:
         """Return all that the palace holds, as devices tell each other."""
         with closing(Database(self.place / "palace.db", "read")) as database, database.snapshot() as connection:
-            return [record_lines.to_line(one) for one in record_reader.records(connection, tombstones=True, addresses=False)]
+            return [
+                record_lines.to_line(one) for one in record_reader.records(connection, tombstones=True, addresses=False)
+            ]
 
     def finds(self, query: str) -> list[tuple[str, float, str]]:
         """Return what a search finds: ids, scores, texts."""

@@ -167,7 +167,9 @@ def test_nobody_writes_in_the_name_of_a_device_without_its_key(tmp_path: Path, s
     first, second, remote = two(tmp_path)
     own = DeviceKey.new()
     signer = Signer(own, Card(own.public)) if signs else None
-    forge(remote, uid_of(first), device_pairing.read(tmp_path / "key").key, signer, previous_head=head_of(remote, first))
+    forge(
+        remote, uid_of(first), device_pairing.read(tmp_path / "key").key, signer, previous_head=head_of(remote, first)
+    )
     assert_refused(second, "signs with another key" if signs else "is not signed, though its device has signed others")
     assert_refused(first, "has replaced on the remote what this device told there")
     first.say("One more.")

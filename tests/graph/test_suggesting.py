@@ -180,7 +180,10 @@ def test_claims_are_followed_once_and_made_anew_as_they_were(kg: Kg) -> None:
     with palace.database.snapshot() as connection:
         rows = [row for (row,) in connection.execute("SELECT id FROM drawer")]
         before = claim_consumer.expected(connection, rows)
-        assert (async_consumer.count_pending(connection, claim_consumer.ClaimConsumer(Micros(0))), len(before)) == (0, 30)
+        assert (async_consumer.count_pending(connection, claim_consumer.ClaimConsumer(Micros(0))), len(before)) == (
+            0,
+            30,
+        )
     palace.rebuild("all")
     with palace.database.snapshot() as connection:
         assert claim_consumer.expected(connection, rows) == before

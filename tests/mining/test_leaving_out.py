@@ -183,7 +183,9 @@ def test_a_rebuild_leaves_out_what_was_left_out(palace: Palace, project: Path) -
     mined(palace, project)
     palace.rebuild("all")
     assert titles(palace) == {"Guide"}
-    checks = {check.name: (check.ok, check.detail) for check in integrity_checks.verify(palace.database, palace.embedder)}
+    checks = {
+        check.name: (check.ok, check.detail) for check in integrity_checks.verify(palace.database, palace.embedder)
+    }
     assert checks["drawers"][0], checks["drawers"]
     assert checks["keywords"][0], checks["keywords"]
 

@@ -387,7 +387,8 @@ def began_alone(context: Context, session: str, source: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(startup, "begin", lambda *_: "")
         assert (
-            offline_hook.answer("claude-code", "SessionStart", payload, str(context.palace_path), variables) == offline_hook.NOTHING
+            offline_hook.answer("claude-code", "SessionStart", payload, str(context.palace_path), variables)
+            == offline_hook.NOTHING
         )
 
 

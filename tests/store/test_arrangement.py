@@ -67,7 +67,10 @@ def test_of_those_that_claim_one_name_the_first_keeps_it(palace: Palace) -> None
         rooms = [place_rows.room_id(connection, Place(wing, "auth")) for wing in ("core", "core-3")]
         record(connection, "merge", wing=a, target=b)
         assert arrangements.settle(connection) == [(b, rooms[1], "auth")]
-        assert [place_rows.place_of(connection, room) for room in rooms] == [Place("core", "auth"), Place("core", "auth-2")]
+        assert [place_rows.place_of(connection, room) for room in rooms] == [
+            Place("core", "auth"),
+            Place("core", "auth-2"),
+        ]
 
 
 def test_what_no_row_counts_of_is_called_as_it_was_created(palace: Palace) -> None:

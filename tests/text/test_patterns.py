@@ -74,6 +74,12 @@ def test_lists_that_this_python_does_not_take_are_compiled_again() -> None:
 
 
 def test_every_pattern_that_asks_can_be_kept() -> None:
-    for pattern in (*intent_patterns.ASKS, intent_patterns.NEVER, intent_patterns.AT_HAND, intent_patterns.WHOLE, intent_patterns.PHRASES):
+    for pattern in (
+        *intent_patterns.ASKS,
+        intent_patterns.NEVER,
+        intent_patterns.AT_HAND,
+        intent_patterns.WHOLE,
+        intent_patterns.PHRASES,
+    ):
         compiled_patterns.compile_pattern(pattern.pattern, IGNORE_CASE)
     assert compiled_patterns.dump_cache()

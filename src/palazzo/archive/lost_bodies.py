@@ -42,7 +42,8 @@ def settle(connection: Connection) -> SettledArchive:
     unlinked_items = list(items.unlinked_items(connection))
     rows = items.known_items(connection, unlinked_items)
     device_chain.extend(
-        connection, [(uid, incoming_storage.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked_items)]
+        connection,
+        [(uid, incoming_storage.own_digest(connection, reader, rows[uid])) for uid in sorted(unlinked_items)],
     )
     return SettledArchive(tuple(sorted(lost_items)), lost_links)
 
@@ -100,4 +101,6 @@ def _compute_link(
         uid = stored_link.item_uid if stored_link is not None else bytes(16)
         return Link(seq, uid, device_chain.BLIND, device_chain.BLIND, LOST_BODY), False
     body = incoming_storage.own_digest(connection, reader, rows[stored_link.item_uid])
-    return Link(seq, stored_link.item_uid, body, device_chain.hash_link(previous, stored_link.item_uid, body), None), True
+    return Link(
+        seq, stored_link.item_uid, body, device_chain.hash_link(previous, stored_link.item_uid, body), None
+    ), True

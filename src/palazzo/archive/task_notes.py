@@ -81,7 +81,9 @@ def close(
     closed_tasks = tuple(task for task in tasks_by_row.values() if task.state != "open")
     if to_close:
         group = begin()
-        change_groups.add(connection, group, "state", [task_rows.set_state(connection, row, state, now) for row in to_close])
+        change_groups.add(
+            connection, group, "state", [task_rows.set_state(connection, row, state, now) for row in to_close]
+        )
         change_groups.count(connection, group, len(to_close))
     return CloseResult(tuple(task_rows.read(connection, to_close)), closed_tasks)
 
@@ -92,7 +94,9 @@ def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:
         low, high = id_bounds(prefix)
     except NotFound:
         raise NotFound(_not_there(connection, kind, prefix)) from None
-    matches = [task for task in task_rows.read(connection, task_rows.find(connection, low, high, 9)) if task.kind == kind]
+    matches = [
+        task for task in task_rows.read(connection, task_rows.find(connection, low, high, 9)) if task.kind == kind
+    ]
     if len(matches) > 1:
         raise AmbiguousId(prefix, [f"{task.uid} ({_format_task(task)})" for task in matches])
     if not matches:

@@ -12,6 +12,8 @@ def run(report: Progress, texts: int = COUNT) -> tuple[Result, ...]:
 
     return (
         Result("Secrets found and ordinary lines marked, in percent", redaction_figures.rows(report)),
-        Result("Poisoned sessions: told unasked (goal: 0), and honest ones found (goal: all)", injection_trial.rows(report)),
+        Result(
+            "Poisoned sessions: told unasked (goal: 0), and honest ones found (goal: all)", injection_trial.rows(report)
+        ),
         Result(f"{texts:,} texts with tags of the fence: what came out (goal: 0)", fence_trial.rows(report, texts)),
     )

@@ -182,7 +182,11 @@ def _first_turns(connection: Connection, draw: random.Random) -> Iterator[Probe 
     for item in turns:
         text = items.read_texts(connection, [item])[item].lstrip()
         sentence = (_SENTENCE.match(text) or [""])[0].strip()
-        if len(sentence) > _LONGEST or len(word_forms.terms(sentence)) < _LEAST_WORDS or sentence.startswith(("<", "/")):
+        if (
+            len(sentence) > _LONGEST
+            or len(word_forms.terms(sentence)) < _LEAST_WORDS
+            or sentence.startswith(("<", "/"))
+        ):
             yield None
             continue
         holders = _find_holders(connection, sentence)

@@ -181,7 +181,9 @@ def _leave_beginning(palace: str, host: str, read: dict[str, object], variables:
         return  # it goes on without having been oriented
 
 
-def _leave_note(file: str, request: keyword_answers.PromptRequest, context: keyword_answers.PromptAnswer, began: float) -> None:
+def _leave_note(
+    file: str, request: keyword_answers.PromptRequest, context: keyword_answers.PromptAnswer, began: float
+) -> None:
     """Append one line for the ledger: who was told of which drawers, and when; none of the words."""
     from palazzo.text.token_counts import estimate_tokens
 

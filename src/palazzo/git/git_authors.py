@@ -22,6 +22,8 @@ def commit_authors(directory: Path) -> list[str]:
     repository = repository_of(directory)
     if repository is None:
         return []
-    log_output = git_process.run(repository.root, "log", f"--max-count={_COMMITS}", "--format=%aN", timeout=_SECONDS) or b""
+    log_output = (
+        git_process.run(repository.root, "log", f"--max-count={_COMMITS}", "--format=%aN", timeout=_SECONDS) or b""
+    )
     names = dict.fromkeys(" ".join(line.split()) for line in log_output.decode("utf-8", "surrogateescape").split("\n"))
     return [name for name in names if name and len(name) <= _LONGEST and name.isprintable()]

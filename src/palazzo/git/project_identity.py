@@ -125,7 +125,11 @@ def _head_by_git(repository: Repository, seconds: float) -> tuple[str, str]:
 
 
 def _ask_git(repository: Repository, seconds: float, *arguments: str) -> str:
-    return (git_process.run(repository.root, *arguments, timeout=seconds) or b"").decode("utf-8", "surrogateescape").strip()
+    return (
+        (git_process.run(repository.root, *arguments, timeout=seconds) or b"")
+        .decode("utf-8", "surrogateescape")
+        .strip()
+    )
 
 
 def _resolve_path(path: Path) -> Path:

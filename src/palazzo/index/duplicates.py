@@ -121,7 +121,9 @@ def _make_statement_key(text: str) -> Hashable:
 
 def _notes(connection: Connection, wing: str) -> list[WholeNote]:
     """The notes of a wing that are live as a whole; of one that was forgotten in part, nothing is folded."""
-    rows = drawer_listing.page(connection, Listing(rooms=place_rows.scope(connection, wing, None).rooms, kind="note"), -1)
+    rows = drawer_listing.page(
+        connection, Listing(rooms=place_rows.scope(connection, wing, None).rooms, kind="note"), -1
+    )
     read = archive_reader.read_drawers(connection, rows)
     by_item: dict[str, list[Drawer]] = {}
     for row in reversed(rows):
@@ -169,7 +171,9 @@ def _filters(connection: Connection, wing: str | None) -> list[str] | None:
 
 def _candidates(connection: Connection, text: str, filters: Sequence[str]) -> list[int]:
     stems = keyword_table.stems(connection, terms(text[:_SAMPLE_LENGTH]))
-    frequencies_by_stem = keyword_table.document_frequencies(connection, {stem for own in stems.values() for stem in own})
+    frequencies_by_stem = keyword_table.document_frequencies(
+        connection, {stem for own in stems.values() for stem in own}
+    )
     term_frequencies = {
         term: min(frequencies_by_stem.get(stem, 0) for stem in own) for term, own in stems.items() if own
     }

@@ -121,7 +121,10 @@ def _stretches(connection: Connection, source: int) -> Iterator[tuple[str, list[
         "SELECT DISTINCT thread FROM item WHERE source = ? AND kind = 'message' ORDER BY thread", (source,)
     )
     for (thread,) in list(threads):
-        starts: list[int | None] = [*cut_material.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE], None]
+        starts: list[int | None] = [
+            *cut_material.segment_ordinals(connection, source, thread)[::SEGMENTS_AT_ONCE],
+            None,
+        ]
         for start, until in itertools.pairwise(starts):
             rows = cut_material.thread_rows(connection, source, thread, start or 0, until)
             if rows:

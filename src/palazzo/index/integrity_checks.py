@@ -200,7 +200,10 @@ def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
     count = 0
     rows = list(source_rows.source_rows(connection))
     for n, source in enumerate(rows):
-        due_drawers, live_drawers = expected_drawers.expected(connection, source), expected_drawers.live(connection, source)
+        due_drawers, live_drawers = (
+            expected_drawers.expected(connection, source),
+            expected_drawers.live(connection, source),
+        )
         count += len(live_drawers)
         wrong += [f"drawer {uid.hex()} is missing" for uid in due_drawers.keys() - live_drawers.keys()]
         wrong += [f"drawer {uid.hex()} should not be there" for uid in live_drawers.keys() - due_drawers.keys()]
@@ -292,8 +295,13 @@ def _mentions(connection: Connection) -> CheckOutcome:
         return True, "none kept yet"
     if async_consumer.count_pending(connection, mention_consumer.MENTION_CONSUMER):
         return True, "not compared: drawers are still to be read for names"
-    sample = _not_set_aside(connection, mention_consumer.MENTION_CONSUMER.name, mention_consumer.sample(connection, CLAIMS_SAMPLE))
-    expected_rows, stored_rows = mention_consumer.expected(connection, sample), mention_rows.of_drawers(connection, sample)
+    sample = _not_set_aside(
+        connection, mention_consumer.MENTION_CONSUMER.name, mention_consumer.sample(connection, CLAIMS_SAMPLE)
+    )
+    expected_rows, stored_rows = (
+        mention_consumer.expected(connection, sample),
+        mention_rows.of_drawers(connection, sample),
+    )
     strays = mention_rows.strays(connection)
     if strays or sorted(expected_rows) != sorted(stored_rows):
         return (
@@ -309,8 +317,12 @@ def _digests(connection: Connection) -> CheckOutcome:
         return True, "none kept yet"
     if async_consumer.count_pending(connection, digest_consumer.DIGEST_CONSUMER):
         return True, "not compared: sessions are still to be digested"
-    sample = _spread(_not_set_aside(connection, digest_consumer.DIGEST_CONSUMER.name, digest_rows.all_sessions(connection)))
-    wrong = [row for row in sample if digest_consumer.expected(connection, row) != digest_rows.of_source(connection, row)]
+    sample = _spread(
+        _not_set_aside(connection, digest_consumer.DIGEST_CONSUMER.name, digest_rows.all_sessions(connection))
+    )
+    wrong = [
+        row for row in sample if digest_consumer.expected(connection, row) != digest_rows.of_source(connection, row)
+    ]
     if wrong:
         return False, f"{len(wrong)} of {len(sample)} sessions have another digest than their words call for"
     return True, f"{digest_rows.count(connection):,} lines; {len(sample)} sessions read anew, all the same"
@@ -323,9 +335,13 @@ def _failures(connection: Connection) -> CheckOutcome:
     if async_consumer.count_pending(connection, fix_consumer.FAILURE_CONSUMER):
         return True, "not compared: sessions are still to be read"
     sample = _spread(
-        _not_set_aside(connection, fix_consumer.FAILURE_CONSUMER.name, fix_consumer.FAILURE_CONSUMER.everything(connection))
+        _not_set_aside(
+            connection, fix_consumer.FAILURE_CONSUMER.name, fix_consumer.FAILURE_CONSUMER.everything(connection)
+        )
     )
-    wrong = [row for row in sample if fix_consumer.expected(connection, row) != failure_fixes.of_source(connection, row)]
+    wrong = [
+        row for row in sample if fix_consumer.expected(connection, row) != failure_fixes.of_source(connection, row)
+    ]
     if wrong:
         return False, f"{len(wrong)} of {len(sample)} sessions have other failures than their words call for"
     return True, f"{failure_fixes.count(connection):,} failures; {len(sample)} sessions read anew, all the same"
@@ -338,9 +354,15 @@ def _anchors(connection: Connection) -> CheckOutcome:
     if async_consumer.count_pending(connection, citation_consumer.ANCHOR_CONSUMER):
         return True, "not compared: sessions and notes are still to be read"
     sample = _spread(
-        _not_set_aside(connection, citation_consumer.ANCHOR_CONSUMER.name, citation_consumer.ANCHOR_CONSUMER.everything(connection))
+        _not_set_aside(
+            connection, citation_consumer.ANCHOR_CONSUMER.name, citation_consumer.ANCHOR_CONSUMER.everything(connection)
+        )
     )
-    wrong = [row for row in sample if citation_consumer.expected(connection, row) != citation_consumer.load_citations(connection, row)]
+    wrong = [
+        row
+        for row in sample
+        if citation_consumer.expected(connection, row) != citation_consumer.load_citations(connection, row)
+    ]
     strays = anchors.strays(connection)
     if wrong or strays:
         return False, (

@@ -79,7 +79,9 @@ def find(
         scores_by_row = posting_lists.best(score_table.leading, limit)
         if score_table.both is not None:
             scores_by_row |= posting_lists.best(score_table.both, limit)
-        near = {} if score_table.narrower is None else posting_lists.best(score_table.leading, more, score_table.narrower)
+        near = (
+            {} if score_table.narrower is None else posting_lists.best(score_table.leading, more, score_table.narrower)
+        )
     best = dict(sorted(scores_by_row.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
     best |= near
     words = {term: frequencies[term] for term in parsed_query.terms}

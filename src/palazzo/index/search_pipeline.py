@@ -117,7 +117,11 @@ def search(
     visible_hits = hit_window.widen(
         connection, visible_hits, parsed_query.terms, request.budget, lambda drawer: _is_match(drawer, request, scope)
     )
-    below = [] if answers else hit_window.with_speakers(connection, presentation.within_budget(hits[:_BELOW], request.budget))
+    below = (
+        []
+        if answers
+        else hit_window.with_speakers(connection, presentation.within_budget(hits[:_BELOW], request.budget))
+    )
     return Answer(
         visible_hits, len(candidate_ranks), _state(connection, index, embedder), _since(began), note, tuple(below)
     )
@@ -155,7 +159,9 @@ class _Scope:
         if near:
             stretches = [stretch for wing in near for stretch in place_rows.stretches(connection, wing)]
             self.near_filters = [keyword_table.wing_filter(stretches), *anywhere]
-            near_rooms = frozenset(room for wing in near for room in place_rows.scope(connection, wing, None).rooms or ())
+            near_rooms = frozenset(
+                room for wing in near for room in place_rows.scope(connection, wing, None).rooms or ()
+            )
             self.near_vectors = Filter(near_rooms, request.kind, request.since, request.until, allowed_drawers)
         later = (request.since, request.until, request.branch, request.among)
         self.filtered_later = any(criterion is not None for criterion in later)

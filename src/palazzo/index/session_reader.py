@@ -42,7 +42,11 @@ class OfSessions:
         items = {change.ref for change in log if change.kind in ("item", "erased")}
         acts = {change.ref for change in log if change.kind == "act"}
         cut = {change.ref for change in log if change.kind == "drawer~"}  # they are believed otherwise, say
-        lookups = (digest_rows.sessions_of, items), (digest_rows.sessions_of_acts, acts), (digest_rows.sessions_of_drawers, cut)
+        lookups = (
+            (digest_rows.sessions_of, items),
+            (digest_rows.sessions_of_acts, acts),
+            (digest_rows.sessions_of_drawers, cut),
+        )
         return sorted({source for sessions, refs in lookups for source in sessions(connection, refs)})
 
     def label(self, connection: Connection, thing: int) -> str:

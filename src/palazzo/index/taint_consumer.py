@@ -61,7 +61,9 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
     failed: dict[int, Exception] = {}
     due_marks, stored_marks = _compare_marks(connection, around, rows, said_items, failed)
     taint_rows.replace(connection, thread.source, stored_marks, due_marks)
-    marked_items = cut_material.add_marks(said_items, taint_rows.beginnings(connection, [item.row for item in said_items]))
+    marked_items = cut_material.add_marks(
+        said_items, taint_rows.beginnings(connection, [item.row for item in said_items])
+    )
     times = {row.item.row: row.item.context.created_at for row in rows}
     since: dict[str, Micros] = {}
     if begins:
@@ -182,7 +184,9 @@ class _Around:
         agents = [thread for thread in self._agents(ids) if thread != self.thread]
         if agents:
             return taint_rows.met_in(self._connection, agents, _EARLIEST_POINT)
-        began = [thread for thread in self._workers if cut_material.begins_at(self._connection, thread) <= until + _SKEW]
+        began = [
+            thread for thread in self._workers if cut_material.begins_at(self._connection, thread) <= until + _SKEW
+        ]
         if taint_rows.met_in(self._connection, began, since):
             return True
         return False if any(cut_material.is_active(self._connection, thread, since) for thread in began) else None
@@ -197,7 +201,9 @@ class _Around:
     def was_led_astray(self, row: CutItem) -> bool:
         at = Micros(row.context.created_at + _SKEW)
         return any(
-            taint_rows.has_given(self._connection, parent, cut_material.human_until(self._connection, parent, at).at, at)
+            taint_rows.has_given(
+                self._connection, parent, cut_material.human_until(self._connection, parent, at).at, at
+            )
             for parent in self._parents
         )
 

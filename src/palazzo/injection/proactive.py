@@ -160,7 +160,9 @@ def fit_budget(
         related_items.threads, [line.words for line in related_items.threads], limit, remaining
     )
     rest = remaining + budget - int(budget * _SHORT_SHARE) - LINE * len(hits)
-    visible_hits = [hit for hit in presentation.within_budget(hits, rest) if hit.text] if rest >= presentation.LEAST_SHOWN else []
+    visible_hits = (
+        [hit for hit in presentation.within_budget(hits, rest) if hit.text] if rest >= presentation.LEAST_SHOWN else []
+    )
     return RelatedItems(reminders, todos, facts, threads), visible_hits
 
 

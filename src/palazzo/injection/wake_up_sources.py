@@ -102,7 +102,11 @@ def _tasks(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEnt
     """Due reminders and open to-dos of the wing, and to-dos that the agent stated anywhere."""
     agent = diary_entries.agent_called(connection, request.agent) if request.agent else None
     due_tasks = [due.task for due in task_notes.due(connection, task_notes.Moment(request.now), request.wing)]
-    todos = [] if request.wing is None else task_notes.open_todos(connection, request.wing, agent.spellings if agent else ())
+    todos = (
+        []
+        if request.wing is None
+        else task_notes.open_todos(connection, request.wing, agent.spellings if agent else ())
+    )
     worth = worth_of(connection, (task.item for task in (*due_tasks, *todos)))
     for section, section_tasks in (("due", due_tasks), ("todo", todos)):
         for task in section_tasks:

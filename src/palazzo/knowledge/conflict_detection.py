@@ -102,7 +102,8 @@ def _at_once(versions: list[Version]) -> Iterator[tuple[Version, Version]]:
 def _in_order(connection: Connection, first: Version, second: Version) -> tuple[Claim, Claim]:
     """The two sides, first the fact that was stated first."""
     earlier, later = sorted(
-        (first, second), key=lambda version: (fact_rows.versions_of(connection, version.fact)[0].recorded_at, version.fact)
+        (first, second),
+        key=lambda version: (fact_rows.versions_of(connection, version.fact)[0].recorded_at, version.fact),
     )
     return Claim(earlier.fact), Claim(later.fact)
 
@@ -117,7 +118,9 @@ def list_conflicts(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
 def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
     """Whether both sides still stand: facts that are believed and contradict each other, words that are filed."""
     for side in (conflict.earlier, conflict.later):
-        if side.item is not None and not claim_rows.is_said(beliefs.connection, side.item, side.start or 0, side.end or 0):
+        if side.item is not None and not claim_rows.is_said(
+            beliefs.connection, side.item, side.start or 0, side.end or 0
+        ):
             return False
     sides = [
         fact_rows.live_version(beliefs.connection, side.fact)

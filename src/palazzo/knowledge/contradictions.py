@@ -203,7 +203,33 @@ def _concerns_other_place(claim: Claim, earlier: ComparedText) -> bool:
 
 
 _TIMES = frozenset(
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "spring", "summer", "autumn", "winter", "favour", "favor"]
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "spring",
+        "summer",
+        "autumn",
+        "winter",
+        "favour",
+        "favor",
+    ]
 )
 _FIGURE = re.compile(r"[`v<>=~^$€]?\d")
 _FOR = re.compile(
@@ -310,7 +336,12 @@ def _entry_meant(entry: Claim, prose: Claim) -> bool:
     """Whether a sentence is about an entry: it says the words of its key, and of the rest what stands around it."""
     prose_words = prose.words | bag(prose.value.unit if prose.value else "")
     words = entry.words - _UNIT_WORDS
-    if entry.value and prose.value and prose.value.kind == "version" and entry.key == statement_values.plain(prose.value.unit):
+    if (
+        entry.value
+        and prose.value
+        and prose.value.kind == "version"
+        and entry.key == statement_values.plain(prose.value.unit)
+    ):
         return not prose.words - bag(entry.key) - _WE
     if not words or not words <= prose_words:
         return False
@@ -378,8 +409,24 @@ _SCOPE_PREFIX = re.compile(
 )
 
 
-_UNIT_WORDS = frozenset(["second", "ms", "min", "mb", "kb", "gb", "port", "version", "minute", "hour", "url", "path", "dir", "value"])
-_WE = frozenset(["project", "repository", "repo", "monorepo", "app", "application", "service", "server", "config", "setting", "whole"])
+_UNIT_WORDS = frozenset(
+    ["second", "ms", "min", "mb", "kb", "gb", "port", "version", "minute", "hour", "url", "path", "dir", "value"]
+)
+_WE = frozenset(
+    [
+        "project",
+        "repository",
+        "repo",
+        "monorepo",
+        "app",
+        "application",
+        "service",
+        "server",
+        "config",
+        "setting",
+        "whole",
+    ]
+)
 _MEASUREMENT_KEY = re.compile(
     r"(?:^|[\W_])(?:id|pid|count|total|time|date|duration|elapsed|tokens?|exit|code|hash|sha\d*|uuid|length|bytes|offset|line"
     r"|lines|lineno|column|index|timestamp|created|updated|modified|at|seq|cost|usage|score|percent|progress|passed|failed"
@@ -436,7 +483,24 @@ _IDENTITY = re.compile(
     r"""(?<![\w.-])["']?(name|service|app|host|hostname|project|tenant|env|environment|namespace|role)["']?\s*[:=]\s*["']?[\w./@-]+"""
 )
 _COMMON_SECTIONS = frozenset(
-    ["spec", "metadata", "services", "service", "server", "resources", "env", "data", "config", "settings", "containers", "limits", "requests", "http", "default", "properties"]
+    [
+        "spec",
+        "metadata",
+        "services",
+        "service",
+        "server",
+        "resources",
+        "env",
+        "data",
+        "config",
+        "settings",
+        "containers",
+        "limits",
+        "requests",
+        "http",
+        "default",
+        "properties",
+    ]
 )
 """Sections that many files have."""
 

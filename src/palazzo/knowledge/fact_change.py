@@ -71,7 +71,9 @@ class Change:
         name = self.redact_erased(name)
         stored_predicate = predicate_rows.find_predicate(self.connection, name, fold(name))
         return (
-            stored_predicate.row if stored_predicate else predicate_rows.create_predicate(self.connection, name, fold(name))
+            stored_predicate.row
+            if stored_predicate
+            else predicate_rows.create_predicate(self.connection, name, fold(name))
         )
 
     def record(
@@ -100,7 +102,9 @@ class Change:
     def did(self, kind: MemberKind, ref: int) -> None:
         """Say that this is a part of the command's change group."""
         if self.group is None:
-            self.group = change_groups.begin(self.connection, self.new_uid(), self.actor, self.verb, self._begun, self.summary)
+            self.group = change_groups.begin(
+                self.connection, self.new_uid(), self.actor, self.verb, self._begun, self.summary
+            )
         change_groups.add(self.connection, self.group, kind, [ref])
 
     def count(self, number: int) -> None:

@@ -23,13 +23,72 @@ class Value:
 
 
 ON = frozenset(
-    ["on", "enabled", "true", "required", "mandatory", "allowed", "permitted", "active", "yes", "supported", "available", "aktiviert", "eingeschaltet", "activé", "activée", "activado", "activada", "attivato", "attivata", "ativado", "ativada"]
+    [
+        "on",
+        "enabled",
+        "true",
+        "required",
+        "mandatory",
+        "allowed",
+        "permitted",
+        "active",
+        "yes",
+        "supported",
+        "available",
+        "aktiviert",
+        "eingeschaltet",
+        "activé",
+        "activée",
+        "activado",
+        "activada",
+        "attivato",
+        "attivata",
+        "ativado",
+        "ativada",
+    ]
 )
 OFF = frozenset(
-    ["off", "disabled", "false", "optional", "forbidden", "prohibited", "inactive", "no", "unsupported", "unavailable", "blocked", "banned", "denied", "disallowed", "deaktiviert", "ausgeschaltet", "abgeschaltet", "désactivé", "désactivée", "desactivado", "desactivada", "disattivato", "disattivata", "desativado", "desativada"]
+    [
+        "off",
+        "disabled",
+        "false",
+        "optional",
+        "forbidden",
+        "prohibited",
+        "inactive",
+        "no",
+        "unsupported",
+        "unavailable",
+        "blocked",
+        "banned",
+        "denied",
+        "disallowed",
+        "deaktiviert",
+        "ausgeschaltet",
+        "abgeschaltet",
+        "désactivé",
+        "désactivée",
+        "desactivado",
+        "desactivada",
+        "disattivato",
+        "disattivata",
+        "desativado",
+        "desativada",
+    ]
 )
 _OTHER_OFF = frozenset(
-    ["private", "closed", "manual", "asynchronous", "writable", "opt-out", "lenient", "immutable", "unencrypted", "unsigned"]
+    [
+        "private",
+        "closed",
+        "manual",
+        "asynchronous",
+        "writable",
+        "opt-out",
+        "lenient",
+        "immutable",
+        "unencrypted",
+        "unsigned",
+    ]
 )
 _SAME_SCALE = (
     frozenset(["on", "enabled", "true", "active", "yes", "off", "disabled", "false", "inactive", "no", "blocked"]),

@@ -119,7 +119,11 @@ class Database:
     """One palace file, open for reading or writing from any number of threads and processes."""
 
     def __init__(
-        self, path: Path, mode: Mode = "write", compares_checksums: bool = False, cache_mb: int = palace_opening.CACHE_MB
+        self,
+        path: Path,
+        mode: Mode = "write",
+        compares_checksums: bool = False,
+        cache_mb: int = palace_opening.CACHE_MB,
     ) -> None:
         """Open `path`. A `checked` database compares every page that it reads with its checksum.
 

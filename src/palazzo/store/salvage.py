@@ -55,7 +55,10 @@ def is_sound(path: Path) -> bool:
     A page that looks damaged is looked at again in a copy of one moment: another program may be writing to the file.
     """
     try:
-        with explain_errors(path), contextlib.closing(palace_opening.open_file(path, "read", True, _CACHE_MB)) as connection:
+        with (
+            explain_errors(path),
+            contextlib.closing(palace_opening.open_file(path, "read", True, _CACHE_MB)) as connection,
+        ):
             if connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
                 return False
         return _has_sound_pages(path) or _has_sound_copy(path)

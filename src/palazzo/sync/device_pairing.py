@@ -187,4 +187,6 @@ def become_another_device(database: Database, now: Micros, theirs: Mapping[int, 
         device_register.become_another(
             connection, former_uid, device_id(connection), device_name(connection), palace_id(connection), now
         )
-        device_chain.relink(connection, items.hand_over_links(connection, device_chain.OWN_DEVICE, former, common_count))
+        device_chain.relink(
+            connection, items.hand_over_links(connection, device_chain.OWN_DEVICE, former, common_count)
+        )

@@ -160,7 +160,9 @@ def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:
     chains[link.device] = (link.seq, link.hash)
     if link.seq != seq + 1:
         return link.seq > seq
-    return device_chain.follows(previous, items.Link(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent))
+    return device_chain.follows(
+        previous, items.Link(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent)
+    )
 
 
 def _is_within(record: Item) -> bool:

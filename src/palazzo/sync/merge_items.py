@@ -200,7 +200,9 @@ def _joins(work: Work, device: int, link: items.Link) -> bool:
     start = bytes(32) if link.seq == 1 else None if previous_link is None else previous_link.hash
     if device == device_chain.OWN_DEVICE and start is None:
         return False
-    return (start is None or device_chain.follows(start, link)) and (next_link is None or device_chain.follows(link.hash, next_link))
+    return (start is None or device_chain.follows(start, link)) and (
+        next_link is None or device_chain.follows(link.hash, next_link)
+    )
 
 
 def _absent(work: Work, record: Link) -> str | None:

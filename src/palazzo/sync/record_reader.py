@@ -63,7 +63,9 @@ def records(
     `tombstones` are what only a palace with the same key can use: hashes of erased words and of unwanted facts. Without
     `addresses` sources are told without where they were seen, which is another place on every device.
     """
-    selection = None if scope is None else record_selection.select(connection, scope.listing, [*scope.options] == ["wing"])
+    selection = (
+        None if scope is None else record_selection.select(connection, scope.listing, [*scope.options] == ["wing"])
+    )
     scope_options = None if scope is None or not scope.options else dict(scope.options)
     yield Header(FORMAT, VERSION, f"palazzo {palazzo.__version__}", scope_options)
     yield from _places(connection, selection, addresses)

@@ -45,7 +45,10 @@ def about(secrets: Shared, key: Key | None, passphrase: str | None) -> About:
         return About(secrets.palace)
     locked_key = "" if passphrase is None else encryption.close_with(passphrase, key)
     return About(
-        secrets.palace, "key" if passphrase is None else "passphrase", locked_key, key.seal(device_pairing.dump(secrets))
+        secrets.palace,
+        "key" if passphrase is None else "passphrase",
+        locked_key,
+        key.seal(device_pairing.dump(secrets)),
     )
 
 

@@ -64,7 +64,9 @@ class NoteFiler:
         pairs = self._find_statuses(self._to_file(batch))
         new = [(entry, status) for entry, status in pairs if status.row is None]
         guard = Guard.of(self._database)
-        batches = imported_notes.prepare(self._change.store, [(entry.note, status.generation) for entry, status in new], guard)
+        batches = imported_notes.prepare(
+            self._change.store, [(entry.note, status.generation) for entry, status in new], guard
+        )
         closures = self._closed_since(pairs)
         obsolete_rows: list[int] = []
         for entry, status in pairs:
@@ -121,9 +123,7 @@ class NoteFiler:
         if live:
             change = self._change
             group = change.group(connection)
-            acts.act_on_drawers(
-                connection, "forget", live, change.actor, change.clock(), {"reason": "replaced"}, group
-            )
+            acts.act_on_drawers(connection, "forget", live, change.actor, change.clock(), {"reason": "replaced"}, group)
 
     def _open_task(self, connection: Connection, task: Task, row: int) -> None:
         own = tasks_store.create(connection, row, task.kind, task.due_at)
@@ -234,7 +234,9 @@ class NoteFiler:
             name = diary_entries.agent_name(agent_name)
         except UsageError:
             name = slug(agent_name, slug(self._change.store))
-        return self._change.tally.record_name("agent", agent_name, self._agents.setdefault(diary_entries.wing_of(name), name))
+        return self._change.tally.record_name(
+            "agent", agent_name, self._agents.setdefault(diary_entries.wing_of(name), name)
+        )
 
     def _tags(self, tags: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(filter(None, (self._short("tags", tag) for tag in tags))))

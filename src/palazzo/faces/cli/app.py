@@ -112,7 +112,9 @@ def _application() -> typer.Typer:
 def _before_any_command(
     context: typer.Context,
     palace: Annotated[Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP)] = None,
-    debug: Annotated[bool, typer.Option("--debug", help=command_binding.DEBUG_HELP, metavar=command_binding.NO_VALUE)] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help=command_binding.DEBUG_HELP, metavar=command_binding.NO_VALUE)
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", "-V", help="Print the version.", metavar=command_binding.NO_VALUE)
     ] = False,
@@ -130,7 +132,9 @@ def _before_any_command(
 def _before_any_of_group(
     context: typer.Context,
     palace: Annotated[Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP)] = None,
-    debug: Annotated[bool, typer.Option("--debug", help=command_binding.DEBUG_HELP, metavar=command_binding.NO_VALUE)] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help=command_binding.DEBUG_HELP, metavar=command_binding.NO_VALUE)
+    ] = False,
 ) -> None:
     outer_options = context.obj if isinstance(context.obj, Common) else Common()
     context.obj = Common(palace=palace or outer_options.palace, debug=debug or outer_options.debug)

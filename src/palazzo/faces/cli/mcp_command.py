@@ -46,7 +46,9 @@ def mcp(
         str | None,
         typer.Argument(help="With --http: HOST:PORT to serve at instead of 127.0.0.1:8377.", show_default=False),
     ] = None,
-    palace: Annotated[Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)] = None,
+    palace: Annotated[
+        Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)
+    ] = None,
 ) -> None:
     """Serve this memory to an agent as MCP tools, on standard input and output.
 

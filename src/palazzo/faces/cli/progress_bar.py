@@ -35,7 +35,9 @@ class ProgressBar:
         if progress.what not in self._tasks:
             self._tasks[progress.what] = bars.add_task(progress.what.capitalize(), total=progress.total, detail="")
         task: Any = self._tasks[progress.what]
-        bars.update(task, completed=progress.done, total=progress.total, detail=error_messages.one_line(progress.detail))
+        bars.update(
+            task, completed=progress.done, total=progress.total, detail=error_messages.one_line(progress.detail)
+        )
 
     def close(self) -> None:
         """Take the bar away."""

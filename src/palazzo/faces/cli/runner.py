@@ -76,7 +76,9 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
 
     try:
         confirm(
-            lambda: print(f"palazzo: {error_messages.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr)
+            lambda: print(
+                f"palazzo: {error_messages.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr
+            )
         )
     except ConfirmationError:
         raise error from None

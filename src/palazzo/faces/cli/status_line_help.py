@@ -14,7 +14,9 @@ from palazzo.faces.cli.common_options import Common
 
 def statusline(
     context: typer.Context,
-    palace: Annotated[Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)] = None,
+    palace: Annotated[
+        Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)
+    ] = None,
 ) -> None:
     """Print one short line for a host to show: the wing, its drawers, what the session was told, when it was kept.
 

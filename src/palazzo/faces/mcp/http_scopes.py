@@ -50,7 +50,9 @@ class Scopes:
         needed_scope = self._least(tool)
         try:
             steps = tool.plan_steps(tool.parse_call(arguments if isinstance(arguments, Mapping) else {}, ""))
-            step_scopes = [token_scopes.scope_for(registry.operation(step.operation), request_of(step)) for step in steps]
+            step_scopes = [
+                token_scopes.scope_for(registry.operation(step.operation), request_of(step)) for step in steps
+            ]
             needed_scope = max((needed_scope, *step_scopes), key=SCOPES.index)
         except (ValueError, TypeError, PalazzoError):
             pass  # arguments that fit no call: the server names them, to whom the tool is open at all

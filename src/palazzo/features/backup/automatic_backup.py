@@ -31,7 +31,9 @@ def is_due(context: Context) -> bool:
     palace = context.palace_path
     if not context.settings.number("backup.keep") or not context.has_palace:
         return False
-    backup_times = [backup.at for backup in backup_files.list_backups(palace) if backup.file.parent == directory_of(palace)]
+    backup_times = [
+        backup.at for backup in backup_files.list_backups(palace) if backup.file.parent == directory_of(palace)
+    ]
     if not backup_times:
         return not is_empty(context)
     return context.machine_now - max(backup_times) >= DAY and _written_at(palace) > max(backup_times)

@@ -231,7 +231,9 @@ def _origin_of(file: Path, copy_path: Path, palace: Path) -> Origin:
     (backup_key, backup_device), (own_key, own_device) = _identity(copy_path), _identity(palace)
     if own_key is not None and backup_key != own_key:
         return "another palace"
-    recorded_files = {backup.file for backup in backup_files.list_backups(palace)}  # also of the device that it was before
+    recorded_files = {
+        backup.file for backup in backup_files.list_backups(palace)
+    }  # also of the device that it was before
     return "this palace" if backup_device == own_device or file in recorded_files else "another device"
 
 

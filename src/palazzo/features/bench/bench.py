@@ -279,7 +279,8 @@ def _self(context: Context, request: BenchRequest) -> OwnBench:
         first = search(reading, SearchRequest(probes[0].question))  # it loads the vectors
         attempts = own_palace.ask_all(probes, ask, lambda done, total: context.report("asking", done, total))
     by_kind = {
-        kind: own_palace.measure_returns([attempt for attempt in attempts if attempt.probe.kind == kind]) for kind in own_palace.KINDS
+        kind: own_palace.measure_returns([attempt for attempt in attempts if attempt.probe.kind == kind])
+        for kind in own_palace.KINDS
     }
     return OwnBench(
         drawers,

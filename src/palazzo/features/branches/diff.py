@@ -192,7 +192,12 @@ def _build_report(connection: Connection, news: _News, base: str, limit: int, no
         "learnings": learnings,
         "fixes": [_line(line) for line in digest_rows.of_items(connection, items, "fixed") if not line.is_untrusted],
         "facts": list(
-            _facts(connection, {*branch_learnings.versions_stated(connection, items), *news.version_rows}, base, news.commits)
+            _facts(
+                connection,
+                {*branch_learnings.versions_stated(connection, items), *news.version_rows},
+                base,
+                news.commits,
+            )
         ),
         "notes": notes,
         "todos": [LearnedView(task.uid, task.created_at, task.author, task.text) for task in todos],

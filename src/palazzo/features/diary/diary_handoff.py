@@ -135,7 +135,9 @@ def _gather(
         for task in task_notes.open_todos(connection, wing, () if project else giver.spellings)
     }
     moment = task_notes.Moment(now)
-    due = {record.task.row: record for wing in projects or (None,) for record in task_notes.due(connection, moment, wing)}
+    due = {
+        record.task.row: record for wing in projects or (None,) for record in task_notes.due(connection, moment, wing)
+    }
     project_entries = (
         diary_entries.read(connection, row)
         for wing in projects

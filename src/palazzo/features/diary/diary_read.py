@@ -65,9 +65,13 @@ def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
             near = tuple(diary_entries.near_agents(connection, name))
             return DiaryReadResult(name, (), 0, 0, near, _nobody(name, near))
         rows = list(
-            diary_entries.entries(connection, agent, project=request.project, topic=request.topic, since=since, until=until)
+            diary_entries.entries(
+                connection, agent, project=request.project, topic=request.topic, since=since, until=until
+            )
         )
-        entry_views = tuple(entry_view(diary_entries.read(connection, row), timezone) for row in islice(rows, request.limit))
+        entry_views = tuple(
+            entry_view(diary_entries.read(connection, row), timezone) for row in islice(rows, request.limit)
+        )
     note = "" if entry_views else f"{agent.name} has no entry there; {agent.entries:,} elsewhere."
     return DiaryReadResult(agent.name, entry_views, len(rows), len(entry_views), (), note)
 

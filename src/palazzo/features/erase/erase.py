@@ -178,7 +178,9 @@ def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
 def _secrets(context: Context) -> set[str]:
     from palazzo.archive import redaction_review
 
-    secrets = redaction_review.secrets(context.reading().database, lambda done, total: context.report("looking", done, total))
+    secrets = redaction_review.secrets(
+        context.reading().database, lambda done, total: context.report("looking", done, total)
+    )
     if not secrets:
         raise NotFound("Today's rules find no secret in the palace. Nothing was erased.")
     return secrets

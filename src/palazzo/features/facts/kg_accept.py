@@ -54,7 +54,9 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
     statements = [
         assertions.Statement(
             triple(context, entry.subject, entry.predicate, entry.object, None if request.everywhere else entry.wing),
-            assertions.stated_everywhere(_speakers(speaker, entry)) if request.everywhere else _speakers(speaker, entry),
+            assertions.stated_everywhere(_speakers(speaker, entry))
+            if request.everywhere
+            else _speakers(speaker, entry),
             entry.citations[0].said_at,
         )
         for entry in selection

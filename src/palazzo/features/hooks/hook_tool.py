@@ -137,7 +137,8 @@ def fixes(call: HookCall, connection: Connection, target: bytes, signature: byte
     standings = checkout.of_ids(connection, [fix.id for fix in past_fixes])
     past_fixes = [fix for fix in past_fixes if not checkout.hides(standings.get(fix.id, MERGED))]
     roots = {
-        fix.wing: (str(call.context.project_root), *place_rows.roots_of_wing(connection, fix.wing)) for fix in past_fixes
+        fix.wing: (str(call.context.project_root), *place_rows.roots_of_wing(connection, fix.wing))
+        for fix in past_fixes
     }
     past_fixes = [
         fix._replace(edited=tuple(_from_root(file, roots[fix.wing]) for file in fix.edited)) for fix in past_fixes

@@ -35,7 +35,9 @@ def keep(call: HookCall) -> int:
     place = place_finder.of_conversation(project, hook_event.prompt)
     guard = Guard.of(database)
     title = title_from(guard.cover_erased_words(hook_event.prompt))
-    source = hook_messages.source_of(hook_event.host, hook_event.session, title, "" if project is None else project.identity)
+    source = hook_messages.source_of(
+        hook_event.host, hook_event.session, title, "" if project is None else project.identity
+    )
     batch = hook_messages.prepare(hook_event.host, messages, context.now, guard)
     with database.transaction() as connection:
         place_finder.record(connection, project, context.now)

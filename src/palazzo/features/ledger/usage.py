@@ -187,7 +187,9 @@ def _used_in(
             yield from ((uid, "fetched") for uid in sorted(usage_detection.find_cited_ids(call.text, injected_items)))
         files = usage_detection.find_opened_files(call)
         yield from (
-            (uid, "touched") for uid, item in injected_items.items() if files and usage_detection.is_about_files(files, item)
+            (uid, "touched")
+            for uid, item in injected_items.items()
+            if files and usage_detection.is_about_files(files, item)
         )
     matching_ids = usage_detection.find_cited_ids(prose, injected_items) | usage_detection.find_quoted_ids(
         prose, {uid: runs[uid] for uid in injected_items}, prompt_runs

@@ -179,7 +179,8 @@ def _sizes(connection: Connection, documents: Sequence[DocumentRow]) -> dict[int
     from palazzo.store import palace_overview
 
     return {
-        document.source: len(palace_overview.live_drawers_of_sources(connection, [document.source])) for document in documents
+        document.source: len(palace_overview.live_drawers_of_sources(connection, [document.source]))
+        for document in documents
     }
 
 

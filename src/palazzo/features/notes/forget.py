@@ -108,7 +108,10 @@ def _select_ids(context: Context, connection: Connection, request: ForgetRequest
 def _sample(connection: Connection, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
     from palazzo.archive import archive_reader
 
-    drawers = [archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, drawer_id)) for drawer_id in ids[:5]]
+    drawers = [
+        archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, drawer_id))
+        for drawer_id in ids[:5]
+    ]
     return tuple((drawer.id, " ".join(drawer.text[:400].split())[:80]) for drawer in drawers)
 
 

@@ -84,7 +84,9 @@ def _to_change(connection: Connection, request: TagRequest, name: str) -> list[s
         raise UsageError(f"'{name}' is given by a rule, from what the words are, and cannot be taken off.")
     ids = source_filter.resolve_drawers(connection, request.ids)
     rows = {drawer_id: archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in ids}
-    target_ids = [drawer_id for drawer_id in ids if (name in tag_rows.tags_of(connection, rows[drawer_id])) == is_removal]
+    target_ids = [
+        drawer_id for drawer_id in ids if (name in tag_rows.tags_of(connection, rows[drawer_id])) == is_removal
+    ]
     if is_removal and not target_ids:
         raise UsageError(f"None of these has the tag '{name}'. 'palazzo show ID' shows a drawer's tags.")
     return target_ids

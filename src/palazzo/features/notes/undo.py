@@ -78,7 +78,9 @@ def _changes(context: Context, limit: int) -> tuple[Change, ...]:
     with context.reading().database.snapshot() as connection:
         group_rows = change_groups.recent(connection, limit)
         undoes = {
-            row: change_groups.read(connection, row).uid for row in (group.undoes for group in group_rows) if row is not None
+            row: change_groups.read(connection, row).uid
+            for row in (group.undoes for group in group_rows)
+            if row is not None
         }
     return tuple(_change(group, undoes.get(group.undoes or 0)) for group in group_rows)
 

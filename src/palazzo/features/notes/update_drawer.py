@@ -212,7 +212,9 @@ def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None
         return belief
     read = [span.item for drawer in drawers if drawer.trust == "external" for span in drawer.spans]
     with context.reading().database.snapshot() as connection:
-        untrusted_ids = [uid for item in dict.fromkeys(read) for uid in taint_queries.taint_of(connection, item) or (item,)]
+        untrusted_ids = [
+            uid for item in dict.fromkeys(read) for uid in taint_queries.taint_of(connection, item) or (item,)
+        ]
     trust = max((belief.trust, *(drawer.trust for drawer in drawers)), key=TRUSTS.index)
     return assess_trust(trust, [*belief.tainted_by, *untrusted_ids])
 
@@ -220,7 +222,9 @@ def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None
 def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:
     from palazzo.index import rule_tags
 
-    return [tag for tag in dict.fromkeys(tag for drawer in drawers for tag in drawer.tags) if not rule_tags.by_rule(tag)]
+    return [
+        tag for tag in dict.fromkeys(tag for drawer in drawers for tag in drawer.tags) if not rule_tags.by_rule(tag)
+    ]
 
 
 def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group: int, now: Micros) -> int:

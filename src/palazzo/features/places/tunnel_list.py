@@ -33,7 +33,9 @@ def tunnel_list(context: Context, request: TunnelListRequest) -> TunnelListResul
 
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else place_results.wing(context, connection, request.wing).row
-        return TunnelListResult(tuple(place_results.tunnel_view(tunnel) for tunnel in tunnel_rows.live(connection, wing)))
+        return TunnelListResult(
+            tuple(place_results.tunnel_view(tunnel) for tunnel in tunnel_rows.live(connection, wing))
+        )
 
 
 OPERATION = Operation("tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list)

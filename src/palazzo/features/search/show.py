@@ -364,7 +364,9 @@ def _fact(connection: Connection, row: int, request: ShowRequest, point_in_time:
     if request.raw:
         raise UsageError("A fact has no bytes of its own: leave --raw out, or show one of its sources.")
     known_at = LATEST if point_in_time.end_time is None else point_in_time.end_time
-    recorded_versions = [version for version in fact_rows.versions_of(connection, row) if version.recorded_at <= known_at]
+    recorded_versions = [
+        version for version in fact_rows.versions_of(connection, row) if version.recorded_at <= known_at
+    ]
     if not recorded_versions:
         raise _not_yet(request.id, point_in_time)
     versions = views(
@@ -386,7 +388,9 @@ def _session(connection: Connection, session: str, name: SessionName, request: S
         if len(files) > 1:
             raise AmbiguousId(request.id, [file.label for file in files])
         return ShowResult("session", session, (), raw=files[0].read(connection))
-    session_items = [item for item in archive_reader.read_session(connection, session) if item.source.session_id == session]
+    session_items = [
+        item for item in archive_reader.read_session(connection, session) if item.source.session_id == session
+    ]
     title = next((item.source.title for item in session_items if item.source.title), "")
     title = shown_title_of_session(connection, session, title)
     messages = tuple(_of_item(item, title) for item in session_items if name.kind in ("", item.source.kind))

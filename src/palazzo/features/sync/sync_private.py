@@ -65,7 +65,9 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
     if request.wings:
         with palace.database.transaction() as connection:
             for name in request.wings:
-                wing = place_rows.wing_led_to(connection, name) or place_rows.wing_led_to(connection, place_name("WING", name))
+                wing = place_rows.wing_led_to(connection, name) or place_rows.wing_led_to(
+                    connection, place_name("WING", name)
+                )
                 if request.public:
                     if wing is None:
                         raise NoSuchPlace(f"There is no wing '{name}'; 'palazzo wing list' shows all wings.")

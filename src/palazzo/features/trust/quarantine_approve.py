@@ -47,7 +47,9 @@ def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> Q
     group = palace.begin_group(ACTOR, "quarantine approve")
     for start in range(0, len(selection.drawers), AT_ONCE):
         with palace.database.transaction() as connection:
-            rows = [archive_reader.resolve_drawer(connection, entry) for entry in selection.drawers[start : start + AT_ONCE]]
+            rows = [
+                archive_reader.resolve_drawer(connection, entry) for entry in selection.drawers[start : start + AT_ONCE]
+            ]
             acts.act_on_drawers(connection, "approve", rows, ACTOR, context.now, {}, group)
             change_groups.count(connection, group, len(rows))
     with palace.database.transaction() as connection:

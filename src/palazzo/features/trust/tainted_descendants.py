@@ -47,7 +47,9 @@ def derived_from(context: Context, connection: Connection, origin: str) -> Desce
     rows = dict.fromkeys(
         row for seed in seeds for row in taint_queries.drawers_at(connection, seed.row, seed.start, seed.end)
     )
-    rows.update(dict.fromkeys(row for seed in seeds for row in taint_queries.find_tainted_replies(connection, seed.row)))
+    rows.update(
+        dict.fromkeys(row for seed in seeds for row in taint_queries.find_tainted_replies(connection, seed.row))
+    )
     every = frozenset(seed.uid for seed in seeds)
     while new := [record for record in taint_queries.written_under(connection, every) if record.item not in every]:
         rows.update(dict.fromkeys(row for record in new for row in record.drawers))

@@ -87,14 +87,18 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         raise UsageError(f"'{wrong[0]}' is no kind of line; there are: {', '.join(KINDS)}.")
     palace = context.reading()
     with palace.database.snapshot() as connection:
-        session = transcript_restore.find_session(connection, transcript_restore.parse_session_name(connection, request.session))
+        session = transcript_restore.find_session(
+            connection, transcript_restore.parse_session_name(connection, request.session)
+        )
     palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
     with palace.database.snapshot() as connection:
         digest_lines = digest_rows.of_session(connection, session)
         lines = tuple(_view(connection, line) for line in digest_lines if not request.kind or line.kind in request.kind)
         rows = source_rows.sources_of_session(connection, session)
         title = shown_title(connection, rows[0], source_rows.read_source(connection, rows[0]).title) if rows else ""
-        sub_agents = tuple(_sub_agent(connection, sub_agent) for sub_agent in digest_rows.sub_agents(connection, session))
+        sub_agents = tuple(
+            _sub_agent(connection, sub_agent) for sub_agent in digest_rows.sub_agents(connection, session)
+        )
     return DigestResult(session, title, digest_lines[0].wing if digest_lines else None, lines, sub_agents)
 
 
