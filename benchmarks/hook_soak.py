@@ -5,9 +5,10 @@
 
 Sessions of all hosts begin, ask, call tools that pass and fail, send sub-agents, end turns, compact and end; of each
 the transcript grows before it is told of. Every tenth call is a process of `palazzo hook`, as hosts start it; the
-others say the same over the socket by the client's own code (`palazzo.client.hook_client`) in this process, which the service
-cannot tell apart. Memory, descriptors, threads and the write-ahead log are the service's, by the number of calls.
-Every message that was told of must be in the palace at the end, once, and no process be left that knows this home.
+others say the same over the socket by the client's own code (`palazzo.client.hook_client`) in this process, which the
+service cannot tell apart. Memory, descriptors, threads and the write-ahead log are the service's, by the number of
+calls. Every message that was told of must be in the palace at the end, once, and no process be left that knows this
+home.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ def logged(variables: dict[str, str]) -> str:
 @pytest.mark.parametrize(
     ("host", "event", "payload", "said"),
     [
-        ("claude-code", "Stop", b"", "hook claude-code Stop: the payload is no JSON"),
-        ("claude-code", "Stop", b'{"prompt": "a secret', "hook claude-code Stop: the payload is no JSON"),
+        ("claude-code", "Stop", b"", "hook claude-code Stop: the payload is not valid JSON"),
+        ("claude-code", "Stop", b'{"prompt": "a secret', "hook claude-code Stop: the payload is not valid JSON"),
         (
             "codex",
             "UserPromptSubmit",

@@ -153,11 +153,11 @@ def test_a_project_says_what_concerns_it(config: Path, project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("save_interval = 0", "line 1: `save_interval` must be a whole number from 1 to 10000. The default is used."),
-        ("save_interval = true", "`save_interval` must be a whole number"),
+        ("save_interval = 0", "line 1: `save_interval` must be an integer from 1 to 10000. The default is used."),
+        ("save_interval = true", "`save_interval` must be an integer"),
         ("\nredact = 'maybe'", "line 2: `redact` must be true or false. The default is used."),
         ("context_depth = 'bottomless'", "must be one of shallow, medium, deep"),
-        ("[mine]\nexclude = [1]", "line 2: `mine.exclude` must be a list of texts"),
+        ("[mine]\nexclude = [1]", "line 2: `mine.exclude` must be a list of strings"),
         ("save_intervall = 3", "`save_intervall` is not a setting; did you mean `save_interval`?"),
         ("save_interval = ", "is not valid"),
         ("events = 3", "`events` is not a setting"),

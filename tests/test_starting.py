@@ -74,7 +74,7 @@ def test_one_that_never_came_up_is_told_of_once_a_session(
     told = answered(variables)
     assert isinstance(told, dict)
     assert list(told) == ["systemMessage"]
-    assert "does not run (it ends as soon as it is started)" in told["systemMessage"]
+    assert "does not run (it ends immediately after its start)" in told["systemMessage"]
     assert "'palazzo service start'" in told["systemMessage"]
     assert answered(variables) == {}
     assert answered(variables, "UserPromptSubmit") == {}
@@ -177,6 +177,6 @@ def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_pat
     stream.close()
     assert greeting["version"] == f"{__version__}.post9"
     stream, _ = rpc.greet(machine.where, {"want": "stop", "any": True})
-    while stream.read() is not None:  # until it has ended
+    while stream.read() is not None:  # until the connection was closed
         pass
     stream.close()

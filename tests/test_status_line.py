@@ -26,7 +26,7 @@ EARLIER = int((NOW - 5 * 86_400) * 1_000_000)
 @pytest.mark.parametrize(
     ("found", "shown"),
     [
-        ({}, "palazzo: nothing kept yet"),
+        ({}, "palazzo: nothing filed yet"),
         ({"wing": "api", "drawers": 0}, "palazzo: api · 0 drawers"),
         ({"wing": "api", "drawers": 1}, "palazzo: api · 1 drawer"),
         (
@@ -76,7 +76,7 @@ def test_without_a_service_it_says_so_and_starts_none(machine: Machine) -> None:
 def test_who_wants_nothing_is_told_that_it_is_off(machine: Machine, said: dict[str, Any]) -> None:
     assert status_line.line(said, None, {**machine.variables, "PALAZZO_OFF": "1"}) == "palazzo: off"
     off = {**machine.variables, "PALAZZO_SERVICE": "off"}
-    assert status_line.line(said, None, off) == "palazzo: no service, which the settings keep off"
+    assert status_line.line(said, None, off) == "palazzo: service disabled in the settings"
 
 
 @pytest.mark.slow

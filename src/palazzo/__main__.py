@@ -1,7 +1,8 @@
-"""`python -m palazzo`, and what the installed `palazzo` runs: the command line.
+"""`python -m palazzo`, and the entry point of the installed `palazzo`: the command line.
 
-The script in `packaging/` runs this file by its path. For what hosts run all the time it does so on the bare standard
-library (`python -I -S -E`): then `palazzo.client.launcher` does what can be done with that, and the rest in another Python.
+The script in `packaging/` runs this file by its path. For the commands that hosts run all the time, it uses the bare
+standard library (`python -I -S -E`). In that case `palazzo.client.rpc.launcher` does what is possible without the other
+packages, and starts another Python for the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can go wrong, as few named exceptions.
+"""The errors of Palazzo, as a small hierarchy of named exceptions.
 
     PalazzoError                 one clear sentence for a person; exit code 1
     ├── UsageError               the request itself is wrong; exit code 2
@@ -7,22 +7,22 @@
     │   └── NotFound             an id, path, wing or session that does not exist
     ├── PalaceUnusable           the palace file cannot be opened or written
     │   ├── PalaceMissing        nothing has been written there yet
-    │   ├── PalaceGone           one was there before, and was moved or deleted
+    │   ├── PalaceGone           it existed before, and was moved or deleted
     │   ├── NotAPalace           the file is something else, or is damaged
     │   └── SchemaTooNew         written by a later Palazzo
     ├── SourceUnreadable         one source could not be read; the others still are
-    ├── RemoteUnusable           what devices share cannot be read or written now
-    │   ├── RemoteRewritten      it is not what it was; nothing of it was taken in
+    ├── RemoteUnusable           the files that devices share cannot be read or written now
+    │   ├── RemoteRewritten      its content was replaced; nothing of it was merged
     │   └── DeviceCopied         another palace writes as this device
-    ├── SegmentUnreadable        one segment is not whole, or not what it says it is
-    │   └── SegmentRefused       it is not proven that a device wrote it which may
-    ├── WrongKey                 what is sealed cannot be opened with this passphrase or key
+    ├── SegmentUnreadable        one segment is incomplete, or is not what it says it is
+    │   └── SegmentRefused       no proof that a device with the right to write wrote it
+    ├── WrongKey                 this passphrase or key does not decrypt the data
     ├── EmbedderUnavailable      no vectors can be made now; keywords still work
-    │   └── TextRefused          an embedding server refuses what it was sent
-    ├── ConsumerStopped          what is derived cannot be kept up to date, whatever the text
+    │   └── TextRefused          an embedding server rejects the text that it was sent
+    ├── ConsumerStopped          derived data cannot be kept up to date, whatever the text
     └── ServiceUnavailable       no warm process answers; everything works without one, more slowly
 
-A message says what is wrong and what to do next. Everything else that is raised is a bug.
+A message says what is wrong and what to do next. Every other exception is a bug.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ if TYPE_CHECKING:
 
 
 class PalazzoError(Exception):
-    """Something a person can act upon; the message is the whole story."""
+    """An error that a user can act on; the message contains everything needed."""
 
 
 class UsageError(PalazzoError):
-    """The request cannot be carried out as it was put."""
+    """The request is invalid."""
 
 
 class AmbiguousId(UsageError):
-    """A prefix fits several ids."""
+    """A prefix matches several ids."""
 
     def __init__(self, prefix: str, candidates: list[str]) -> None:
         self.prefix, self.candidates = prefix, candidates
         super().__init__(
-            f"'{prefix}' fits {len(candidates)} ids: {', '.join(candidates[:8])}"
-            f"{' and more' if len(candidates) > 8 else ''}. Give more of the id."
+            f"'{prefix}' matches {len(candidates)} ids: "
+            f"{', '.join(candidates[:8])}{' and more' if len(candidates) > 8 else ''}. Give more digits of the id."
         )
 
 
 class AmbiguousName(UsageError):
-    """A name may mean several entities."""
+    """A name matches several entities."""
 
     def __init__(self, name: str, candidates: list[str]) -> None:
         self.name, self.candidates = name, candidates
         super().__init__(
-            f"'{name}' may mean {len(candidates)} entities: {', '.join(candidates[:8])}"
-            f"{' and more' if len(candidates) > 8 else ''}. Write the name of one of them."
+            f"'{name}' may mean {len(candidates)} entities: "
+            f"{', '.join(candidates[:8])}{' and more' if len(candidates) > 8 else ''}. Use one of these names."
         )
 
 
 class NotFound(UsageError):
-    """What was named does not exist. `near` are names that may have been meant, where the message gives such."""
+    """The named thing does not exist. `near` are similar names, if the message suggests any."""
 
     def __init__(self, message: str = "", near: Sequence[str] = ()) -> None:
         self.near = tuple(near)
@@ -71,7 +71,7 @@ class NotFound(UsageError):
 
 
 class NoSuchPlace(NotFound):
-    """There is no wing or room of that name: nothing was ever filed there."""
+    """No wing or room has that name: nothing was ever filed there."""
 
 
 class PalaceUnusable(PalazzoError):
@@ -79,19 +79,19 @@ class PalaceUnusable(PalazzoError):
 
 
 class PalaceMissing(PalaceUnusable):
-    """There is no palace at that path yet; the first write creates it."""
+    """No palace exists at that path yet; the first write creates it."""
 
 
 class PalaceGone(PalaceUnusable):
-    """There was a palace at that path, and it was moved or deleted."""
+    """A palace existed at that path, and was moved or deleted."""
 
 
 class NotAPalace(PalaceUnusable):
-    """The file is not a palace, or is damaged beyond opening."""
+    """The file is not a palace, or is too damaged to open."""
 
 
 class SchemaTooNew(PalaceUnusable):
-    """A later Palazzo wrote this palace; it was left untouched."""
+    """A later version of Palazzo wrote this palace; it was left unchanged."""
 
 
 class SourceUnreadable(PalazzoError):
@@ -99,27 +99,27 @@ class SourceUnreadable(PalazzoError):
 
 
 class RemoteUnusable(PalazzoError):
-    """What devices share cannot be read or written now."""
+    """A remote cannot be read or written now."""
 
 
 class RemoteRewritten(RemoteUnusable):
-    """A remote holds another past than the one that was seen; nothing of it was taken in."""
+    """A remote's history differs from the history seen before; none of it was merged."""
 
 
 class DeviceCopied(RemoteUnusable):
-    """Another palace writes to a remote as this device."""
+    """Another palace writes to a remote under this device's id."""
 
 
 class SegmentUnreadable(PalazzoError):
-    """One segment is not whole, or is not what it says it is."""
+    """A segment is incomplete, or its content does not match its header."""
 
 
 class SegmentRefused(SegmentUnreadable):
-    """Nothing proves that a device wrote a segment which may write to this palace."""
+    """No proof that a device with write access to this palace wrote a segment."""
 
 
 class WrongKey(PalazzoError):
-    """What is sealed cannot be opened with this passphrase or key."""
+    """The encrypted content cannot be decrypted with this passphrase or key."""
 
 
 class EmbedderUnavailable(PalazzoError):
@@ -127,12 +127,12 @@ class EmbedderUnavailable(PalazzoError):
 
 
 class TextRefused(EmbedderUnavailable):
-    """An embedding server refuses what it was sent; it may take other texts."""
+    """An embedding server refuses the given text; it may accept other texts."""
 
 
 class ConsumerStopped(PalazzoError):
-    """A consumer of the log fails on harmless words, too; no text was set aside for it."""
+    """A consumer of the log also fails on harmless words; no text was set aside because of it."""
 
 
 class ServiceUnavailable(PalazzoError):
-    """No service answers for this palace; whoever asked does the work itself."""
+    """No service answers for this palace; the caller does the work itself."""

@@ -1,4 +1,4 @@
-"""A lock between processes: a file that one process holds, and that the system lets go of when it dies.
+"""A lock between processes: a file that one process holds, and that the system releases when the process dies.
 
 Standard library only. The lock is on an open file, so a file that was left behind locks nothing.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _FAR = 1 << 30
-"""Windows locks bytes against reading; one that no file here has harms nobody."""
+"""Windows locks bytes against reading; a byte beyond the end of every file here disturbs no reader."""
 
 
 class FileLock:
@@ -32,30 +32,30 @@ class FileLock:
         self.release()
 
     def release(self) -> None:
-        """Let go. Releasing twice is allowed."""
+        """Release the lock. Releasing twice is allowed."""
         if self._handle >= 0:
             os.close(self._handle)  # closing is what unlocks
             self._handle = -1
 
     @property
     def to_inherit(self) -> tuple[int, ...]:
-        """The handle for a process that is to hold this lock from its start; none where a lock cannot be handed on.
+        """Return the handle for a process that is to hold this lock from its start; none if locks cannot be inherited.
 
-        It is held until both have let go. That process makes it its own by `inherited`.
+        The lock is held until both have released it. That process adopts it with `adopt_lock`.
         """
         return () if sys.platform == "win32" else (self._handle,)
 
 
 def adopt_lock(path: Path | str, handle: int) -> FileLock:
-    """Return the lock at `path` that the process which started this one has handed on (`FileLock.to_inherit`)."""
+    """Return the lock at `path` inherited from the process that started this one (`FileLock.to_inherit`)."""
     os.set_inheritable(handle, False)
     return FileLock(path, handle)
 
 
 def try_lock(path: Path | str) -> FileLock | None:
-    """Take the lock at `path`, or return None at once when another process (or thread) holds it.
+    """Take the lock at `path`, or return None at once if another process (or thread) holds it.
 
-    Raises OSError when the file cannot be made.
+    Raises OSError if the file cannot be created.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0), 0o600)
     try:
@@ -70,7 +70,7 @@ def try_lock(path: Path | str) -> FileLock | None:
 
 
 def is_held(path: Path | str) -> bool:
-    """Whether some process holds the lock at `path` now."""
+    """Return whether a process holds the lock at `path` now."""
     if not os.path.exists(path):
         return False
     try:

@@ -1,7 +1,7 @@
-"""The nouns, as frozen dataclasses. This module knows no storage and no source format.
+"""The domain types, as frozen dataclasses. This module knows no storage and no source format.
 
-Times are integers: microseconds since 1970-01-01 UTC. Ids are 32 lower-case hexadecimal digits.
-Spans count code points of an item's text, half-open.
+Times are integers: microseconds since 1970-01-01 UTC. Ids are 32 lower-case hexadecimal digits. Spans count code points
+of an item's text, half-open.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ DrawerId = NewType("DrawerId", str)
 Micros = NewType("Micros", int)
 
 Role = Literal["user", "assistant", "tool", "system", "author"]
-"""Who speaks. `author` is whoever wrote a document or a note."""
+"""The speaker. `author` is the writer of a document or a note."""
 
 Trust = Literal["user", "agent", "repo", "tool", "external"]
-"""Where words came from, most trusted first."""
+"""The origin of words, most trusted first."""
 _TRUSTS: tuple[Trust, ...] = get_args(Trust)
 
 
@@ -28,34 +28,36 @@ def least_trust(*trusts: Trust) -> Trust:
 
 
 ItemKind = Literal["message", "document", "note", "noise"]
-"""`noise` is a row that a host wrote for itself: archived to the byte, never cut into drawers."""
+"""`noise` is a row that a host wrote for itself: archived byte for byte, never cut into drawers."""
 
 PartKind = Literal["text", "thinking", "tool_call", "tool_result", "image", "attachment"]
 
 ContentKind = Literal["said", "meta", "summary"]
-"""`said` is conversation; `meta` is what the host inserted; `summary` replaces what was compacted."""
+"""`said` is conversation; `meta` was inserted by the host; `summary` replaces compacted messages."""
 
 Visibility = Literal["merged", "unmerged", "parked", "unknown"]
-"""Whether what was written on a branch is part of what is checked out: `parked` is unmerged, and the branch is gone."""
+"""Whether words written on a branch are part of the checked-out branch: `parked` is unmerged, and the branch is
+gone.
+"""
 
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
-"""Whether the lines that words cite still stand in the files at hand (`git/freshness`)."""
+"""Whether the cited lines are still present in the current files (`git/freshness`)."""
 
 USERS_WING = "user"
-"""The wing of what is the person's own: every project is told of it."""
+"""The wing of the user's own memories, which are shown in every project."""
 
 MAIN_LINES = frozenset(["", "main", "master", "trunk"])
-"""Branches whose words concern everybody. "" is what was written outside a repository, or on no branch."""
+"""Branches whose words concern every branch. "" is for words written outside a repository, or on no branch."""
 
 DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of an item's text with one kind: prose, a tool call, a tool's output.
+    """A range of an item's text with one kind: prose, a tool call, a tool's output.
 
-    `name` is the tool's name for calls and results; `call` ties a result to its call; `failed` marks an
-    error result. `trust` overrides the item's trust for this stretch.
+    `name` is the tool's name for calls and results; `call` links a result to its call; `failed` marks an error result.
+    `trust` overrides the item's trust for this range.
     """
 
     kind: PartKind
@@ -69,7 +71,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is filed."""
+    """The wing and room in which something is filed."""
 
     wing: str
     room: str
@@ -77,7 +79,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of one item's text."""
+    """A range of one item's text."""
 
     item: ItemId
     start: int
@@ -86,10 +88,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where items came from: a transcript, a document, or the person and agent themselves.
+    """The origin of items: a transcript, a document, or the user and agent themselves.
 
-    `key` is the stable identity (session, or project identity and relative path), never an absolute path;
-    `uri` is where it was last seen.
+    `key` is the stable identity (session, or project identity and relative path), never an absolute path; `uri` is
+    where it was last seen.
     """
 
     key: tuple[str, ...]
@@ -102,7 +104,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One archived thing, kept whole."""
+    """One archived item, kept in full."""
 
     id: ItemId
     kind: ItemKind
@@ -125,7 +127,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """The unit that search returns: exact spans of archived text, and where they are filed."""
+    """The unit that search returns: exact spans of archived text, and their place."""
 
     id: DrawerId
     kind: DrawerKind
@@ -147,20 +149,23 @@ class Drawer:
 
 
 AnchorKind = Literal["stated", "read", "edited", "mentioned"]
-"""How a drawer or a fact came to cite a file: somebody said so, a tool read or changed it, or it was spoken of."""
+"""How a drawer or a fact came to cite a file: someone stated it, a tool read or changed the file, or it was
+mentioned.
+"""
 
 UNKNOWN_LINE = -1
-"""What stands for the lines of a cited stretch that is known by its words alone."""
+"""Stands for the line numbers of a cited range that is known only by its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A file, or a stretch of one, that is cited, as it was then.
+    """A cited file, or a range of one, in its state at that time.
 
-    `path` is named from the root of the wing's project, with `/`; it is absolute where the file is in no project.
-    `first` and `last` are lines, from 1 and both cited; 0 is the whole file, `UNPLACED` a stretch of which nobody said
-    where it stood. `digest` is of the cited words (`text/cited_lines`), empty where they were not seen; `lines` is how many
-    it is of. `blob` is git's id of the whole file then, in hexadecimal, empty where that is not known.
+    `path` is relative to the root of the wing's project, with `/`; it is absolute if the file is in no project. `first`
+    and `last` are line numbers from 1, both inclusive; 0 means the whole file, `UNKNOWN_LINE` a range whose position
+    was not stated. `digest` is that of the cited words (`text/cited_lines`), empty if they were not seen; `lines` is
+    the number of lines that it covers. `blob` is git's id of the whole file at that time, in hexadecimal, empty if it
+    is not known.
     """
 
     path: str
@@ -174,7 +179,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class ErasedItem:
-    """An item of which words or bytes went: its id, and the stretches of its text (code points, half-open)."""
+    """An item that lost words or bytes: its id, and the ranges of its text (code points, half-open)."""
 
     id: str
     spans: tuple[tuple[int, int], ...]
@@ -182,11 +187,12 @@ class ErasedItem:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What one erase did. It holds no words: `tombstones` are hashes under a key that never leaves the palace.
+    """Result of one erase. It contains no words: `tombstones` are hashes under a key that never leaves the palace.
 
-    `names` are rows with names that held words, by table; `looked` how many items and packs were looked at, and
-    `unreadable` packs that were damaged. `left` are texts at erased places that many other sources hold too, which
-    kept them. The chain's newest link tells which state of the palace this is about.
+    `names` are rows with names that contained words, by table; `looked` is the number of items and packs that were
+    searched, and `unreadable` lists damaged packs. `left` are texts at erased places that many other sources also
+    contain and that were kept there. The chain's newest link identifies the state of the palace that this certificate
+    describes.
     """
 
     palace: str

@@ -1,11 +1,10 @@
-"""Palace: opens a store and offers the engine's verbs. The one object that faces and operations hold.
+"""Palace: opens a store and offers the engine's functions. Faces and operations hold only this object.
 
     with Palace.open(path) as palace:
         palace.remember("…", Place("api", "auth"))
         palace.search(Query("why did the retries double"))
 
-A `Palace` may be shared by threads. Other processes may have the same palace open; what they commit is seen
-by the next call.
+Threads may share a `Palace`. Other processes may have the same palace open; the next call sees what they commit.
 """
 
 from __future__ import annotations
@@ -65,20 +64,20 @@ def system_clock() -> Micros:
 
 
 def _bring_up_to_date(database: Database) -> None:
-    """A palace of an earlier Palazzo is brought up to date by whoever opens it first, if it can be written."""
+    """Migrate a palace of an earlier Palazzo when it is first opened, if it can be written."""
     if schema.is_older(database):
         with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(database.path)) as writable:
             schema.migrate(writable)
 
 
 def without_embedder() -> Embedder:
-    """Refuse to make vectors: for callers that search by keyword alone."""
-    raise EmbedderUnavailable("No embedder is set up, so search works by keyword alone.")
+    """Refuse to compute vectors: for callers that search by keyword alone."""
+    raise EmbedderUnavailable("No embedder is configured, so search works by keyword only.")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredNote:
-    """A note that was filed: its id and the drawers it was cut into."""
+    """A saved note: its id, and the drawers it was cut into."""
 
     item: ItemId
     drawers: tuple[str, ...]
@@ -135,19 +134,19 @@ class Palace:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file and of the model."""
+        """Close the file and release the model."""
         if self._embedder is not None:
             self._embedder.close()
         self.database.close()
 
     def clock(self) -> Micros:
-        """Return now: as the machine has it, but never behind what was taken in from other devices."""
+        """Return now: the machine's time, but never earlier than what was received from other devices."""
         return hybrid.read_time(self.database, self.machine_clock())
 
     # --- reading -------------------------------------------------------------------------------------------
 
     def search(self, query: Query) -> Answer:
-        """Find the drawers that answer `query`; by keyword alone when no vectors can be had, saying so."""
+        """Find the drawers that answer `query`; by keyword alone if vectors are unavailable, with a note."""
         from palazzo.index import past_search as recall_past  # NumPy: what does not search does without it
         from palazzo.index import search_pipeline as recall_search
         from palazzo.index.lexicon import Lexicon
@@ -172,15 +171,15 @@ class Palace:
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
-        """Read the palace as it stood at `at` (`store/past.py` says what that is)."""
+        """Read the palace as it was at `at` (defined in `store/past.py`)."""
         self.follow_past()
         with drawer_history.as_of(self.database, at) as connection:
             yield connection
 
     def follow_past(self, progress: retired_drawers.Progress | None = None) -> None:
-        """Take in how drawers stood before. A palace that cannot be written is read as far as it was followed.
+        """Process the earlier states of drawers. A palace that cannot be written is read as far as it was processed.
 
-        The first time after much was forgotten takes a while, of which `progress` is told: (drawers done, all).
+        The first time after much was forgotten takes a while; `progress` is called with (drawers done, all).
         """
         if self.database.mode == "write":
             with self.database.commit_separately():
@@ -195,46 +194,47 @@ class Palace:
     def follow_claims(
         self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> None:
-        """Take in what was claimed since the last call, and what contradicts what; the first time takes a while.
+        """Process new claims and contradictions since the last call; the first time takes a while.
 
-        `progress` is told (drawers read, all). A palace that cannot be written is read as far as it was followed.
+        `progress` is called with (drawers read, all). A palace that cannot be written is read as far as it was
+        processed.
         """
         self._follow(claim_consumer.ClaimConsumer(self.clock()), progress, stop)
 
     def follow_digests(
         self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> None:
-        """Take in what sessions came to since the last call; `progress` is told (sessions read, all)."""
+        """Process the outcomes of sessions since the last call; calls `progress` with (sessions read, all)."""
         self._follow(digest_consumer.DIGEST_CONSUMER, progress, stop)
 
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
-        """Take in what failed in sessions, and what mended it, since the last call."""
+        """Process failures in sessions, and their fixes, since the last call."""
         self._follow(fix_consumer.FAILURE_CONSUMER, stop=stop)
 
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
-        """Take in which files drawers cite, since the last call."""
+        """Process which files drawers cite, since the last call."""
         self._follow(citation_consumer.ANCHOR_CONSUMER, stop=stop)
 
     def follow_consumer(self, name: str) -> None:
-        """Let one consumer that lags take in what happened since the last call."""
+        """Let one asynchronous consumer process what happened since the last call."""
         for consumer in consumers.lagging_consumers(self.clock()):
             if consumer.name == name:
                 self._follow(consumer)
 
     def retry_set_aside(self) -> None:
-        """Try again what consumers could not process (`store/dead_letters`)."""
+        """Retry what consumers could not process (`store/dead_letters`)."""
         dead_letter_retry.retry_all(self.database, self.clock())
 
     def retry_of_other_releases(self) -> None:
-        """Try again what another release of Palazzo could not process."""
+        """Retry what another release of Palazzo could not process."""
         dead_letter_retry.retry_of_other_releases(self.database)
 
     def know_people(self, names: Iterable[str]) -> None:
-        """Know people by their full names, so that mentions of them are found."""
+        """Register people by their full names, so that mentions of them are found."""
         mention_consumer.know(self.database, names)
 
     def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
-        """Take in what drawers mention; where `entities` are not wanted, keep none."""
+        """Process what drawers mention; if `entities` are not wanted, keep none."""
         if entities:
             self._follow(mention_consumer.MENTION_CONSUMER, stop=stop)
         elif self.database.mode == "write":
@@ -246,7 +246,7 @@ class Palace:
         progress: async_consumer.Progress | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        """A palace that cannot be written is read as far as it was followed."""
+        """Run a consumer. A palace that cannot be written is read as far as it was processed."""
         if self.database.mode == "write":
             with self.database.commit_separately():
                 async_consumer.follow(self.database, consumer, progress, stop)
@@ -260,12 +260,12 @@ class Palace:
             async_consumer.follow(writable, consumer, progress, stop)
 
     def drawer(self, prefix: str) -> Drawer:
-        """Return the drawer whose id begins with `prefix`; NotFound or AmbiguousId otherwise."""
+        """Return the drawer whose ID begins with `prefix`; raises NotFound or AmbiguousId otherwise."""
         with self.database.snapshot() as connection:
             return archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, prefix))
 
     def embedder(self) -> Embedder:
-        """Return the palace's embedder, loading it at the first call; EmbedderUnavailable when it can't be had."""
+        """Return the palace's embedder, loading it at the first call; raises EmbedderUnavailable if there is none."""
         with self._lock:
             if self._embedder is None:
                 self._embedder = self._make_embedder()
@@ -317,7 +317,7 @@ class Palace:
             return StoredNote(item, tuple(archive_reader.drawers_of_item(connection, row)))
 
     def begin_group(self, actor: str, verb: str) -> int:
-        """Begin a change group for what takes several transactions; give it to each of the verbs below."""
+        """Begin a change group for work in several transactions; pass it to each of the verbs below."""
         actor = Guard.of(self.database).words(actor)
         with self.database.transaction() as connection:
             return self._begin(connection, actor, verb, self.clock())
@@ -325,13 +325,13 @@ class Palace:
     def forget(
         self, drawers: Sequence[str], actor: str = "user", reason: str = "", group: int | None = None
     ) -> list[str]:
-        """Retire drawers (ids or unique prefixes), all or none; return their ids in full."""
+        """Retire drawers (IDs or unique prefixes), all or none; return their full IDs."""
         return self._act("forget", drawers, actor, {"reason": reason}, group)
 
     def erase(self, request: ErasureRequest, survey_result: SurveyResult, actor: str = "user") -> Certificate:
-        """Erase for good what a survey found, in one transaction; `finish_erasing` then clears the file of it.
+        """Permanently erase what a survey found, in one transaction; `finish_erasing` then clears it from the file.
 
-        Nothing undoes it. What was added since the survey is looked at too.
+        This cannot be undone. What was added since the survey is checked too.
         """
         with file_scrub.enable_secure_delete(self.database), self.database.transaction() as connection:
             now = self.clock()
@@ -345,9 +345,9 @@ class Palace:
         return proof
 
     def finish_erasing(self, patience: float = file_scrub.PATIENCE) -> list[Certificate]:
-        """Write the file anew if an erase has left traces in it; return the certificates of those erases.
+        """Rewrite the file if an erase has left traces in it; return the certificates of those erases.
 
-        Raises PalaceUnusable while another program reads an older state for longer than `patience` seconds.
+        Raises PalaceUnusable if another program reads an older state for longer than `patience` seconds.
         """
         remote_erasures.seek(self.database, self.clock)
         with self.database.snapshot() as connection:
@@ -360,15 +360,15 @@ class Palace:
         return [certificates.load(erasure.certificate) for erasure in unfinished_erasures if erasure.certificate]
 
     def move(self, drawers: Sequence[str], place: Place, actor: str = "user", group: int | None = None) -> list[str]:
-        """File drawers elsewhere; ids and text stay as they are."""
+        """Move drawers to another place; IDs and text stay as they are."""
         return self._act("move", drawers, actor, {"wing": place.wing, "room": place.room}, group)
 
     def tag(self, drawers: Sequence[str], tag: str, actor: str = "user", group: int | None = None) -> list[str]:
-        """Put a tag on drawers."""
+        """Add a tag to drawers."""
         return self._act("tag", drawers, actor, {"tag": tag}, group)
 
     def untag(self, drawers: Sequence[str], tag: str, actor: str = "user", group: int | None = None) -> list[str]:
-        """Take a tag that was stated off drawers; tags by rule stay."""
+        """Remove a tag that was stated from drawers; tags by rule stay."""
         return self._act("untag", drawers, actor, {"tag": tag}, group)
 
     def undo(
@@ -378,22 +378,22 @@ class Palace:
         progress: undo_actions.Progress | None = None,
         start_time: Micros | None = None,
     ) -> Group:
-        """Take back the actor's last change group, or the one whose id begins with `prefix`; return it.
+        """Undo the actor's last change group, or the one whose ID begins with `prefix`; return it.
 
-        Finishes one that was interrupted first; one that was begun at the moment `begun` or later is what was asked
-        for. Raises NotFound when there is nothing to take back, UsageError for a group that was undone or is itself an
-        undoing.
+        First finishes an interrupted undo; one that was begun at the moment `start_time` or later is taken as the
+        requested one. Raises NotFound if there is nothing to undo, UsageError for a group that was undone or is itself
+        an undo.
         """
         return undo_actions.undo(self.database, self.clock, actor, prefix, progress, start_time)
 
     def embed_pending(
         self, progress: passage_embedding.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> int:
-        """Make the vectors that are still pending; return how many."""
+        """Compute the vectors that are still pending; return how many."""
         return passage_embedding.embed_pending(self.database, self.embedder(), progress, stop)
 
     def rebuild(self, target: rebuild.RebuildTarget, progress: rebuild.Progress | None = None) -> None:
-        """Make derived data anew from the archive."""
+        """Rebuild derived data from the archive."""
         rebuild.rebuild(self.database, target, progress)
 
     # --- parts ---------------------------------------------------------------------------------------------
@@ -402,7 +402,7 @@ class Palace:
         return change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, verb, now, "")
 
     def _step(self, group: int) -> None:
-        """Between two transactions of one group others may write, also while a call keeps back what it writes."""
+        """Let others write between two transactions of one group, even while a call withholds its writes."""
         with self.database.snapshot() as connection:
             goes_on = change_groups.read(connection, group).size > 0
         if goes_on:
@@ -434,19 +434,21 @@ class Palace:
         return self._past
 
     def _ready(self) -> tuple[Embedder, VectorIndex]:
-        """Return the embedder and an index of its vectors; EmbedderUnavailable when either can't be had."""
+        """Return the embedder and an index of its vectors; raises EmbedderUnavailable if either is unavailable."""
         from palazzo.index.vector_index import VectorIndex
 
         with self.database.snapshot() as connection:
             current = passage_embedding.current_embedder(connection)
         if current is None:
-            raise EmbedderUnavailable("No vectors have been made in this palace yet, so search works by keyword alone.")
+            raise EmbedderUnavailable(
+                "No vectors have been computed in this palace yet, so search works by keyword only."
+            )
         embedder = self.embedder()
         row, name, dimension = current
         if name != embedder.id:
             raise EmbedderUnavailable(
-                f"The vectors of this palace were made by {name}, but the settings name {embedder.id}; search works "
-                "by keyword alone until the setting is put back or 'palazzo repair --rebuild vectors' has run."
+                f"The vectors of this palace were computed by {name}, but the settings name {embedder.id}; search "
+                "works by keyword only until you restore the setting or run 'palazzo repair --rebuild vectors'."
             )
         with self._lock:
             if self._index is None or self._index.embedder != row:

@@ -1,8 +1,8 @@
-"""Where Palazzo keeps things on each platform. Standard library only: the client of the service reads this too.
+"""Palazzo's directories on each platform. Standard library only, because the service's client reads this too.
 
-Owns the directories (data, configuration, state, cache, runtime) and nothing else. Every variable that moves them
-is named here. Some of them are also had as text (`…_place`), because a client that starts for every call of a host
-has no time to import pathlib.
+Owns the directories (data, configuration, state, cache, runtime) and nothing else. Every variable that moves them is
+named here. Some directories are also available as text (`…_place`), because a client that starts for every call of a
+host has no time to import pathlib.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "palazzo"
 _RUNTIME_PLACES = "/run/user"
-"""Where systemd and elogind make a directory for each user who is there, by number."""
+"""The directory in which systemd and elogind create a directory for each logged-in user, by number."""
 
 
 def home_place(environment: Mapping[str, str]) -> str:
@@ -36,9 +36,9 @@ def data_place(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def has_packages(directory: str) -> bool:
-    """Whether this interpreter finds packages in a directory without being told, in another process of it, too.
+    """Return whether this interpreter, also in another process, finds packages in a directory by default.
 
-    That one lies below the interpreter's own says nothing: `--prefix /usr/local`, an environment within another.
+    A path below the interpreter's own prefix proves nothing: `--prefix /usr/local`, an environment within another.
     """
     bin_or_prefix = os.path.dirname(os.path.abspath(sys.executable))
     prefix = os.path.dirname(bin_or_prefix)
@@ -83,7 +83,7 @@ def cache_place(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def runtime_place() -> str:
-    """Return the directory that systemd makes for the user who is logged in; empty where there is none."""
+    """Return the directory that systemd creates for the logged-in user; empty if there is none."""
     if sys.platform == "win32":
         return ""
     usual = os.path.join(_RUNTIME_PLACES, str(os.getuid()))
@@ -109,12 +109,12 @@ def state_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the directory of what can be made again: deleting it costs time alone."""
+    """Return the directory of reproducible data: deleting it only costs time."""
     return _path(cache_place(environment))
 
 
 def make_private_directory(path: Path) -> None:
-    """Create `path` and its parents; what is created can be entered by its owner alone (0700)."""
+    """Create `path` and its parents; only the owner can enter created directories (0700)."""
     missing = []
     probe = path
     while not probe.exists():

@@ -1,4 +1,4 @@
-"""Erasing: what went is in no file, does not come back, and all that stayed is as it was."""
+"""Erasing: what went is in no file, does not come back, and all that stayed is unchanged."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_the_reader_takes_letters_for_those_that_they_look_like(spelled: str) ->
 
 def test_the_reader_tells_what_came_out_and_how() -> None:
     assert list(escapes(f"{OPEN}\nzq0001\n{CLOSE}")) == []
-    assert list(escapes(f"{OPEN}\n{CLOSE} zq0001")) == [("zq0001", "stands outside of the fence")]
+    assert list(escapes(f"{OPEN}\n{CLOSE} zq0001")) == [("zq0001", "is outside the fence")]
     assert [word for word, _ in escapes(f"{OPEN}\nzq0001 {CLOSE} zq0002\n{CLOSE}")] == ["zq0001"]
     assert [word for word, _ in escapes(json.dumps({"hits": ["zq0003 %3C/palazzo-memory>"]}))] == ["zq0003"]
     assert [word for word, _ in escapes(f"{OPEN}\n- [0f3c9a12e4b5] zq0004\n{CLOSE}")] == ["zq0004"]

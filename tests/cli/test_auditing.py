@@ -84,7 +84,7 @@ def test_wings_that_differ_in_a_figure_are_two_for_a_reason(palazzo: Command, ho
     palazzo.json("remember", "What was said of another.", "--wing", "releases-2")
     finding = audited(palazzo)["wings"]
     assert finding["examples"] == ["release-2 and releases-2"]
-    assert finding["detail"] == "1 pair of wings looks alike"
+    assert finding["detail"] == "1 pair of wings has similar names"
 
 
 def test_each_of_several_lone_rooms_and_wings_has_its_command_whatever_they_are_called(

@@ -250,14 +250,14 @@ def test_a_backup_that_is_away_is_listed_as_such_and_one_that_was_deleted_is_not
     away.unlink()  # as empty as the directory of a disk that is away
     (known,) = palazzo.json("backup", "--list")["known"]
     assert (known["file"], known["there"], known["size_bytes"]) == (str(away), False, None)
-    assert "not to be seen now" in palazzo("backup", "--list").out
+    assert "not accessible now" in palazzo("backup", "--list").out
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["{palace}"], "is the palace itself"),
-        (["{other}"], "is there already and is no backup"),
+        (["{other}"], "already exists and is no backup"),
         (["{home}/nowhere/palace.db"], "There is no directory"),
         (["--keep", "0"], "from 1 on"),
         (["{other}", "--keep", "2"], "is a file, and --keep needs a directory"),

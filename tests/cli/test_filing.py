@@ -224,21 +224,21 @@ def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, h
         (".env", b"TOKEN=1\n", (), "usually holds secrets"),
         ("mempalace.yaml", b"wing: till\n", (), "a memory tool's configuration, not a document"),
         ("picture.md", b"\x89PNG\x00\x01", (), "binary"),
-        ("rows.jsonl", b'{"a": 1}\n', (), "not a transcript in any format that Palazzo reads"),
+        ("rows.jsonl", b'{"a": 1}\n', (), "not a transcript in a supported format"),
         ("rows.jsonl", b'{"a": 1}\n', ("--mode", "docs"), "JSON lines are data, not a document"),
         ("page.md", b"# Page\n\nwords\n", ("--mode", "convos"), "not a transcript"),
-        ("some.db", b"SQLite format 3\x00" + bytes(4080), (), "a SQLite database in no format that Palazzo reads"),
-        ("conversations.json", b"[]", ("--mode", "convos"), "not a transcript in any format that Palazzo reads"),
+        ("some.db", b"SQLite format 3\x00" + bytes(4080), (), "a SQLite database in an unsupported format"),
+        ("conversations.json", b"[]", ("--mode", "convos"), "not a transcript in a supported format"),
         (
             "chat.txt",
             b"User: hello\nAssistant: hi\nUser: bye\n",
             ("--session", "nope"),
             "no conversation that matches",
         ),
-        ("empty/", b"", (), "it holds no files"),
-        ("code/a.py", b"print()\n", (), "1 × source code, which only `--mode all` reads"),
+        ("empty/", b"", (), "it contains no files"),
+        ("code/a.py", b"print()\n", (), "1 × source code, which is read only with `--mode all`"),
         ("code/a.py", b"print()\n", ("--exclude", "*.py"), "1 × excluded"),
-        ("kept/node_modules/a.md", b"# A\n", (), "1 × a directory that programs fill"),
+        ("kept/node_modules/a.md", b"# A\n", (), "1 × a directory that programs write"),
     ],
 )
 def test_a_path_that_is_named_and_not_read_is_reported_with_the_reason(
@@ -356,11 +356,11 @@ def test_what_is_counted_agrees_with_its_number(palazzo: Command, home: Path) ->
     palazzo("mine", "docs")
     (home / "shop" / ".palazzoignore").write_text("a.md\n")
     assert (
-        "1 document would be found no longer: a rule leaves it out now. It is kept."
+        "1 document would be found no longer: a rule leaves it out now. It stays archived."
         in palazzo("mine", "docs", "--dry-run").out
     )
-    assert "1 document is found no longer: a rule leaves it out now. It is kept." in palazzo("mine", "docs").out
+    assert "1 document is found no longer: a rule leaves it out now. It stays archived." in palazzo("mine", "docs").out
     (home / "shop" / ".palazzoignore").write_text("b.md\nc.md\n")
     changed = palazzo("mine", "docs").out
-    assert "2 documents are found no longer: a rule leaves them out now. They are kept." in changed
+    assert "2 documents are found no longer: a rule leaves them out now. They stay archived." in changed
     assert "1 document is found again." in changed

@@ -61,7 +61,10 @@ def test_help_breaks_lines_by_the_screen_alone(palazzo: Command, monkeypatch: py
 
 def imported(home: Path, *arguments: str) -> set[str]:
     """The modules that a command imports."""
-    program = "import sys; from palazzo.faces.cli import main; main(sys.argv[1:]); print(*sys.modules, sep='\\n', file=sys.stderr)"
+    program = (
+        "import sys; from palazzo.faces.cli import main; main(sys.argv[1:]);"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, env=environment({}), cwd=home, check=True
     )

@@ -79,7 +79,7 @@ def test_a_person_reads_what_waits_and_what_it_is_derived_from(palazzo: Command,
     assert "2 to be judged" in palazzo("status").out
     assert "external" in palazzo("kg", "query", "Deployments").out
     assert "1 drawer and 1 fact approved." in palazzo("quarantine", "approve", *written).out
-    assert palazzo("quarantine", "list").out == "Nothing is in quarantine.\n"
+    assert palazzo("quarantine", "list").out == "The quarantine is empty.\n"
 
 
 def test_an_agents_shell_is_refused(

@@ -98,7 +98,7 @@ def test_doctor_names_the_command_that_mends(palazzo: Command, shop: Path, home:
     wrong = {one["name"]: one for one in ran.json["findings"] if not one["ok"]}
     assert set(wrong) == {"backup", "permissions", "settings"}
     assert wrong["permissions"]["mend"] == f"chmod 600 '{shop}'"
-    assert "config.toml, line 1: `save_interval` must be a whole number from 1 to" in wrong["settings"]["detail"]
+    assert "config.toml, line 1: `save_interval` must be an integer from 1 to" in wrong["settings"]["detail"]
     assert "→ chmod 600" in palazzo("doctor").out
 
 

@@ -117,7 +117,7 @@ def test_what_came_nearest_is_told_when_asked_to_explain(
     assert nearest["hits"] == []
     assert "port 8443" in nearest["below"][0]["text"]
     explained = palazzo("search", "deploy port", "--explain", "--wing", "shop").out
-    assert explained.startswith("What came nearest, and is not likely to answer:")
+    assert explained.startswith("Nearest matches, unlikely to answer the query:")
     assert "The deploy service listens on port 8443." in explained
     assert "the best must reach 0.99" in explained
     assert "try without --wing." in explained

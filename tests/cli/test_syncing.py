@@ -14,7 +14,7 @@ def test_a_dry_run_says_would_and_a_status_fits_a_terminal(palazzo: Command, tmp
     palazzo("sync", "now")
     palazzo("erase", "--match", "seven", "--even-most", "--yes")
     told = palazzo("sync", "push", "--dry-run").out
-    assert "All would be told anew, and what stands there removed." in told
+    assert "All would be pushed again, and the present content there removed." in told
     lines = palazzo("sync", "status").out.splitlines()
     assert any(line.strip().startswith("pushed 2") for line in lines)
     assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)

@@ -91,7 +91,7 @@ def test_a_reminder_that_is_due_comes_first_at_every_depth_until_it_is_done(pala
     for depth in ("shallow", "medium", "deep"):
         woken = palazzo.json("wake-up", "--depth", depth)
         assert (woken["lines"][0]["section"], woken["lines"][0]["id"]) == ("due", one)
-        assert woken["text"].split("\n")[1] == "Reminders that are due:"
+        assert woken["text"].split("\n")[1] == "Due reminders:"
         assert sections(woken)["due"] == ["Renew the certificate"]
     palazzo.json("reminders", "done", one)
     assert "due" not in sections(palazzo.json("wake-up"))

@@ -121,8 +121,12 @@ def echoes(rows: list[NewItem]) -> tuple[list[str], list[str]]:
         file_rows(palace, rows)
         with palace.database.snapshot() as connection:
             archived = items.read_texts(connection, [row for (row,) in connection.execute("SELECT id FROM item")])
-            found = [part for source in digest_rows.all_sessions(connection) for one in session(connection, source).messages
-                     for part in (one.text[part.start : part.end] for part in one.parts)]  # fmt: skip
+            found = [
+                part
+                for source in digest_rows.all_sessions(connection)
+                for one in session(connection, source).messages
+                for part in (one.text[part.start : part.end] for part in one.parts)
+            ]
         cut = [drawer.text for drawer in drawers(palace)]
         assert complaints(palace) == []
         assert len(cut) > 3

@@ -1,4 +1,4 @@
-"""Everything derived can be lost, wholly or in part, and comes out of truth as it was."""
+"""Everything derived can be lost, wholly or in part, and comes out of truth unchanged."""
 
 from __future__ import annotations
 

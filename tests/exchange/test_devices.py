@@ -148,7 +148,7 @@ def test_what_a_device_without_an_invitation_forges_is_refused_and_named(tmp_pat
     reason = {
         "collaborator": "does not prove that a device of this palace wrote it",
         "holder of the key": "does not sign what it writes",
-        "former file": "is new and shows no invitation",
+        "former file": "is new and has no invitation",
     }[attacker]
     for machine in (first, second):
         assert_refused(machine, reason)
@@ -187,7 +187,7 @@ def test_an_invitation_of_somebody_else_introduces_nobody(tmp_path: Path) -> Non
     forged_invitation = Invitation.make(palace, bytes.fromhex(uid_of(first)), stranger, LATER)
     card = Card(own.public, introduction=forged_invitation.introduce(palace, bytes.fromhex(FORGER), own.public))
     forge(remote, FORGER, device_pairing.read(tmp_path / "key").key, Signer(own, card))
-    assert_refused(first, "shows an invitation that no longer counts")
+    assert_refused(first, "has an invitation that is no longer valid")
 
 
 def test_a_device_that_waits_is_trusted_by_its_words_and_all_of_it_comes(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_device_that_waits_is_trusted_by_its_words_and_all_of_it_comes(tmp_pat
     third.say("Said on the third machine.")
     third.pull()
     third.push()
-    assert "shows no invitation" in " ".join(first.pull().notes)
+    assert "has no invitation" in " ".join(first.pull().notes)
     (words,) = [device.words for device in devices(first).devices if device.id == uid_of(third)]
     assert words == devices(third).devices[0].words
     assert len(words.split()) == 8

@@ -331,11 +331,11 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "a field that nobody knows": (_with("item", secret=1), "'secret'"),
     "a drawer's field that nobody knows": (_with("drawer", secret=1), "'secret'"),
     "a kind that nobody knows": (lambda lines: [*lines, {"kind": "spell"}], "'spell'"),
-    "a wrong type": (_with("item", text=7), "'text' must be a text"),
+    "a wrong type": (_with("item", text=7), "'text' must be a string"),
     "an id that is none": (_with("item", id="../../etc/passwd"), "'id' must be an id"),
     "a time out of range": (_with("item", recorded_at=10**18), "years 1 to 9999"),
     "a number out of range": (_with("item", ordinal=2**63), "out of range"),
-    "a place before the first": (_with("item", ordinal=-(2**63 - 1)), "'ordinal' of a message counts from 0"),
+    "a place before the first": (_with("item", ordinal=-(2**63 - 1)), "'ordinal' of a message must be at least 0"),
     "a share out of range": (_with("fact_version", confidence=7), "0 to 1"),
     "a link that was changed": (_with("link", digest="00" * 32), "does not follow in the chain"),
     "links in another order": (_with("link", seq=3), "does not follow in the chain"),
@@ -377,7 +377,7 @@ def test_an_export_that_was_cut_off_is_not_taken(other_home: Home, path: Path) -
     path.write_bytes(b"".join([*lines[:-2], lines[-1]]))
     assert_refused(other_home, path, "lines stand before its end")
     path.write_bytes(whole + lines[-2])
-    assert_refused(other_home, path, "stands behind the end")
+    assert_refused(other_home, path, "comes after the end")
     packed = gzip.compress(whole)
     path.write_bytes(packed[: len(packed) // 2])
     assert_refused(other_home, path, "ends in the middle")

@@ -61,7 +61,7 @@ def test_a_key_file_is_for_its_owner_alone_and_is_read_again(tmp_path: Path) -> 
 
 def test_a_key_file_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("mine")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         encryption.save(Key.new(), tmp_path / "key")
     assert (tmp_path / "key").read_text() == "mine"
     with pytest.raises(UsageError, match="cannot be written"):

@@ -43,7 +43,7 @@ def test_files_are_read_without_anything_being_written(tmp_path: Path) -> None:
 def test_a_name_that_leads_out_is_refused_and_the_others_are_read(name: str, tmp_path: Path) -> None:
     export = ZipExport(make(tmp_path / "e.zip", (name, b"[]"), ("good.json", b"[1]")))
     assert export.names() == ["good.json"]
-    assert list(export.refusals.values()) == ["its name leads out of the archive"]
+    assert list(export.refusals.values()) == ["its name points outside the archive"]
     with pytest.raises(SourceUnreadable, match="leads out"):
         export.read(next(iter(export.refusals)))
 
@@ -52,7 +52,7 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("conversations.json")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     export = ZipExport(make(tmp_path / "e.zip", (link, b"/etc/passwd")))
-    assert export.refusals == {"conversations.json": "a link, or no file"}
+    assert export.refusals == {"conversations.json": "a link, or not a file"}
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_file_whose_name_begins_with_nul_is_refused(tmp_path: Path) -> None:
     path = make(tmp_path / "e.zip", ("Qa.json", b"[]"), ("good.json", b"[1]"))
     path.write_bytes(path.read_bytes().replace(b"Qa.json", b"\0a.json"))
     assert ZipExport(path).names() == ["good.json"]
-    assert list(ZipExport(path).refusals.values()) == ["its name leads out of the archive"]
+    assert list(ZipExport(path).refusals.values()) == ["its name points outside the archive"]
 
 
 def test_a_name_of_any_length_makes_a_short_sentence(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_other_refusals_have_their_reasons(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         make(tmp_path / "d.zip", ("a", b"first"), ("a", b"second"))
     twice = ZipExport(tmp_path / "d.zip")
-    assert (twice.read("a"), twice.refusals) == (b"first", {"a": "a second file of that name"})
+    assert (twice.read("a"), twice.refusals) == (b"first", {"a": "a second file with that name"})
 
 
 def test_names_in_utf8_are_read_also_where_the_archive_does_not_say_so(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_directory_gives_its_files_and_no_links(tmp_path: Path) -> None:
     assert isinstance(export, DirectoryExport)
     assert export.names() == ["in/a.json"]
     assert export.read("in/a.json") == b"[1]"
-    assert export.refusals == {"link.json": "a link, or no file"}
+    assert export.refusals == {"link.json": "a link, or not a file"}
     for name in ("link.json", "../secret", "nothing"):
         with pytest.raises(SourceUnreadable):
             export.read(name)

@@ -1,4 +1,6 @@
-"""What every collection owes: `palazzo.sources.formats` says it, these tests hold it. What each reads is tested beside this."""
+"""What every collection owes: `palazzo.sources.formats` says it, these tests hold it. What each reads is tested
+beside this.
+"""
 
 from __future__ import annotations
 

@@ -162,12 +162,12 @@ def test_an_encrypted_document_is_refused() -> None:
 @pytest.mark.parametrize(
     ("raw", "name", "reason"),
     [
-        (b"Dear all,\n", "letter.pdf", "named .pdf, and is none"),
+        (b"Dear all,\n", "letter.pdf", "named .pdf, but not a PDF"),
         (b"Dear all,\n", "letter.docx", "named .docx, and is none"),
         (raw_of("plan.docx"), "plan.xlsx", "another kind of zip"),
         (raw_of("plan.epub"), "plan.pptx", "another kind of zip"),
         (b"%PDF-1.7\nnothing follows\n%%EOF\n", "empty.pdf", "damaged, or not what its name says"),
-        (b"<!DOCTYPE html><html><body><div id='root'></div></body></html>", "app.html", "no words in it"),
+        (b"<!DOCTYPE html><html><body><div id='root'></div></body></html>", "app.html", "contains no text"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(raw: bytes, name: str, reason: str) -> None:
@@ -324,7 +324,7 @@ def mined(palace: Palace, top: Path, mode: str = "docs") -> MineReport:
 def test_a_directory_of_papers_is_mined_found_and_kept_to_the_byte(palace: Palace, papers: Path) -> None:
     report = mined(palace, papers)
     assert [(Path(one.uri).name, one.reason) for one in report.skipped] == [
-        ("locked.pdf", "encrypted: it opens with a password only")
+        ("locked.pdf", "encrypted: it needs a password")
     ]
     assert (report.new, report.failed) == (7, ())
     hits = palace.search(Query("who keeps the ledger of the harbour", limit=20)).hits
@@ -353,7 +353,7 @@ def test_what_a_converter_refused_is_not_tried_again_until_it_changes(
     assert (again.unchanged, again.items, again.skipped) == (1, 0, ())
     os.utime(slow, (1, 1))  # the same bytes with another time, as a checkout leaves them
     assert [skip.reason for skip in mined(palace, slow.parent).skipped] == [
-        "could not be converted before, and has not changed"
+        "its conversion failed before, and it has not changed"
     ]
     slow.write_bytes(slow.read_bytes() + b"\0")
     assert mined(palace, slow.parent).items == 1

@@ -154,7 +154,7 @@ def test_some_files_are_never_read(name: str, reason: str) -> None:
 def test_data_and_media_are_no_kind_that_is_read() -> None:
     for name in ("a.png", "b.csv", "c.parquet", "data.json", "d.zip", "e.jsonl"):
         assert refusal_by_name(PurePath(name), "all")
-    assert refusal_by_name(PurePath(".env.example"), "all") == "not a kind of file that is read"
+    assert refusal_by_name(PurePath(".env.example"), "all") == "not a supported kind of file"
 
 
 def test_the_head_tells_minified_generated_and_binary() -> None:

@@ -181,7 +181,7 @@ def test_the_end_of_a_line_that_was_read_before_it_had_ended_is_a_row() -> None:
     assert start == len(whole) - 1
     assert read(FEEDER, whole, start) == [Row(start, b"\n", Noise("blank"))]
     odd = whole[:-1] + b" and more\n"
-    assert [one.content for one in read(FEEDER, odd, start)] == [Unreadable("words after a whole row")]
+    assert [one.content for one in read(FEEDER, odd, start)] == [Unreadable("text after a complete row")]
 
 
 HASH = hashlib.sha256(b"/home/dev/acme").hexdigest()

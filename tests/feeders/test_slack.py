@@ -151,7 +151,7 @@ def test_coming_and_going_is_noise_and_a_topic_is_not(tmp_path: Path) -> None:
     assert isinstance(contents[1], Message)
     assert contents[1].standing == "meta"
     assert contents[2:] == [
-        Noise("a message without words"),
+        Noise("a message without text"),
         Unreadable("a message without ts"),
         Unreadable("not a message"),
     ]

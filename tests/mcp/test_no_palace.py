@@ -14,7 +14,7 @@ from palazzo.operations import idempotency, registry
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 
-NOTHING_KEPT = "Nothing is kept yet: there is no palace. What is kept first, as by `remember`, makes it."
+NOTHING_KEPT = "Nothing is stored yet: there is no palace. The first write, such as `remember`, creates it."
 
 
 class Alone(Talk):

@@ -82,7 +82,7 @@ def test_a_limit_is_read_and_kept_within_its_bounds(talk: Talk, profile: str, li
 def test_what_is_no_number_is_refused_by_name(talk: Talk, profile: str, limit: Any) -> None:
     code, sentence = replace(talk, profile=profile).error(SEARCHES[profile], query="x", limit=limit)
     assert code == INVALID_PARAMS
-    assert "'limit' must be a whole number" in sentence
+    assert "'limit' must be an integer" in sentence
 
 
 @pytest.mark.parametrize(("profile", "tool"), [("mempalace", "mempalace_list_drawers"), ("shodh", "list_memories")])

@@ -342,7 +342,7 @@ def test_a_file_that_went_away_since_it_was_listed_is_a_skip(tree: Path) -> None
     (tree / "b.md").unlink()
     [found] = walk
     assert isinstance(found, Skip)
-    assert found.reason == "gone since it was listed"
+    assert found.reason == "deleted after it was listed"
 
 
 @posix_only

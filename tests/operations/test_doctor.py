@@ -163,7 +163,7 @@ def line_of_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (gone, "Claude Code", "which is not there", "palazzo install claude-code"),
         (another_palace, "Claude Code", "another palace: /other/palace.db", "palazzo install claude-code"),
         (plugin_too, "Claude Code", "hooks stand in user and plugin", "palazzo uninstall claude-code --user"),
-        (untrusted, "Codex", "before you trust them", "start codex, type /hooks"),
+        (untrusted, "Codex", "before you trust them", "start codex and type /hooks"),
         (switched_off, "Claude Code", "`disableAllHooks` is on", "set it to false there"),
         (unreadable, "Claude Code", "cannot be read: it is not valid JSON", "mend "),
         (no_room, "disk space", "free", "free some space"),

@@ -186,4 +186,4 @@ def test_doctor_says_it(tmp_path: Path, program: Path) -> None:
     assert "palazzo install claude-code" in claude.detail
     assert codex.ok
     assert codex.detail == f"hooks (user) and MCP server, by '{program}'; both answer"
-    assert (trust.ok, trust.mend) == (False, "start codex, type /hooks")
+    assert (trust.ok, trust.mend) == (False, "start codex and type /hooks")

@@ -1,6 +1,6 @@
-"""The archive: the door that all words come in by, and what makes them provable.
+"""The archive: ingest of all texts, and the data that makes them provable.
 
-`door` is the only caller of text inserts; `identity` gives ids; `chain` links what a device archived so that
-a gap or a change shows. Whoever writes (mining, a note, later a diary or an import) hands a `Filing` to the
-door. Reading is here too: `reading` slices exact spans.
+`ingest` is the only caller of text inserts; `identity` gives ids; `device_chain` links the items that a device
+archived, so that a gap or a change is detected. Every writer (mining, a note, a diary, an import) passes a `NewItem` to
+`ingest`. Reading is here too: `archive_reader` returns exact spans.
 """

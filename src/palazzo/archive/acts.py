@@ -1,6 +1,6 @@
-"""Doing acts: forget, move, tag. An act addresses the spans of drawers, so it outlives every rebuild.
+"""Acts: forget, move, tag. An act addresses spans of drawers, so it survives every rebuild.
 
-`group` is the change group that an act belongs to, by which it can be undone; rules that act by themselves have none.
+`group` is the change group of an act, by which the act can be undone. Acts of automatic rules have none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def act_on_item(
     detail: Mapping[str, str],
     group: int | None = None,
 ) -> int:
-    """Record one act on all of an item's text, whatever drawers it is cut into; return the act's row id."""
+    """Record one act on an item's whole text, however it is cut into drawers; return the act's row id."""
     return act_on_items(connection, kind, [row], actor, now, detail, group)
 
 
@@ -50,13 +50,13 @@ def act_on_items(
     detail: Mapping[str, str],
     group: int | None = None,
 ) -> int:
-    """Record one act on all of the text of these items; return the act's row id."""
+    """Record one act on the whole text of these items; return the act's row id."""
     spans = [_whole(connection, row) for row in dict.fromkeys(rows)]
     return act_rows.file_act(connection, bytes.fromhex(identity.new_id(now)), kind, actor, now, detail, spans, group)
 
 
 def forget_erased(connection: Connection, drawer: int, actor: str, at: Micros) -> None:
-    """Record that a drawer is forgotten because all of its words were erased: an act of one id on every device."""
+    """Record that a drawer is forgotten because its text was erased: the act has the same id on every device."""
     spans = _spans(connection, drawer)
     uid = uids.of_erased(spans[0].drawer_uid)
     if not any(True for _ in connection.execute("SELECT 1 FROM act WHERE uid = ?", (uid,))):

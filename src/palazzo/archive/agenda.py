@@ -1,6 +1,6 @@
-"""What is on whose mind: open to-dos, reminders that are due, and what an agent last wrote in its diary.
+"""The agenda: open to-dos, reminders that are due, and an agent's latest diary entries.
 
-What a wake-up and a hand-over tell of. On a snapshot as of a day it is the agenda of then.
+Wake-up texts and hand-overs show it. On a snapshot as of a day, it is the agenda of that day.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ENTRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """To-dos by when they are due, reminders likewise, entries newest first."""
+    """To-dos and reminders by due time, and diary entries with the newest first."""
 
     todos: tuple[Task, ...]
     due: tuple[Due, ...]
@@ -29,9 +29,9 @@ class Agenda:
 def agenda(
     connection: Connection, moment: Moment, wing: str | None, agent: str | None = None, entries: int = ENTRIES
 ) -> Agenda:
-    """Return what is open in a wing (None: everywhere) and for an agent (None: for all of them).
+    """Return what is open in a wing (None: everywhere) and for an agent (None: for all agents).
 
-    Entries are the agent's own about the wing's project. An agent that keeps no diary has none, and is no error. The
+    Entries are the agent's own about the wing's project. An agent without a diary has none; this is not an error. The
     caller takes as many to-dos as it has room for.
     """
     own = None if agent is None else diary_entries.agent_called(connection, agent)

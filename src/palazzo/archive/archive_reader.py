@@ -1,4 +1,4 @@
-"""Reading the archive: ids to drawers, items and sessions, and the exact words of each."""
+"""Archive reader: resolves ids to drawers, items and sessions, and returns their exact text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from palazzo.store import drawers, fact_rows, items, palace_overview, source_row
 from palazzo.store.database import Connection
 
 SPAN_SEPARATOR = "\n\n"
-"""What stands between the spans of a drawer when its text is shown as one string."""
+"""Separator of a drawer's spans when its text is shown as one string."""
 _SHORTEST_PREFIX = 4
 _SHORT = (12, 16, 20)
-"""Digits to which ids are cut where they are shown to be read, the first that name one thing alone."""
+"""Lengths to which displayed ids are cut. The first length that identifies only one thing is used."""
 _SESSIONS = 50
-"""Sessions that are looked at whether a beginning names them: one has its sub-agents' beside it."""
+"""Maximum number of sessions checked for an id prefix: the sessions of sub-agents share the prefix of their main
+session.
+"""
 _ID = re.compile(r"[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -33,7 +35,7 @@ def read_drawer(connection: Connection, row: int) -> Drawer:
 
 
 def read_drawers(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
-    """Return the drawers of those row ids, live or retired, with their exact text; ids that are none are left out."""
+    """Return the drawers of those row ids, live or retired, with their exact text; unknown ids are left out."""
     descriptions = drawers.describe(connection, rows)
     spans = drawers.spans_of(connection, rows)
     tags_by_row = tag_rows.tags_of_each(connection, rows)
@@ -67,7 +69,7 @@ def read_drawers(connection: Connection, rows: Sequence[int]) -> dict[int, Drawe
 
 
 def resolve_drawer(connection: Connection, prefix: str) -> int:
-    """Return the row id of the drawer that `prefix` names; NotFound or AmbiguousId otherwise."""
+    """Return the row id of the drawer that `prefix` identifies; raise NotFound or AmbiguousId otherwise."""
     candidates = drawers.find_drawers(connection, *id_bounds(prefix), 9)
     if len(candidates) > 1:
         raise AmbiguousId(prefix, [uid.hex() for _, uid in candidates])
@@ -77,7 +79,7 @@ def resolve_drawer(connection: Connection, prefix: str) -> int:
 
 
 def resolve(connection: Connection, prefix: str) -> tuple[str, int]:
-    """Return ('drawer' | 'item', row id) of what `prefix` names; NotFound or AmbiguousId otherwise."""
+    """Return ('drawer' | 'item', row id) for `prefix`; raise NotFound or AmbiguousId otherwise."""
     low, high = id_bounds(prefix)
     candidates = [("drawer", row, uid) for row, uid in drawers.find_drawers(connection, low, high, 9)]
     for uid in items.resolve_item_prefix(connection, low, high, 9):
@@ -86,13 +88,11 @@ def resolve(connection: Connection, prefix: str) -> tuple[str, int]:
         raise AmbiguousId(prefix, [f"{uid.hex()} ({kind})" for kind, _, uid in candidates])
     if not candidates and fact_rows.facts_between(connection, low, high, 1):
         raise NotFound(
-            f"'{prefix}' is the id of a fact, not of a drawer or item. 'palazzo kg end' ends a fact, and"
-            " 'palazzo erase --match' takes words out of it."
+            f"'{prefix}' is the id of a fact, not of a drawer or item. 'palazzo kg end' ends a fact, and 'palazzo "
+            "erase --match' erases words from it."
         )
     if not candidates:
-        raise NotFound(
-            f"Nothing has the id '{prefix}'. 'palazzo search' prints ids; give one in full or its beginning."
-        )
+        raise NotFound(f"Nothing has the id '{prefix}'. 'palazzo search' prints ids; give a full id or its beginning.")
     return candidates[0][0], candidates[0][1]
 
 
@@ -107,7 +107,7 @@ def drawers_of_item(connection: Connection, row: int) -> list[str]:
 
 
 def read_session(connection: Connection, session_id: str) -> Iterator[Item]:
-    """Yield what was said in a session, in order."""
+    """Yield the messages of a session, in order."""
     for source in source_rows.sources_of_session(connection, session_id):
         rows = connection.execute(
             "SELECT id FROM item WHERE source = ? AND kind = 'message' ORDER BY ordinal, id", (source,)
@@ -132,10 +132,10 @@ def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int],
 
 
 def short_id(connection: Connection, uid: str) -> str:
-    """Return the beginning of an id that names it alone, of 12 digits wherever that does; other names as they are.
+    """Return the shortest unique beginning of an id, at least 12 digits; return other names unchanged.
 
-    Twelve are 48 bits: of a hash enough for any palace, of a UUIDv7 its millisecond, so that no later id takes them. A
-    session's id is cut behind as many if it is a UUID.
+    Twelve digits are 48 bits: of a hash this is enough for any palace; of a UUIDv7 it is the millisecond, so that no
+    later id has the same beginning. A session's id is cut after the same number of digits if it is a UUID.
     """
     if _UUID.fullmatch(uid):
         beginning = uid[: _SHORT[0] + 1]
@@ -147,7 +147,7 @@ def short_id(connection: Connection, uid: str) -> str:
 
 
 def _count_matches(connection: Connection, prefix: str) -> int:
-    """How many drawers, items and facts have an id that begins so; more than one is enough to know."""
+    """Return how many drawers, items and facts have an id with this beginning; counting stops after two."""
     low, high = id_bounds(prefix)
     return (
         len(drawers.find_drawers(connection, low, high, 2))
@@ -157,10 +157,10 @@ def _count_matches(connection: Connection, prefix: str) -> int:
 
 
 def id_bounds(prefix: str) -> tuple[bytes, bytes]:
-    """Return the least and the greatest id that begins with `prefix`; NotFound when no id can."""
+    """Return the least and the greatest id that begins with `prefix`; raise NotFound if no id can."""
     digits = prefix.lower().replace("-", "")
     if len(digits) < _SHORTEST_PREFIX or len(digits) > 32 or any(c not in "0123456789abcdef" for c in digits):
         raise NotFound(
-            f"'{prefix}' is not an id: ids are 32 hexadecimal digits, of which at least {_SHORTEST_PREFIX} are needed."
+            f"'{prefix}' is not an id: an id has 32 hexadecimal digits; give at least the first {_SHORTEST_PREFIX}."
         )
     return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))

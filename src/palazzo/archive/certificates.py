@@ -1,4 +1,6 @@
-"""What an erase certifies: which items, where, when, what was looked at, and how the words are known again."""
+"""Erasure certificates: which items, where and when, what was examined, and how the erased words are recognised
+again.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from palazzo.store.database import Connection
 
 
 def dump(proof: Certificate) -> str:
-    """Return a certificate as JSON, as the palace keeps it."""
+    """Return a certificate as JSON, in the form that the palace keeps."""
     return json.dumps(asdict(proof), separators=(",", ":"))
 
 
@@ -25,7 +27,7 @@ def certificate(
     survey_result: SurveyResult,
     remaining_count: int,
 ) -> Certificate:
-    """Return the certificate of what was just done, in the same transaction."""
+    """Return the certificate of the erasure just done, in the same transaction."""
     (palace,) = next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))
     seq, head = items.last_link(connection, device_chain.OWN_DEVICE)
     return Certificate(

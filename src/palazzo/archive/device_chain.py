@@ -1,14 +1,14 @@
-"""The chain: each device links the items it archived, so that nothing can go missing unseen.
+"""The device chain: each device links the items that it archived, so that no item can disappear unnoticed.
 
-    digest = H(salt, header, raw, text)        what the item was
-    hash   = H(previous hash, item id, digest)  where it stands
+    digest = H(salt, header, raw, text)         the content of the item
+    hash   = H(previous hash, item id, digest)  its place in the chain
 
-Of an item that a device withholds, other devices get only the link's hash (`blind_link`), since an item's id may reveal
-when it was written. The next link follows from that hash. When the item is sent later, the hash proves it.
+If a device withholds an item, other devices get only the link's hash (`blind_link`), since an item's id may reveal when
+it was written. The next link follows from that hash. When the item is sent later, the hash proves it.
 
-Links are never erased. A body may be absent only where a link says why: it was erased; another device's copy of the
-item was kept instead (`merged`); it stayed on the device that has it (`private`,
-`withheld`); or the page that held it was damaged (`damaged`, see `lost_bodies`).
+Links are never erased. A body may be absent only where a link gives the reason: it was erased; another device's copy of
+the item was kept instead (`merged`); it stayed on the device that has it (`private`, `withheld`); or the page that held
+it was damaged (`damaged`, see `lost_bodies`).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from palazzo.store.items import ItemRow, Link
 from palazzo.store.packs import PackReader
 
 OWN_DEVICE = 1
-"""Row id of this palace's own device; others arrive by sync."""
+"""Row id of this palace's own device. Other devices arrive by sync."""
 UNREADABLE = (zlib.error, zstandard.ZstdError, ValueError, TypeError, AttributeError, LookupError, MemoryError)
-"""What a damaged page raises: it may hold anything where a text, a number or a size should be."""
+"""Exceptions that a damaged page can raise: it may contain anything in place of a text, a number or a size."""
 
 
 def digest(row: ItemRow, source_uid: bytes, raw: bytes, text: str) -> bytes:
-    """Return the salted digest of all that an item says. Where it is filed may change and is not in it."""
+    """Return the salted digest of all that an item says. Its room is not included, because that may change."""
     header = "\x1f".join(
         (
             row.kind,
@@ -63,7 +63,7 @@ def extend(connection: Connection, entries: Iterable[tuple[bytes, bytes]]) -> No
 
 
 def relink(connection: Connection, entries: Iterable[tuple[bytes, bytes, str | None]]) -> None:
-    """Append (item id, digest, why it is absent) of what was another device's to this device's chain."""
+    """Append (item id, digest, reason of absence) of items of another device to this device's chain."""
     seq, previous = items.last_link(connection, OWN_DEVICE)
     new: list[Link] = []
     for uid, body, absent in entries:
@@ -74,7 +74,7 @@ def relink(connection: Connection, entries: Iterable[tuple[bytes, bytes, str | N
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A place where the chain and the archive disagree."""
+    """A position where the chain and the archive disagree."""
 
     seq: int
     item: str
@@ -84,14 +84,14 @@ class Break:
 def audit(connection: Connection) -> Iterator[Break]:
     """Yield every link that does not follow from the one before it, or whose item is missing or changed.
 
-    Of this device's chain every link is there; of another's those that came. Items that no device's chain tells of come
-    last, with the number 0.
+    For this device's chain every link is expected; for another device's chain only the links that arrived. Items that
+    are in no device's chain come last, with the number 0.
     """
     packs = PackReader(connection)
     for device in chain_links.devices(connection):
         yield from _audit(connection, packs, device)
     for uid in items.unlinked_items(connection):
-        yield Break(0, uid.hex(), "no link tells of this item")
+        yield Break(0, uid.hex(), "no chain link records this item")
 
 
 def _audit(connection: Connection, packs: PackReader, device: int) -> Iterator[Break]:
@@ -101,7 +101,7 @@ def _audit(connection: Connection, packs: PackReader, device: int) -> Iterator[B
             if device == OWN_DEVICE:
                 yield Break(link.seq, link.item_uid.hex(), f"links {expected_seq} to {link.seq - 1} are missing")
         elif is_known and not is_lost(link) and not follows(previous, link):
-            yield Break(link.seq, link.item_uid.hex(), "the link does not follow from the one before it")
+            yield Break(link.seq, link.item_uid.hex(), "the link does not match the previous link")
         if link.absent is None:
             reason = _compare(connection, packs, link)
             if reason:
@@ -128,7 +128,7 @@ def _compare(connection: Connection, packs: PackReader, link: Link) -> str:
 
 
 BLIND = bytes(32)
-"""The digest in a blind link. No known input of BLAKE2b has it."""
+"""The digest in a blind link. No known BLAKE2b input has this digest."""
 
 
 def blind_link(link: Link, absent: str) -> Link:
@@ -141,20 +141,20 @@ def _stand_in(link_hash: bytes) -> bytes:
 
 
 def is_lost(link: Link) -> bool:
-    """Whether a link was lost on a damaged page and cannot be computed again."""
+    """Return whether a link was lost on a damaged page and cannot be computed again."""
     return link.absent == chain_links.LOST_BODY and link.digest == BLIND
 
 
 def is_blind(link: Link) -> bool:
-    """Whether a link reveals only its number and its hash."""
+    """Return whether a link reveals only its number and its hash."""
     return link.digest == BLIND and link.item_uid == _stand_in(link.hash)
 
 
 def follows(previous: bytes, link: Link) -> bool:
-    """Whether a link follows from the hash before it. A blind link reveals too little to check, and passes."""
+    """Return whether a link follows from the previous hash. Blind links reveal too little to check; they pass."""
     return is_blind(link) or link.hash == hash_link(previous, link.item_uid, link.digest)
 
 
 def hash_link(previous: bytes, uid: bytes, body: bytes) -> bytes:
-    """Return the hash of a link: of the one before it (zeros before the first), its item and that item's digest."""
+    """Return a link's hash: of the previous link's hash (zeros for the first), its item and the item's digest."""
     return hashlib.blake2b(previous + uid + body, digest_size=32).digest()

@@ -1,7 +1,7 @@
-"""Diaries: an agent's own dated entries, kept whole in its own wing.
+"""Diary entries: an agent's own dated entries, kept whole in the agent's wing.
 
-An agent is known by its name whatever its case; the spelling that it first wrote under is the one that is kept. Which
-project an entry is about, and under which topic it stands, is kept beside its words.
+Agent names are compared without regard to case; the spelling of the agent's first entry is kept. The project and the
+topic of an entry are stored beside its text.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from palazzo.text.names import fold, near, tidy
 
 ROOM = "diary"
 GENERAL = "general"
-"""The topic of entries that name none."""
+"""Topic of entries that name no topic."""
 LONGEST_NAME, LONGEST_TOPIC = 64, 100
 _NAME = re.compile(r"[\w .-]+")
 FORMER_NAMES = {"palazzo-pi": "pi"}
-"""Former names of hosts' agents, each with the current name: both names share one diary."""
+"""Former names of hosts' agents, each with the current name. Both names share one diary."""
 _LABEL_LENGTH = 40
 _MOST_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Whose diary it is: the name as it was first written, its wing, and from when to when how many entries are.
+    """Owner of a diary: first spelling of the name, wing, number of entries, and the times of the first and the last.
 
-    `spellings` are all that entries were written under: two first entries at once may differ in case.
+    `spellings` are all names under which entries were written: two concurrent first entries may differ in case.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry, whole but for what was forgotten of it. `project` is a wing, '' where it is about none."""
+    """One entry in full, except for its forgotten parts. `project` is a wing, or '' if the entry concerns none."""
 
     row: int
     id: str
@@ -65,18 +65,18 @@ class Entry:
 
 
 def agent_name(text: str) -> str:
-    """Return an agent's name on one line; UsageError for what is no name."""
+    """Return an agent's name on one line; raise UsageError if it is not a valid name."""
     name = tidy(unicodedata.normalize("NFC", text))
     label = name if len(name) <= _LABEL_LENGTH else f"{name[:_LABEL_LENGTH]}…"
     if len(name) > LONGEST_NAME:
-        raise UsageError(f"The agent's name '{label}' has {len(name):,} characters, and may have {LONGEST_NAME}.")
+        raise UsageError(f"The agent's name '{label}' has {len(name):,} characters; the limit is {LONGEST_NAME}.")
     if not _NAME.fullmatch(name) or not slug(name, ""):
-        raise UsageError(f"'{label}' is no agent's name: use letters, digits, spaces, - _ and full stops.")
+        raise UsageError(f"'{label}' is not a valid agent name: use letters, digits, spaces, - _ and full stops.")
     return name
 
 
 def wing_of(name: str) -> str:
-    """Return the wing that the diary of an agent of that name is kept in: one for all spellings of it."""
+    """Return the wing that holds the diary of the agent of that name: one wing for all spellings of it."""
     own = slug(name)
     return f"wing_{FORMER_NAMES.get(own, own)}"
 
@@ -88,12 +88,12 @@ def wings_of(name: str) -> tuple[str, ...]:
 
 
 def place_of(name: str) -> Place:
-    """Return where the entries of an agent of that name are filed."""
+    """Return the place where the entries of the agent of that name are filed."""
     return Place(wing_of(name), ROOM)
 
 
 def topic_name(text: str | None) -> str:
-    """Return a topic as it is kept, on one line; UsageError for one that is too long."""
+    """Return a topic as it is stored, on one line; raise UsageError if it is too long."""
     topic = tidy(text or "") or GENERAL
     if len(topic) > LONGEST_TOPIC or not topic.isprintable():
         raise UsageError(f"The topic must be a few words on one line, at most {LONGEST_TOPIC} characters.")
@@ -104,20 +104,20 @@ def topic_name(text: str | None) -> str:
 
 
 def prepare(note: Note, topic: str, project: str, now: Micros, guard: Guard) -> PreparedNote:
-    """Make an entry ready to be filed; needs no lock. `note` has its text, author, trust, branch and commit."""
+    """Prepare an entry for ingest; needs no lock. `note` has its text, author, trust, branch and commit."""
     check_entry(note.text)
     about = {"topic": topic, **({"project": project} if project else {})}
     return notes.prepare(replace(note, place=place_of(note.author), shelf="diary", about=about), now, guard)
 
 
 def check_entry(text: str) -> None:
-    """Raise UsageError for a text that is no entry."""
+    """Raise UsageError for a text that is not a valid entry."""
     if not text.strip():
         raise UsageError("The entry is empty: write what happened, what was decided, and what is open.")
 
 
 def find_spelling(connection: Connection, name: str) -> str:
-    """Return the name that an agent first wrote under; `name` for one that never wrote."""
+    """Return the name that an agent first wrote under; `name` for an agent that has never written."""
     agent = agent_called(connection, name)
     return FORMER_NAMES.get(name, name) if agent is None else agent.name
 
@@ -126,7 +126,7 @@ def find_spelling(connection: Connection, name: str) -> str:
 
 
 def agents(connection: Connection) -> list[Agent]:
-    """Return all agents that keep a diary, who wrote last first."""
+    """Return all agents that keep a diary, the last writer first."""
     agents_by_wing: dict[str, Agent] = {}
     for writer in diary_rows.writers(connection):
         key = wing_of(writer.name)
@@ -144,30 +144,32 @@ def _merge_agents(agent: Agent, duplicate: Agent) -> Agent:
 
 
 def agent_called(connection: Connection, name: str) -> Agent | None:
-    """Return the agent of that name, in any spelling; None when it keeps no diary."""
+    """Return the agent of that name, in any spelling; None if it keeps no diary."""
     return next((agent for agent in agents(connection) if wing_of(agent.name) == wing_of(name)), None)
 
 
 def near_agents(connection: Connection, name: str) -> list[str]:
-    """Return agents that somebody may mean who says `name`, the nearest first."""
+    """Return agents whose names are similar to `name`, the most similar first."""
     names = {fold(agent.name): agent.name for agent in agents(connection)}
     return [names[key] for key in near(fold(name), names)]
 
 
 def find_agent(connection: Connection, name: str) -> Agent:
-    """Return the agent of that name, in any spelling; NotFound, naming those that are near, when it has no diary."""
+    """Return the agent of that name, in any spelling; raise NotFound, with similar names, if it has no diary."""
     clean_name = agent_name(name)
     agent = agent_called(connection, clean_name)
     if agent is not None:
         return agent
     names = [writer.name for writer in agents(connection)]
     if not names:
-        raise NotFound(f"'{clean_name}' keeps no diary, and nobody else does yet: 'palazzo diary write' begins one.")
+        raise NotFound(
+            f"'{clean_name}' has no diary, and no other agent has one yet: 'palazzo diary write' starts one."
+        )
     near_names = near_agents(connection, clean_name)
     hint = (
         f"Near it: {', '.join(map(shown_name, near_names))}." if near_names else f"There are: {_format_names(names)}."
     )
-    raise NotFound(f"'{clean_name}' keeps no diary. {hint}")
+    raise NotFound(f"'{clean_name}' has no diary. {hint}")
 
 
 def _format_names(names: list[str]) -> str:
@@ -183,9 +185,9 @@ def entries(
     since: Micros | None = None,
     until: Micros | None = None,
 ) -> Iterator[int]:
-    """Yield the items of an agent's (or everybody's) live entries, newest first; `since` is inclusive.
+    """Yield the items of an agent's (or all agents') live entries, newest first; `since` is inclusive.
 
-    `project` is a wing's name, also one that it had before.
+    `project` is a wing's name, which may be a former one.
     """
     about = None if project is None else _resolve_wing(connection, project)
     under = None if topic is None else fold(topic)
@@ -197,19 +199,19 @@ def entries(
 
 
 def _resolve_wing(connection: Connection, wing: str) -> str:
-    """What a wing is called now."""
+    """Return the current name of a wing."""
     row = place_rows.wing_led_to(connection, wing) if wing else None
     return wing if row is None else place_rows.wing_name(connection, row)
 
 
 def _project(connection: Connection, wing: str, at: Micros) -> str:
-    """What a wing is called now that an entry named at a time."""
+    """Return the current name of the wing that had this name at that time."""
     row = place_rows.wing_called_then(connection, wing, at) if wing else None
     return wing if row is None else place_rows.wing_name(connection, row)
 
 
 def read(connection: Connection, row: int) -> Entry:
-    """Return the entry that is filed as the item of that row id."""
+    """Return the entry that is stored as the item of that row id."""
     item = items.read_item(connection, row)
     meta: dict[str, Any] = dict(item.meta)
     return Entry(
@@ -225,7 +227,7 @@ def read(connection: Connection, row: int) -> Entry:
 
 
 def _drop_forgotten(connection: Connection, row: int, text: str) -> str:
-    """The text without what was forgotten of it."""
+    """Return the text without its forgotten parts."""
     spans = sorted(
         (start, end)
         for drawer in drawers.live_drawers_of_item(connection, row)

@@ -1,15 +1,16 @@
-"""Erasing: the one true deletion. Words become █ of equal length where they stand; bytes and salt go.
+"""Erasure: the only true deletion. Words are replaced in place by █ of equal length; raw bytes and salt are deleted.
 
-    Wanted ──survey──> Found ──erase──> Erased
-           a snapshot        one transaction
+    ErasureRequest ──survey──> SurveyResult ──erase──> ErasureResult
+                   a snapshot               one transaction
 
-`Wanted` is words, found wherever they stand, and stretches of items. A survey looks at every text, every pack (also
-what no row names any more) and every name, and changes nothing. `erase` does all of it in the caller's transaction:
-old state or new, never between. The links of the chain stay, and say `erased` where a body is gone.
+`ErasureRequest` holds words, which are found wherever they occur, and stretches of items. A survey examines every text,
+every pack (also data that no row refers to any more) and every name, and changes nothing. `erase` does all of it in the
+caller's transaction: the result is the old state or the new one, never something in between. The links of the chain
+stay, and say `erased` where a body is gone.
 
-What an item is known by (its id, which may follow from its words, and its digest, whose salt is gone) stays: the chain
-is made of it. Derived data follows the log (`index/erasure_rebuild`), the file's pages are written anew by
-`store/file_scrub`, and other files are `archive/written_files_registry`.
+The identity of an item stays, because the chain consists of it: its id, which may be derived from its words, and its
+digest, whose salt is gone. Derived data follows the log (`index/erasure_rebuild`), the file's pages are rewritten by
+`store/file_scrub`, and other files are handled by `archive/written_files_registry`.
 """
 
 from __future__ import annotations
@@ -53,42 +54,50 @@ from palazzo.text.hashed_words import (
 )
 
 LEAST_ANYWHERE = 12
-"""Code points from which what stood at an erased place is looked for everywhere. Shorter words are anybody's; they are
-known again only where they are the same moment's whole text."""
+"""Minimum length in code points for an erased text to be searched for everywhere. Shorter texts are too common; they
+are recognized only where they are the whole text of the same moment.
+"""
 LEAST_PARAGRAPH = 40
-"""Code points from which a paragraph of a document or note is looked for by itself too: its other versions have it,
-between other words. What is said in a conversation is looked for whole, or the files that an agent read in it would
-lose their words."""
+"""Minimum length in code points for a paragraph of a document or note to be searched for separately too: other versions
+contain it among other words. Text of a conversation is searched for only as a whole; otherwise the files that an agent
+read in it would lose their words.
+"""
 LEAST_INSIDE = 8
-"""Code points from which a matched word is found inside others: shorter ones, matched as whole words, stay such."""
+"""Minimum length in code points for a matched text to be found inside other words. Shorter texts that matched as whole
+words are searched for as whole words.
+"""
 COMMON = 3
-"""Other sources in which the words of an erased place may stand and go from there too. What more have is no copy but
-what programs print, and is left to them."""
+"""Maximum number of other sources that contain a text from an erased place for it to be erased there too. Text in more
+sources is not a copy but common program output, and is kept.
+"""
 _AT_ONCE = 64
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _HEADINGS = " › "
-"""Between the headings that a section stands under, in its title."""
+"""Separator of the headings above a section, in its title."""
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureRequest:
-    """What is to be erased: words and how they must stand, and stretches of items by row id.
+    """What to erase: texts and how they must match, and ranges of items by row id.
 
-    `known` are words that another device erased, of which only hashes came here.
+    `known` are texts erased by another device, from which only hashes arrived.
     """
 
     words: Mapping[str, MatchMode] = field(default_factory=dict)
     spans: Mapping[int, tuple[Range, ...]] = field(default_factory=dict)
     foreign_hashes: tuple[HashedWords, ...] = ()
     remaining_count: int = 0
-    """Texts at erased places that stand in many other sources and are left there."""
+    """Number of texts at erased places that occur in many other sources and are kept there."""
 
 
 @dataclass(slots=True)
 class SurveyResult:
-    """What a survey found. `texts` are stretches by item; `raws` items whose bytes hold words; `names` how many
-    names do; `packs` all that hold any of it. `looked` says how much was looked at."""
+    """Result of a survey.
+
+    `texts` are ranges by item, `raws` the items whose bytes contain the words, `names` the number of matching names,
+    and `packs` all packs that contain any match. `looked` says how much was searched.
+    """
 
     texts: dict[int, list[Range]] = field(default_factory=dict)
     raws: set[int] = field(default_factory=set)
@@ -97,22 +106,22 @@ class SurveyResult:
     scan_counts: dict[str, int] = field(default_factory=dict)
     unreadable: list[int] = field(default_factory=list)
     newest: tuple[int, int] = (0, 0)
-    """The last item and the last pack that were looked at."""
+    """The last item and the last pack that were searched."""
 
     @property
     def items(self) -> list[int]:
-        """The items of which something goes, by row id."""
+        """Return the items that lose text, by row id."""
         return sorted({*self.texts, *self.raws})
 
     @property
     def characters(self) -> int:
-        """How many code points become █."""
+        """Return how many code points become █."""
         return sum(end - start for ranges in self.texts.values() for start, end in ranges)
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureResult:
-    """What an erase did: the items with their stretches, rows with names by table, packs, tombstones."""
+    """Result of an erase: the items with their ranges, the rows with names by table, the packs, and the tombstones."""
 
     items: tuple[tuple[str, tuple[Range, ...]], ...]
     names: Mapping[str, int]
@@ -124,7 +133,7 @@ class ErasureResult:
 
 
 def matched_words(matches: Mapping[str, bool]) -> ErasureRequest:
-    """Return what a pattern asks for: the words that it matched, each with whether it always was a whole word."""
+    """Return the erasure request of a pattern: the words it matched, and whether each was always a whole word."""
     return ErasureRequest(
         {
             words: AS_WORDS if is_whole_word and len(words) < LEAST_INSIDE else ANYWHERE
@@ -134,7 +143,7 @@ def matched_words(matches: Mapping[str, bool]) -> ErasureRequest:
 
 
 def places(connection: Connection, spans: Mapping[int, Sequence[Range]]) -> ErasureRequest:
-    """Return what erasing these stretches of items asks for: them, and copies of their words elsewhere."""
+    """Return the erasure request for these ranges of items: the ranges, and copies of their words elsewhere."""
     finder = tombstones.fresh_finder(connection)
     texts = items.read_texts(connection, spans)
     units: dict[str, MatchMode] = {}
@@ -151,7 +160,7 @@ def places(connection: Connection, spans: Mapping[int, Sequence[Range]]) -> Eras
 
 
 def _units(text: str, has_paragraphs: bool) -> Iterator[str]:
-    """What of an erased place is looked for elsewhere: all of it, and of what was `written` each paragraph."""
+    """Yield the texts to look for elsewhere: the whole erased place, and each paragraph if it was `has_paragraphs`."""
     whole = text.strip()
     if len(whole) >= LEAST_ANYWHERE and COVER not in whole:
         yield whole
@@ -161,7 +170,7 @@ def _units(text: str, has_paragraphs: bool) -> Iterator[str]:
 
 
 def _common(connection: Connection, finder: Finder, own: set[int]) -> set[str]:
-    """Return the words that stand in more than COMMON sources besides their own."""
+    """Return the words that occur in more than COMMON sources besides their own."""
     if not finder:
         return set()
     sources_by_words: dict[str, set[int]] = {}
@@ -181,7 +190,7 @@ def _common(connection: Connection, finder: Finder, own: set[int]) -> set[str]:
 def survey(
     connection: Connection, request: ErasureRequest, progress: Progress, start_rows: tuple[int, int] = (0, 0)
 ) -> SurveyResult:
-    """Look for what is `wanted` in all that the palace holds, or in what was added `beyond` an earlier survey."""
+    """Look for what is `request` in the whole palace, or in what was added `start_rows` an earlier survey."""
     finder = finder_of(connection, request)
     survey_result = SurveyResult(texts={row: list(ranges) for row, ranges in request.spans.items()})
     survey_result.newest = (_last(connection, "item"), _last(connection, "pack"))
@@ -192,7 +201,7 @@ def survey(
 
 
 def finder_of(connection: Connection, request: ErasureRequest) -> Finder:
-    """Return what finds the wanted words."""
+    """Return the finder of the wanted words."""
     blank = tombstones.fresh_finder(connection)
     word_hashes = [blank.hash_words(words, mode) for words, mode in request.words.items()]
     return Finder(blank.key, [*word_hashes, *request.foreign_hashes])
@@ -219,7 +228,7 @@ def _look_at_texts(
 
 
 def _at_moments(connection: Connection, finder: Finder, texts: Mapping[int, str]) -> Iterator[int]:
-    """Yield the texts that are known as what was said at their moment: a device erased them at their places."""
+    """Yield the texts that are known by their time: a device erased them at their own places."""
     if finder.knows_wholes:
         moments = connection.execute(
             "SELECT id, created_at FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*texts]),)
@@ -230,7 +239,7 @@ def _at_moments(connection: Connection, finder: Finder, texts: Mapping[int, str]
 
 
 def _is_left(connection: Connection, row: int, ranges: Iterable[Range]) -> bool:
-    """Whether an item still has bytes, or says anything at these places that is not gone already."""
+    """Return whether an item still has bytes, or has text in these ranges that is not erased yet."""
     (pack,) = next(connection.execute("SELECT pack FROM item WHERE id = ?", (row,)))
     text = items.read_texts(connection, [row])[row]
     return pack is not None or any(text[start:end].strip(COVER) for start, end in ranges)
@@ -239,7 +248,7 @@ def _is_left(connection: Connection, row: int, ranges: Iterable[Range]) -> bool:
 def _look_at_packs(
     connection: Connection, finder: Finder, survey_result: SurveyResult, progress: Progress, last_pack: int
 ) -> None:
-    """A pack is read once for all its rows; what of it no row names may hold words as well."""
+    """Search the packs, each once for all its rows; bytes of a pack that belong to no row may hold words as well."""
     rows_by_pack = items.raw_by_pack(connection)
     item_rows = survey_result.texts.keys()
     pack_count = 0
@@ -276,7 +285,7 @@ def _names_with(connection: Connection, finder: Finder) -> int:
 
 
 def _items(connection: Connection, last_row: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield all items behind a row id, some at once, as (row id, source)."""
+    """Yield all items after a row id, in batches, as (row id, source)."""
     while batch := [
         (int(row), int(source))
         for row, source in connection.execute(
@@ -301,10 +310,10 @@ def _source_of(connection: Connection, row: int) -> int:
 def erase(
     connection: Connection, erasure: int, request: ErasureRequest, survey_result: SurveyResult, actor: str | None
 ) -> ErasureResult:
-    """Erase what was found, in this transaction, under the write lock. What came since the survey is looked at too.
+    """Erase what was found, in this transaction, under the write lock. Items added since the survey are searched too.
 
-    Drawers of which nothing is left are forgotten by `actor`; with None they are just cut no more, as on every device
-    that another one's erasure comes to.
+    Drawers with no text left are forgotten by `actor`; with None they are just no longer cut, as on every device that
+    receives the erasure of another one.
     """
     _add(survey_result, survey(connection, request, lambda what, done, total: None, survey_result.newest))
     finder = finder_of(connection, request)
@@ -334,7 +343,7 @@ def erase(
 
 
 def forget_traces(connection: Connection, bare: Sequence[int]) -> None:
-    """Let nothing besides the archive remember what these items said: what was told, asked and read of it."""
+    """Remove the traces of these items outside the archive: injected texts, queries and read files."""
     wake_blocks.drop_all(connection)
     hook_sessions.forget_failures(connection)
     answered_calls.forget_words(connection)
@@ -357,7 +366,7 @@ def _make_tombstones(
     old_texts: Mapping[int, str],
     texts: Mapping[int, Sequence[Range]],
 ) -> Iterator[HashedWords]:
-    """The tombstones of what goes: of the words, and of short texts at their moments."""
+    """Return the tombstones of the erased text: of the words, and of short texts at their times."""
     for words, mode in request.words.items():
         yield finder.hash_words(words, mode)
     for row in request.spans.keys() & texts.keys():
@@ -379,7 +388,7 @@ def _bare_notes(connection: Connection, row: int) -> str:
 def _titles(
     connection: Connection, old_texts: Mapping[int, str], texts: Mapping[int, Sequence[Range]]
 ) -> dict[str, str]:
-    """Titles that are words of these texts, perhaps cut off, and what of them is left."""
+    """Return titles that are words of these texts, perhaps cut off, and what is left of each."""
     new_titles: dict[str, str] = {}
     for row, text in old_texts.items():
         for title in source_rows.titles_over(connection, row):
@@ -414,9 +423,9 @@ def _take_bodies(connection: Connection, erasure: int, bare: Sequence[int], surv
 
 
 def take_bodies(connection: Connection, bare: Sequence[int], extra_packs: Iterable[int] = ()) -> list[bytes]:
-    """Take salts, and raw bytes out of packs; what other rows hold in them stays. Return the items' ids.
+    """Remove salts, and raw bytes from packs; the bytes of other rows stay. Return the items' ids.
 
-    What is in the packs `besides` and belongs to no row goes as well.
+    Bytes in the packs `extra_packs` that belong to no row are removed as well.
     """
     rows_by_pack = items.raw_by_pack(connection)
     erased_rows = set(bare)
@@ -434,7 +443,7 @@ def take_bodies(connection: Connection, bare: Sequence[int], extra_packs: Iterab
 
 
 def _forget_covered(connection: Connection, erasure: int, rows: Iterable[int], actor: str) -> None:
-    """Retire the drawers of which nothing is left to find. The act is in no change group: nothing undoes it."""
+    """Retire the drawers that have no text left. The act is in no change group, so it cannot be undone."""
     (at,) = next(connection.execute("SELECT at FROM erasure WHERE id = ?", (erasure,)))
     for drawer in drawers.live_drawers_of_items(connection, rows):
         spans = drawers.drawer_spans(connection, drawer)
@@ -445,7 +454,7 @@ def _forget_covered(connection: Connection, erasure: int, rows: Iterable[int], a
 
 
 def _items_named(connection: Connection, rows_by_table: Mapping[str, Sequence[int | str]]) -> set[int]:
-    """The items whose drawers show a name that changed: a source's title, a room's name, a heading."""
+    """Return the items whose drawers show a changed name: a source's title, a room's name, a heading."""
     item_rows: set[int] = set()
     for table in ("source", "room"):
         for key in rows_by_table.get(table, ()):

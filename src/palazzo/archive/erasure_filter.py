@@ -1,7 +1,7 @@
-"""What was erased is not taken in again: words that tombstones know leave what is filed, before anything is packed.
+"""Filter for erased words: words that tombstones recognise are removed from new items before anything is packed.
 
-Where a row holds such words its own bytes are not kept at all: they may spell the words in ways that no rule sees
-through. Its text is kept, with █ for each code point of them.
+If a row holds such words, its own bytes are not kept at all: they may spell the words in ways that no rule recognises.
+Its text is kept, with █ for each code point of the words.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 _KEPT_NOTES = frozenset(["uuid", "parent", "cwd", "variant_of", "noise", "redacted", "decoder"])
-"""What stays in the notes of an item whose whole text went: what places it, and how it came."""
+"""Metadata keys that remain when an item's whole text was erased: those that give its position and its origin."""
 
 
 def bare_notes(notes: Mapping[str, object]) -> str:
-    """Return what is left of an item's notes, as they are stored, where its whole text went."""
+    """Return what is left of an item's stored notes when its whole text was erased."""
     return json.dumps({name: value for name, value in notes.items() if name in _KEPT_NOTES})
 
 
 def at_moment(text: str, moment: Micros) -> str:
-    """Return what a short text is known by: many say `ok`, few at the same microsecond."""
+    """Return a key for a short text, made with its time: many items say `ok`, few in the same microsecond."""
     return f"{moment} {text.strip()}"
 
 
 def decode_spellings(raw: bytes) -> Iterator[str]:
-    """Yield the ways in which bytes may be read as text: as they are, and with the escapes of JSON undone."""
+    """Yield the possible readings of bytes as text: as they are, and with the escapes of JSON undone."""
     yield from spellings(raw.decode("utf-8", "surrogateescape"))
     if b"\0" in raw[:4096]:
         for encoding in ("utf-16-le", "utf-16-be"):
@@ -43,7 +43,7 @@ def decode_spellings(raw: bytes) -> Iterator[str]:
 
 
 def cover_erased_items(filings: Sequence[NewItem], finder: Finder) -> list[NewItem]:
-    """Return filings as they are to be kept; one in which nothing is known is returned as it is."""
+    """Return new items as they are to be kept; an item without erased text is returned unchanged."""
     if not finder:
         return list(filings)
     item_texts = [list(_collect_texts(new_item)) for new_item in filings]
@@ -56,7 +56,7 @@ def cover_erased_items(filings: Sequence[NewItem], finder: Finder) -> list[NewIt
 
 
 def _is_cut_off(raw: bytes | None, finder: Finder) -> bool:
-    """Whether a host's own row quotes the beginning of what was erased, as `last-prompt` rows do."""
+    """Return whether a host's own row quotes the beginning of an erased text, as `last-prompt` rows do."""
     return raw is not None and any(finder.begins(text) for text in strings(raw))
 
 

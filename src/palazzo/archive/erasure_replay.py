@@ -1,7 +1,7 @@
-"""What was erased since a copy of the palace was made is erased in the copy, before anybody reads it.
+"""Replay of erasures: everything erased since a copy of the palace was made is erased in the copy before it is read.
 
-The words are gone, so they are known by what the palace has in their place: where an item of the copy says something
-and the palace's says █, that goes; and what the tombstones know goes wherever it stands.
+The erased words are gone, so two things identify them. Where an item of the copy has text and the palace has █ instead,
+that text is erased. Words that the tombstones recognise are erased wherever they occur.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ACTOR = "restore"
 
 
 class CarryOverResult(NamedTuple):
-    """How many erasures a copy had not seen, and whether it held anything of what they took."""
+    """Number of erasures that a copy had not applied, and whether it contained any of the erased content."""
 
     erasures: int
     is_affected: bool
@@ -31,8 +31,8 @@ def carry_over(
 ) -> CarryOverResult:
     """Erase in the copy what the palace has erased since.
 
-    Pages of the copy may hold the words until `Palace.finish_erasing`. In a copy of another palace, under another key,
-    the tombstones know nothing: there only what the same items have lost goes.
+    Pages of the copy may hold the words until `Palace.finish_erasing`. In a copy of another palace, which has another
+    key, the tombstones match nothing: there only the text that the same items have lost is erased.
     """
     with palace.snapshot() as newer:
         with copy.snapshot() as older:
@@ -57,7 +57,7 @@ def _erase(newer: Connection, copy: Database, erasure: Erasure, progress: Progre
 
 
 def _covered_since(newer: Connection, older: Connection, erasure: Erasure) -> dict[int, tuple[Range, ...]]:
-    """The stretches of the copy's items, by row id, where the palace's have █ by now."""
+    """Return the ranges of the copy's items, by row id, where the palace's items now have █."""
     uids = tombstones.items_of_erasure(newer, erasure.row)
     newer_rows, older_rows = items.known_items(newer, uids), items.known_items(older, uids)
     spans: dict[int, tuple[Range, ...]] = {}
@@ -70,7 +70,7 @@ def _covered_since(newer: Connection, older: Connection, erasure: Erasure) -> di
 
 
 def _find_covered_ranges(newer_text: str, older_text: str) -> list[Range]:
-    """Where `now` has █ and `then` has not."""
+    """Yield the ranges where `now` has █ and `then` has not."""
     ranges: list[Range] = []
     at = 0
     for is_gone, letters in groupby(

@@ -1,7 +1,7 @@
-"""Words of a session that nobody but a hook told of: its host keeps no transcript, or none that may be read.
+"""Hook messages: messages of a session that only hooks report, because its host keeps no transcript or no readable one.
 
-They come in by the door as messages of a source of their own. A transcript that is read later has them too, with what
-the host knows of them besides; what it repeats of them then gives way, word for word the same or not at all.
+They are ingested as messages of a separate source. A transcript that is read later contains them too, with more data
+from the host. Messages that the transcript repeats word for word are then retired; all others stay.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from palazzo.store.database import Connection
 KIND = "hook"
 _ACTOR = "palazzo"
 _LOOKED_AT = 50
-"""Messages at the end of a session's transcript among which words are looked for before they are filed."""
+"""Number of messages at the end of a session's transcript that are searched for the words before they are filed."""
 Speaker = Literal["user", "assistant"]
 _TRUST: dict[Speaker, Trust] = {"user": "user", "assistant": "agent"}
 
 
 @dataclass(frozen=True, slots=True)
 class HookMessage:
-    """What one side said in a turn."""
+    """The words of one side in a turn."""
 
     role: Speaker
     text: str
 
 
 def source_of(host: str, session: str, title: str = "", project: str = "") -> Source:
-    """Return the source that holds what hooks heard of a session."""
+    """Return the source that holds the messages of a session received by hooks."""
     return Source((session,), KIND, f"palazzo:{KIND}/{host}/{session}", session, title, project)
 
 
 def prepare(host: str, hook_messages: Sequence[HookMessage], now: Micros, guard: Guard) -> IngestBatch:
-    """Make what was said ready to be filed, in its order; needs no lock."""
+    """Prepare messages for ingest, in their order; needs no lock."""
     messages = [message for message in hook_messages if message.text.strip()]
     filings = [
         NewItem(
@@ -59,7 +59,7 @@ def prepare(host: str, hook_messages: Sequence[HookMessage], now: Micros, guard:
 
 
 def file(connection: Connection, source: Source, place: Place, batch: IngestBatch, now: Micros) -> int:
-    """Archive, in this transaction, what is not there already: heard before, or in the transcript; return how much."""
+    """Archive, in this transaction, messages that are neither here nor in the transcript; return their number."""
     row = source_rows.find_source(connection, source)
     if row is not None:
         source = replace(source, title="")  # it has the one that it was begun with
@@ -84,7 +84,7 @@ def file(connection: Connection, source: Source, place: Place, batch: IngestBatc
 
 
 def give_way(connection: Connection, session: str, filings: Iterable[NewItem], now: Micros) -> int:
-    """Retire what was heard of a session and is among `filings`, which its transcript brought; return how much."""
+    """Retire the hook messages of a session that are among `filings` from its transcript; return their number."""
     row = source_rows.find_source(connection, source_of("", session)) if session else None
     if row is None:
         return 0
@@ -97,7 +97,7 @@ def give_way(connection: Connection, session: str, filings: Iterable[NewItem], n
 
 
 def _overlap(earlier_messages: Sequence[tuple[str, str]], filings: Sequence[NewItem]) -> int:
-    """How many of `filings` stand at the end of what was heard before: a hook may tell of a turn twice."""
+    """Return how many of `filings` repeat the end of the earlier messages: a hook may report a turn twice."""
     messages = [(new_item.role, new_item.text) for new_item in filings]
     return next((n for n in range(len(messages), 0, -1) if list(earlier_messages[-n:]) == messages[:n]), 0)
 

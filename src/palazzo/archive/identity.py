@@ -1,8 +1,7 @@
-"""Ids: what makes a thing the same thing on every machine.
+"""Ids: what identifies the same thing on every machine.
 
-A message is known by its host's uuid, or by where it stands and what it says; a document version by its
-project, relative path and text; a note by a time-ordered random id. A drawer is known by its spans.
-Never by an absolute path.
+A message is identified by its host's uuid, or by its position and its text; a document version by its project, relative
+path and text; a note by a time-ordered random id; a drawer by its spans. Absolute paths are never used.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from palazzo.model import ItemId, Span
 ID_BYTES = 16
 _CHANCE = (1 << 74) - 1
 _STEP = 32
-"""Bits of chance by which one id of a millisecond is further than the one before it."""
+"""Random bits by which consecutive ids of one millisecond differ."""
 
 
 def message_id(host: str, session: str, uuid: str) -> ItemId:
-    """Return the id of a message that its host gave a uuid."""
+    """Return the id of a message with a uuid of its host."""
     return _hash("message", host, session, uuid)
 
 
 def positioned_id(key: Sequence[str], thread: str, ordinal: int, text: str) -> ItemId:
-    """Return the id of a row without a uuid: where it stands in its source, and what it says."""
+    """Return the id of a row without a uuid: from its place in its source, and its content."""
     return _hash("row", *key, thread, str(ordinal), text)
 
 
@@ -43,8 +42,8 @@ def variant_id(original: ItemId, raw: bytes) -> ItemId:
 def new_id(micros: int) -> ItemId:
     """Return a fresh UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits.
 
-    Those of one process and one millisecond are in the order in which they were made: where two records have one time,
-    their ids say which was first, on every machine that knows both.
+    Ids that one process makes in one millisecond are in the order in which they were made: if two records have the same
+    time, their ids show which was first, on every machine that knows both.
     """
     milliseconds = micros // 1000 & (1 << 48) - 1
     chance = _fresh.draw_bits(milliseconds)
@@ -53,14 +52,14 @@ def new_id(micros: int) -> ItemId:
 
 
 class _Fresh:
-    """The random bits of the last id, which the next one of that millisecond is to be greater than."""
+    """The random bits of the last id. The next id of the same millisecond must be greater."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._milliseconds, self._chance = -1, 0
 
     def draw_bits(self, milliseconds: int) -> int:
-        """Return 74 bits of chance, in a millisecond that had some already greater ones."""
+        """Return 74 random bits, greater than any earlier ones in the same millisecond."""
         random_bits = int.from_bytes(os.urandom(10))
         with self._lock:
             if milliseconds == self._milliseconds:

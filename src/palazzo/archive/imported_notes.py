@@ -1,8 +1,8 @@
-"""Notes brought from another memory's store: known by what that store calls them, so that a second time adds nothing.
+"""Notes imported from another memory's store, identified by the store's own ids, so that a second import adds nothing.
 
-A note that says something else there by now is filed as its next *generation*, and the one before is forgotten. One
-whose filing was undone is filed as the next generation too, or nobody could bring it again. What was erased or
-forgotten here stays so.
+A note whose text in the store has changed since is filed as its next *generation*, and the previous generation is
+forgotten. A note whose filing was undone is also filed as the next generation; otherwise it could never be imported
+again. What was erased or forgotten here stays erased or forgotten.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from palazzo.store import items
 from palazzo.store.database import Connection
 
 ORIGIN = "brought"
-"""Where a note's `meta` says which store it came from, and what it is called there."""
+"""Key in a note's `meta` that holds the store from which the note was imported and its id in that store."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedNote:
-    """A note of a store: what it is called there, and when it was written."""
+    """A note from another store: its id there and its creation time."""
 
     key: str
     note: Note
@@ -34,9 +34,9 @@ class ImportedNote:
 
 @dataclass(frozen=True, slots=True)
 class ImportStatus:
-    """How a note of a store stands here: the row that says it (None: it is new), and those that say what it did.
+    """State of an imported note here: the row with its text (None: it is new) and the rows with earlier texts.
 
-    `generation` is the one that it is to be filed as, if it is new.
+    `generation` is the generation under which it is filed, if it is new.
     """
 
     row: int | None
@@ -50,7 +50,7 @@ def item_id(store: str, key: str, generation: int = 0) -> ItemId:
 
 
 def as_filing(store: str, imported_note: ImportedNote, generation: int = 0) -> NewItem:
-    """Return a note as the door takes it."""
+    """Return a note in the form that the ingest takes."""
     uid = item_id(store, imported_note.key, generation)
     new_item = notes.as_filing(imported_note.note, uid, imported_note.created_at, imported_note.created_at)
     return replace(new_item, meta={**new_item.meta, ORIGIN: {"from": store, "id": imported_note.key}})
@@ -59,9 +59,9 @@ def as_filing(store: str, imported_note: ImportedNote, generation: int = 0) -> N
 def find_import_statuses(
     connection: Connection, store: str, note_texts: Sequence[tuple[str, str]], undone: Set[int]
 ) -> list[ImportStatus]:
-    """Return how notes stand here, given as (what the store calls it, its text as it would be kept).
+    """Return the state here of notes, given as (the store's key, the text as it would be kept).
 
-    `undone` are the row ids of notes whose filing was undone.
+    `undone` are the row ids of notes that were filed and then undone.
     """
     first = {key: bytes.fromhex(item_id(store, key)) for key, _ in note_texts}
     rows_by_uid = items.known_items(connection, first.values())
@@ -87,14 +87,14 @@ def _find_import_status(connection: Connection, store: str, key: str, text: str,
 
 
 def source_of(store: str, note: Note) -> Source:
-    """Return the source that a store's notes of a wing come from."""
+    """Return the source of a store's notes of a wing."""
     wing = note.place.wing
     return Source((note.shelf, wing, store), "note", f"{store}:{note.shelf}/{wing}")
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Notes of one source and place, ready to be filed; `numbers` are their places in what was given."""
+    """Notes of one source and place, ready to be filed; `numbers` are their indexes in the input."""
 
     numbers: tuple[int, ...]
     source: Source
@@ -103,7 +103,7 @@ class Batch:
 
 
 def prepare(store: str, note_generations: Sequence[tuple[ImportedNote, int]], guard: Guard) -> list[Batch]:
-    """Make notes, each with its generation, ready to be filed; needs no lock."""
+    """Prepare notes, each with its generation, for ingest; needs no lock."""
     numbers_by_source: dict[tuple[Source, Place], list[int]] = {}
     for n, (imported_note, _) in enumerate(note_generations):
         numbers_by_source.setdefault((source_of(store, imported_note.note), imported_note.note.place), []).append(n)
@@ -119,7 +119,7 @@ def prepare(store: str, note_generations: Sequence[tuple[ImportedNote, int]], gu
 
 
 def file(connection: Connection, batches: Sequence[Batch], now: Micros) -> Iterator[tuple[int, int, bool]]:
-    """Archive batches; yield of each note its number, its row id, and whether it was not there."""
+    """Archive batches; yield for each note its number, its row id, and whether it is new."""
     for batch in batches:
         receipt = ingest.file(connection, batch.source, batch.place, batch.ingest_batch, now)
         yield from zip(batch.numbers, receipt.rows, receipt.new, strict=True)

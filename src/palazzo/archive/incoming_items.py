@@ -1,8 +1,10 @@
-"""Items of another palace (`Arrival`), and the rule for two copies of one item. Pure: `arriving` stores the result.
+"""Items from another palace (`Arrival`), and the rule for two copies of one item.
 
-A stored item keeps its content: an arrival of the same id with other content is only noted, as a variant. Where two
+Pure: `incoming_storage` stores the result.
+
+A stored item keeps its content: an arrival of the same id with other content is only recorded as a variant. Where two
 devices archived the same content independently, the copy that was recorded first decides the item's place (source,
-thread, room), and the item gets the lesser trust of the two. What was erased from either copy stays erased.
+thread, room), and the item gets the lower trust of the two. What was erased from either copy stays erased.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from palazzo.store.items import ItemRow
 from palazzo.text.hashed_words import COVER, cover_blanks
 
 Authority = Literal["device", "owner", "other"]
-"""Who vouches for an arrival: a device of this palace, its owner, who states the trust, or another person."""
+"""Who vouches for an arrival: a device of this palace, its owner (who states the trust), or another person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An item of another palace. `source` and `room` are ids; `parts` and `meta` as they are stored.
+    """An item from another palace. `source` and `room` are ids; `parts` and `meta` have their stored form.
 
-    Without a salt words of it were erased, and it has no bytes.
+    An item without a salt has erased words, and no bytes.
     """
 
     new_item: NewItem
@@ -40,23 +42,23 @@ class Arrival:
 
     @property
     def uid(self) -> bytes:
-        """Its id."""
+        """Return its id."""
         return bytes.fromhex(self.new_item.id)
 
     @property
     def is_erased(self) -> bool:
-        """Whether words of it were erased."""
+        """Return whether words of it were erased."""
         return not self.salt
 
 
 def digest(arrival: Arrival) -> bytes:
-    """Return the digest that an arrival's link should have."""
+    """Return the digest that the link of an incoming item should have."""
     row = item_row(arrival, 0, 0, None, None)
     return device_chain.digest(row, arrival.source, arrival.new_item.raw or b"", arrival.new_item.text)
 
 
 def item_row(arrival: Arrival, source: int, room: int, pack: int | None, spot: Spot | None) -> ItemRow:
-    """Return the row of an arrival for the table of items; `pack` and `spot` say where its bytes are."""
+    """Return the row of an incoming item for the item table; `pack` and `spot` say where its bytes are."""
     new_item = arrival.new_item
     text, codec = items.encode_text(new_item.text)
     return ItemRow(
@@ -90,7 +92,7 @@ def item_row(arrival: Arrival, source: int, room: int, pack: int | None, spot: S
 
 
 def is_variant(item: Arrival, arrival: Arrival, authority: Authority) -> bool:
-    """Whether an arrival has other content than the item of its id.
+    """Return whether an incoming item has other content than the stored item of its id.
 
     A device or the owner may report that the item was erased; from another person that is a variant.
     """
@@ -102,7 +104,7 @@ def is_variant(item: Arrival, arrival: Arrival, authority: Authority) -> bool:
 
 
 def _content(copy: Arrival) -> tuple[object, ...]:
-    """The content of an item. A document's time is left out: it is the time of its file, which each device has."""
+    """Return an item's content. A document's time is left out: it is the file's time, which differs by device."""
     it = copy.new_item
     created_at = 0 if it.kind == "document" else it.created_at
     parts = tuple(replace(part, trust=None) for part in it.parts)
@@ -110,13 +112,13 @@ def _content(copy: Arrival) -> tuple[object, ...]:
 
 
 def is_decoder_difference(item: Arrival, arrival: Arrival) -> bool:
-    """Whether both have the same bytes, which different versions of a feeder decoded."""
+    """Return whether both have the same bytes, decoded by different versions of a format reader."""
     raw = item.new_item.raw
     return raw is not None and raw == arrival.new_item.raw and item.new_item.decoder != arrival.new_item.decoder
 
 
 def join_copies(item: Arrival, arrival: Arrival) -> Arrival:
-    """Return what is kept of two copies: the place of the first, and the content of an erased one, if any.
+    """Return the joined item of two copies: the place of the first, and the content of an erased copy, if any.
 
     Place and content are chosen independently, so it does not matter whether an item is erased before or after it is
     joined.
@@ -138,7 +140,7 @@ def join_copies(item: Arrival, arrival: Arrival) -> Arrival:
 
 
 def _limit_trust(first: Arrival, item: Arrival, arrival: Arrival) -> Arrival:
-    """Return the first of two copies of the same content with the lesser trust of both."""
+    """Return the first of two copies of the same content, with the lower trust of both."""
     trust = least_trust(item.new_item.trust, arrival.new_item.trust)
     first = replace(first, new_item=replace(first.new_item, trust=trust))
     if item.parts == arrival.parts:
@@ -184,7 +186,7 @@ def _erased_order(copy: Arrival) -> tuple[object, ...]:
 
 
 def _join_covered(first: str, second: str) -> str:
-    """Return a text in which every erased stretch of either is covered. Of two different lengths the lesser is kept."""
+    """Return a text in which every erased range of either is covered. If the lengths differ, keep the lesser text."""
     if first == second or len(first) != len(second):
         return min(first, second)
     return cover_blanks("".join(COVER if COVER in pair else min(pair) for pair in zip(first, second, strict=True)))

@@ -1,10 +1,10 @@
-"""Storing items of another palace: they keep their ids, their times and the salt of their links.
+"""Storage of items from another palace: they keep their ids, their times and the salt of their links.
 
-    Arrival ──prepare──> Prepared ──take_in──> Taken
-            outside the lock      inside it
+    Arrival ──prepare──> ArrivalBatch ──take_in──> IntakeResult
+            outside the lock          inside it
 
-Their text goes through the same guard as all that is filed. For an item that is here already `incoming_items` decides
-what is kept, and the place of the other copy becomes a repetition.
+Their text goes through the same redaction as every new item. For an item that is already here, `incoming_items` decides
+which content is kept, and the place of the other copy becomes a repetition.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from palazzo.text.hashed_words import COVER, WHOLE
 
 
 class Place(NamedTuple):
-    """Where an item stands: row ids of its source, its thread, which place it has there, and its kind."""
+    """Location of an item: row ids of its source, its thread, its ordinal in the thread, and its kind."""
 
     source: int
     thread: str
@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ArrivalBatch:
-    """Arrivals without what the guard takes out, their digests, their packs; and of which words were erased here."""
+    """Arrivals after redaction, with their digests and packs, and the arrivals that contain words erased here."""
 
     guard: Guard
     came: tuple[Arrival, ...]
@@ -59,9 +59,10 @@ class ArrivalBatch:
 
 @dataclass(slots=True)
 class IntakeResult:
-    """What taking in did, by row id. `moved` are the places that items had and have no more.
+    """Result of storing incoming items, by row id.
 
-    `variants` are the id and the digest of each arrival with other content than the item that is here.
+    `moved` are the places that items occupied before and no longer occupy. `variants` are the id and digest of each
+    arrival whose content differs from the stored item.
     """
 
     added: list[int] = field(default_factory=list)
@@ -77,7 +78,7 @@ class IntakeResult:
 
 
 def prepare(arrivals: Sequence[Arrival], guard: Guard, archived_uids: Collection[bytes] = ()) -> ArrivalBatch:
-    """Redact arrivals, cover what was erased here, and compress the bytes of those that are not `known`."""
+    """Redact incoming items, cover text erased here, and compress the bytes of those that are not `archived_uids`."""
     clean_arrivals, erased_indices = _apply_guard(arrivals, guard)
     digests = tuple(map(digest, clean_arrivals))
     packs, spots = pack_writer.pack(
@@ -99,7 +100,7 @@ def _apply_guard(arrivals: Sequence[Arrival], guard: Guard) -> tuple[tuple[Arriv
 
 
 def _as_kept(came: Arrival, new_item: NewItem, is_covered: bool) -> Arrival:
-    """An arrival of which the guard took something out. One that was erased here has neither bytes nor salt."""
+    """Return an incoming item after redaction. If its text was erased here, it has neither bytes nor salt."""
     if is_covered and not new_item.text.strip(f"{COVER} \n\r\t"):
         meta = bare_notes(new_item.meta)
     elif new_item.meta == came.new_item.meta:
@@ -125,7 +126,7 @@ def take_in(
     rooms: dict[bytes, int],
     authority: Authority = "device",
 ) -> IntakeResult:
-    """Take prepared arrivals in, in this transaction; `sources` and `rooms` lead from ids to row ids."""
+    """Store prepared items in this transaction; `sources` and `rooms` map ids to row ids."""
     if batch.guard.version != tombstones.version(connection):
         guard = Guard.at(connection, batch.guard.redacts)
         batch = prepare(
@@ -149,7 +150,7 @@ def take_in(
 
 
 def find_archived_uids(connection: Connection, arrivals: Iterable[Arrival]) -> set[bytes]:
-    """Return the ids of those arrivals that are archived here."""
+    """Return the ids of those incoming items that are archived here."""
     return set(items.known_items(connection, {arrival.uid for arrival in arrivals}))
 
 
@@ -199,7 +200,7 @@ _ITEM_QUERY = (
 
 
 class _LocalItem(NamedTuple):
-    """An item that is here as another palace would be told of it, and the row ids of where it stands."""
+    """A stored item in the form in which another palace would receive it, and the row ids of its location."""
 
     arrival: Arrival
     place: Place
@@ -222,7 +223,7 @@ def _read_local_item(connection: Connection, reader: PackReader, row: int) -> _L
 
 
 def own_digest(connection: Connection, reader: PackReader, row: int) -> bytes:
-    """Return the digest of an item as it is here."""
+    """Return the digest of an item as it is stored here."""
     return digest(_read_local_item(connection, reader, row).arrival)
 
 
@@ -237,7 +238,7 @@ def _join(
     intake: IntakeResult,
     authority: Authority,
 ) -> None:
-    """Join a stored item with an arrival of its id: its content stays, and it gets the place of the first copy."""
+    """Join a stored item with an incoming one of the same id: keep its content; the place is the first copy's."""
     arrival = batch.clean_arrivals[n]
     if _is_told_so(connection, arrival, batch.digests[n]):
         intake.same += 1
@@ -274,7 +275,7 @@ def _join(
 
 
 def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bool:
-    """Whether the item that is here is the very same: a link has its digest, and it was filed in that room."""
+    """Return whether the stored item is identical: a link has its digest, and it was filed in that room."""
     if came.is_erased or not chain_links.is_linked_as(connection, came.uid, came_digest):
         return False
     rows = connection.execute(
@@ -286,7 +287,7 @@ def _is_told_so(connection: Connection, came: Arrival, came_digest: bytes) -> bo
 def _repeat(
     connection: Connection, row: int, own_place: Place, other_place: Place, result: Arrival, item: Arrival
 ) -> None:
-    """Every place at which the item was archived but the one where it stands is a repetition of it."""
+    """Record every place of the item as a repetition, except the place where it is stored."""
     stands, came = (own_place.source, own_place.ordinal), (other_place.source, other_place.ordinal)
     if stands == came:
         return
@@ -299,7 +300,7 @@ def _repeat(
 
 
 def _write(connection: Connection, row: int, result: Arrival, item: Arrival, source: int, room: int) -> None:
-    """Let an item be what is kept of it. The bytes of what was erased are taken by who takes them out of their pack."""
+    """Replace an item by the joined one. The bytes of erased text are removed by code that rewrites their pack."""
     stays = result.is_erased or result.new_item.raw == item.new_item.raw
     pack, spot = (None, None) if stays or result.new_item.raw is None else _store_raw(connection, result)
     items.replace_item(connection, row, item_row(result, source, room, pack, spot), with_bytes=not stays)
@@ -313,7 +314,7 @@ def _settle_links(connection: Connection, item: Arrival, own: bytes) -> None:
 
 
 def claim(connection: Connection, guard: Guard, came: NewItem) -> None:
-    """Say by which erasure an item that came lost words here: the first that knows any of its words."""
+    """Record which erasure removed text of an incoming item here: the first that knows any of its words."""
     finder = guard.tombstone_finder
     hashes = [finder.hash_words(came.text[start:end]).hash for start, end in finder.find_parts(came.text)]
     for whole in (came.text, at_moment(came.text, came.created_at)):

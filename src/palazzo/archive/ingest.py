@@ -1,11 +1,11 @@
-"""The door: the only way for words into the palace.
+"""Ingest of texts: the only way for texts into the palace.
 
-    Filing ──prepare──> Prepared ──file──> Receipt
-            outside the lock      inside it
+    NewItem ──prepare──> IngestBatch ──file──> Receipt
+            outside the lock         inside it
 
 `prepare` does what needs no lock: redaction, ids, hashes, compression. `file` appends items, links them to the device's
-chain and logs the change, in the caller's transaction. What is already archived is recognised and not stored
-twice; a row that repeats an id with other bytes is kept beside the first.
+chain and logs the change, in the caller's transaction. An item that is already archived is recognised and not stored
+twice. A row that repeats an id with other bytes is kept beside the first one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from palazzo.store.packs import PackReader
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """One thing to archive, as its writer knows it. `raw` is the source's own bytes, None where there are none.
+    """One item to archive, as its writer describes it. `raw` is the source's own bytes, or None if there are none.
 
-    `name` gives the id of a filing whose id follows from its words: it is asked again when words were redacted.
+    `name` computes the id of an item whose id depends on its words. It is called again after words were redacted.
     """
 
     id: ItemId
@@ -53,9 +53,9 @@ class NewItem:
 
 @dataclass(frozen=True, slots=True)
 class IngestBatch:
-    """Filings without what the guard takes out, their packs made, ready to be written under the lock.
+    """New items after redaction with their packs, ready to be written under the lock.
 
-    `came` are the filings as they came. They serve to know again what was archived without the guard.
+    `came` are the items before redaction. They serve to recognize items that were archived without redaction.
     """
 
     guard: Guard
@@ -66,13 +66,16 @@ class IngestBatch:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the guard took anything out."""
+        """Return whether the redaction removed anything."""
         return any(clean_item is not came for clean_item, came in zip(self.filings, self.came, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What filing did: the source's row id, row ids by filing (in order), which were new, and how many variants."""
+    """Result of an ingest: the source's row id, one row id per new item, which are new, and the number of variants.
+
+    The row ids have the order of the new items.
+    """
 
     source: int
     rows: tuple[int, ...]
@@ -81,12 +84,12 @@ class Receipt:
 
     @property
     def added(self) -> int:
-        """How many items were appended."""
+        """Return how many items were appended."""
         return sum(self.new)
 
 
 def with_origin(new_item: NewItem, branch: str, commit: str) -> NewItem:
-    """Return the filing as written on that branch and commit."""
+    """Return the new item with that branch and commit."""
     return replace(new_item, branch=branch, commit=commit)
 
 
@@ -98,7 +101,7 @@ def prepare(filings: Sequence[NewItem], guard: Guard) -> IngestBatch:
 
 
 def file(connection: Connection, source: Source, place: Place, batch: IngestBatch, now: Micros) -> Receipt:
-    """Archive what is new of `prepared` as coming from `source`, filed at `place`, in this transaction."""
+    """Archive the new items of `batch` as coming from `source`, filed at `place`, in this transaction."""
     batch = _up_to_date(connection, batch)
     source = batch.guard.source(source)
     source_row = source_rows.file_source(connection, source, now)
@@ -129,14 +132,14 @@ def file(connection: Connection, source: Source, place: Place, batch: IngestBatc
 
 
 def _up_to_date(connection: Connection, batch: IngestBatch) -> IngestBatch:
-    """Prepare again what was prepared before somebody erased something: it may hold those words."""
+    """Prepare items again if something was erased since: they may hold erased words."""
     if batch.guard.version == tombstones.version(connection):
         return batch
     return prepare(batch.came, Guard.at(connection, batch.guard.redacts))
 
 
 class _Plan:
-    """Which filings are new, which repeat an archived item, and which vary one."""
+    """Decides which new items are new, which repeat an archived item, and which are variants of one."""
 
     def __init__(self, connection: Connection, source: int, batch: IngestBatch) -> None:
         self.filings = list(batch.filings)
@@ -159,7 +162,7 @@ class _Plan:
         }
 
     def _separate_from_foreign(self, connection: Connection) -> None:
-        """Give a filing an id of its own where another person's export took its id for other content."""
+        """Give a new item an id of its own if another person's export used its id for other content."""
         foreign = foreign_rows.marked_rows(connection, "item", (row for row in self.rows if row is not None))
         if not foreign:
             return
@@ -182,7 +185,7 @@ class _Plan:
             self.rows[n] = items.known_items(connection, [uid]).get(uid)
 
     def _keep_variants(self, connection: Connection) -> None:
-        """A known id with other bytes is another row: keep it, as noise beside the first."""
+        """Keep an item with a known id but other bytes as another row, as noise beside the first."""
         packs = PackReader(connection)
         for n, row in enumerate(self.rows):
             raw = self.filings[n].raw
@@ -204,7 +207,7 @@ class _Plan:
         self.variants += 1
 
     def _find_repeats_within(self, batch: IngestBatch) -> None:
-        """The same id twice in one batch: the second repeats the first, or varies it."""
+        """Resolve the same id twice in one batch: the second item repeats the first, or is a variant of it."""
         for n in range(len(self.filings)):
             if self.rows[n] is not None:
                 continue
@@ -233,7 +236,7 @@ def _repeat_within(plan: _Plan, by_filing: list[int | None]) -> None:
 def _repetitions(
     connection: Connection, source: int, plan: _Plan, by_filing: list[int | None], fresh: set[int]
 ) -> list[tuple[int, int, int]]:
-    """Rows of this source that are archived already, at another place than this one."""
+    """Return the rows of this source that are already archived at another place."""
     repetitions = []
     for n, item in enumerate(by_filing):
         new_item = plan.filings[n]
@@ -252,7 +255,7 @@ def _stored_raw(connection: Connection, packs: PackReader, row: int) -> bytes | 
 
 
 def _drop_trivial_part(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
-    """Leave out the one part that says what is the case without it: all of the text is text."""
+    """Leave out a single part that covers the whole text as text, since that is the default."""
     return () if parts == (Part("text", 0, size),) else parts
 
 

@@ -1,12 +1,12 @@
-"""The guard at the door: secrets and private spans leave what is filed, before anything of it is kept.
+"""Redaction at ingest: secrets and private spans are removed from new items before anything of them is stored.
 
-A row's own bytes and the text that was read from them are redacted together, so that they agree: what is found
-in one goes from the other. An id that hashes words hashes those that are kept, so that it confirms no guess.
+A row's own bytes and the text that was read from them are redacted together, so that they agree: a secret found in one
+is removed from the other. An id that hashes the words hashes the redacted words, so that it cannot confirm a guess.
 
-Whose private spans count. A person may keep words to themself, and so may an agent: `<private>` counts in what
-they say, in documents and in notes. In what a tool printed or a host inserted it is text like any other, or a
-hostile page could hide what it did. In a row that a host wrote for itself (noise) it counts for everybody:
-nothing is found by such rows, and they repeat what people said.
+Whose private spans count. A person may keep words to themself, and so may an agent: `<private>` counts in the messages
+of both, in documents and in notes. In the output of a tool or in text that a host inserted, it is ordinary text;
+otherwise a hostile page could hide its actions. In a row that a host wrote for itself (noise), it counts whoever said
+it: searches do not find such rows, and they repeat what people said.
 """
 
 from __future__ import annotations
@@ -34,40 +34,43 @@ _OWN_ROLES = frozenset(["user", "assistant", "author"])
 _OWN_PARTS = frozenset(["text", "thinking", "tool_call"])
 _IDS = frozenset(["uuid", "parent"])
 _SHORTEST_LINE = 4
-"""Characters of a line of a private span that is looked for alone: a shorter one is any text's."""
+"""Minimum characters of a line of a private span that is searched for by itself: a shorter line can occur in any
+text.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What the door does to words: the palace's key for its marks, and whether it redacts at all."""
+    """Redaction at ingest: the palace's key for its marks, and whether it redacts at all."""
 
     key: bytes
     redacts: bool = True
     tombstone_finder: Finder = tombstones.NOTHING
     version: bytes = b""
-    """Which tombstones `erased` knows."""
+    """The version of the tombstones that `tombstone_finder` contains."""
 
     @classmethod
     def of(cls, database: Database) -> Guard:
-        """Return the guard of an open palace."""
+        """Return the redaction of an open palace."""
         with database.snapshot() as connection:
             return cls.at(connection, database.redacts)
 
     @classmethod
     def at(cls, connection: Connection, redacts: bool) -> Guard:
-        """Return the guard of a palace as it is in this transaction."""
+        """Return the redaction of a palace as it is in this transaction."""
         finder = tombstones.finder(connection)
         return cls(redaction_state.fingerprint_key(connection), redacts, finder, tombstones.version(connection))
 
     @property
     def rules(self) -> int:
-        """The version of the rules that it holds words against."""
+        """Return the version of the redaction rules."""
         return RULES_VERSION if self.redacts else redaction_state.NO_RULES
 
     def filings(self, filings: Sequence[NewItem]) -> list[NewItem]:
-        """Return filings as they are to be kept. One in which nothing is found is returned as it is.
+        """Return new items as they are to be kept. An item in which nothing is found is returned unchanged.
 
-        What was erased goes first, and again after redaction: words may have been archived with marks in them.
+        Erased text is removed first, and again after redaction: words may have been archived with redaction marks in
+        them.
         """
         clean_items = cover_erased_items(filings, self.tombstone_finder)
         if not self.redacts:
@@ -97,23 +100,23 @@ class Guard:
         ]
 
     def source(self, source: Source) -> Source:
-        """Return a source without the secrets that its title, its name or its address hold."""
+        """Return a source without the secrets in its title, its name or its address."""
         return _source_redacted(source, self.key) if self.redacts else source
 
     def words(self, text: str) -> str:
-        """Return a few words (a title, a tag) without secrets, private spans and what was erased."""
+        """Return a few words (a title, a tag) without secrets, private spans and erased text."""
         clean_text = self.cover_erased_words(text)
         return self.cover_erased_words(redact(clean_text, self.key).text) if self.redacts else clean_text
 
     def cover_erased_words(self, text: str) -> str:
-        """Return words with █ for what was erased."""
+        """Return a text with █ for erased words."""
         return self.tombstone_finder.cover_text(text)
 
     def is_same(self, existing_raw: bytes, new_item: NewItem, original_raw: bytes | None) -> bool:
-        """Whether `stored` is what `filing` brings, whatever of it was redacted then or is now.
+        """Return whether `existing_raw` is the same row as `new_item`, whatever was redacted in either of them.
 
-        `before` are its bytes as they came. A palace may be fed with redaction off and on, and by old rules and
-        new ones: a row that the source has not changed is the same row.
+        `original_raw` are its bytes as they came. Items may be archived with redaction off and on, and under old and
+        new rules: a row that the source has not changed is the same row.
         """
         if existing_raw in (new_item.raw, original_raw) or new_item.raw is None:
             return True
@@ -124,7 +127,7 @@ class Guard:
 
 @lru_cache(maxsize=64)
 def _source_redacted(source: Source, key: bytes) -> Source:
-    """Kept for a while: every batch of a session's rows comes from one source."""
+    """Return the guarded source; cached, since every batch of a session's rows comes from one source."""
 
     def words(text: str) -> str:
         return redact(text, key).text
@@ -139,14 +142,14 @@ def _source_redacted(source: Source, key: bytes) -> Source:
 
 
 def _encode_content(new_item: NewItem) -> bytes:
-    """What shows all of a filing's text: a row's own bytes, else the words."""
+    """Return the bytes that show the whole text of a new item: a row's own bytes, else the words."""
     if new_item.raw is None or new_item.kind == "document":
         return new_item.text.encode("utf-8", "surrogatepass")
     return new_item.raw
 
 
 def _words_beside(new_item: NewItem) -> Iterator[str]:
-    """What is kept of a filing besides its text. Hosts' ids are no words."""
+    """Yield what is kept of a new item besides its text. Ids of hosts are not included."""
     yield new_item.author
     yield new_item.branch
     for name, value in new_item.meta.items():
@@ -155,7 +158,7 @@ def _words_beside(new_item: NewItem) -> Iterator[str]:
 
 
 def redact_item(new_item: NewItem, key: bytes) -> NewItem:
-    """Return a filing without its secrets and private spans; the same one if there are none."""
+    """Return a new item without its secrets and private spans; the same object if there are none."""
     if new_item.raw is None or new_item.kind == "document":
         return _words_redacted(new_item, key)
     if new_item.kind == "noise":
@@ -165,7 +168,7 @@ def redact_item(new_item: NewItem, key: bytes) -> NewItem:
 
 
 def _words_redacted(new_item: NewItem, key: bytes) -> NewItem:
-    """Words that are their own source, or that a file holds in an encoding: the file is then kept as UTF-8."""
+    """Redact a text that is its own source, or that a file encodes: the file is then kept as UTF-8."""
     text = redact(new_item.text, key, _find_trusted_ranges(new_item))
     raw = text.text.encode("utf-8", "surrogatepass") if text.edits and new_item.raw is not None else new_item.raw
     return _rebuild_item(
@@ -190,10 +193,10 @@ def _row_redacted(new_item: NewItem, key: bytes) -> NewItem:
 
 
 def _ways(secrets: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], bool]]:
-    """Ways to find in a row what its text showed, one after another until all that was private is found.
+    """Return the ways to find in a row what its text showed, used in turn until all private text is found.
 
-    To the letter; by its tags, where JSON within JSON spells it otherwise; line by line, where the text was put
-    together from several of the row's strings.
+    By exact text; by its tags, if JSON within JSON spells it differently; line by line, if the text was put together
+    from several of the row's strings.
     """
     yield secrets, False
     yield secrets, True
@@ -207,7 +210,7 @@ def _ways(secrets: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], bool]
 
 
 def _find_trusted_ranges(new_item: NewItem) -> list[tuple[int, int]]:
-    """The stretches of a filing's text in which `<private>` counts."""
+    """Return the ranges of a new item's text in which `<private>` counts."""
     if new_item.role not in _OWN_ROLES:
         return []
     parts = new_item.parts or (Part("text", 0, len(new_item.text)),)
@@ -223,7 +226,7 @@ def _rebuild_item(
     rules: Counter[str],
     secrets: Mapping[str, str],
 ) -> NewItem:
-    """The filing with what is left of it; its `meta` says how many stretches went by which rule."""
+    """Return the redacted item; its `meta` says how many spans each rule removed."""
     meta = redact_json(dict(new_item.meta), key, secrets)
     author, branch = (redact(words, key, secret_rules=secrets).text for words in (new_item.author, new_item.branch))
     if not rules and not meta.rules and (author, branch) == (new_item.author, new_item.branch):

@@ -1,7 +1,7 @@
-"""What a salvage left of the chain: lost links are computed again, lost bodies are absent by record.
+"""State of the chain after a salvage: lost links are computed again, lost bodies are recorded as absent.
 
-A link follows from the one before it and from its item, so a lost one is proved by the link behind it. What cannot be
-computed stays as a link that says `damaged`, and `verify` counts it: nothing goes missing unseen.
+A link follows from the link before it and from its item, so the link after a lost one proves it. A link that cannot be
+computed stays as a link marked `damaged`, and `verify` counts it, so nothing disappears unnoticed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from palazzo.store.packs import PackReader
 
 
 class SettledArchive(NamedTuple):
-    """Ids of items that are lost or altered, and the number of links that could not be computed again."""
+    """Ids of items that are lost or altered, and the number of links that could not be recomputed."""
 
     items: tuple[str, ...]
     links: int
 
 
 def settle(connection: Connection) -> SettledArchive:
-    """Make the chain agree with the items that are here. Only for a palace that was salvaged after damage."""
+    """Make the chain match the items that are here. Only for a palace that was salvaged after damage."""
     reader = PackReader(connection)
     unreadable_items.mend(connection)
     _forget_unreadable_bytes(connection, reader)
@@ -61,7 +61,7 @@ def _claim_erased(connection: Connection) -> None:
 
 
 def _forget_unreadable_bytes(connection: Connection, reader: PackReader) -> None:
-    """An item whose source's own bytes cannot be unpacked keeps its text."""
+    """Remove bytes that cannot be unpacked from their items; the items keep their text."""
     rows = connection.execute(
         "SELECT id, pack, raw_start, raw_size FROM item WHERE pack IS NOT NULL OR raw_size > 0 ORDER BY pack"
     )

@@ -1,7 +1,7 @@
-"""Notes: words that a person or an agent files on purpose.
+"""Notes: texts that a person or an agent files deliberately.
 
-A note is kept whole and to the word. It stands on a shelf of its wing: a plain note, an entry of a diary, a to-do, a
-reminder; what else makes it one is said by `diaries.py` and `tasks.py`.
+A note is kept whole and unchanged. It belongs to a shelf of its wing: a plain note, a diary entry, a to-do, or a
+reminder. `diary_entries.py` and `task_notes.py` define what else these kinds need.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from palazzo.store import anchors as anchors_store
 from palazzo.store.database import Connection
 
 LARGEST_NOTE = 1_000_000
-"""Code points. What is longer is a document: mine the file instead."""
+"""In code points. Longer text is a document: mine the file instead."""
 Shelf = Literal["notes", "diary", "todo", "reminder"]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What to file. `label` is its kind (decision, learning, …); `about` is kept beside the words.
+    """A note to file. `label` is its kind (decision, learning, …); `about` is stored with the text.
 
-    `whom` says whom to believe for it, and what from outside its writer had met if that is against it.
+    `attribution` gives the trust for it, and any untrusted content that its writer had read and that lowers the trust.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class PreparedNote:
-    """A note as it will be kept, ready to be written under the lock."""
+    """A note in its final form, ready to be written under the lock."""
 
     id: ItemId
     place: Place
@@ -54,7 +54,7 @@ class PreparedNote:
 
     @property
     def text(self) -> str:
-        """The words that are kept: those that came, without what the guard takes out."""
+        """Return the text that is kept: the incoming text after redaction."""
         return self.ingest_batch.filings[0].text
 
 
@@ -64,12 +64,13 @@ def check_note(text: str) -> None:
         raise UsageError("There is nothing to remember: the text is empty.")
     if len(text) > LARGEST_NOTE:
         raise UsageError(
-            f"The text has {len(text):,} characters; a note may have {LARGEST_NOTE:,}. Save it as a file and mine that."
+            f"The text has {len(text):,} characters; a note can have at most {LARGEST_NOTE:,}. Save it as a file and "
+            "index it with 'palazzo mine'."
         )
 
 
 def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = None) -> PreparedNote:
-    """Make a note ready to be filed; needs no lock. Raises UsageError for one that cannot be."""
+    """Prepare a note for ingest; needs no lock. Raises UsageError for a note that cannot be filed."""
     check_note(note.text)
     uid = identity.new_id(now)
     new_item = as_filing(note, uid, now, created_at if created_at is not None else now)
@@ -78,7 +79,7 @@ def prepare(note: Note, now: Micros, guard: Guard, created_at: Micros | None = N
 
 
 def as_filing(note: Note, uid: ItemId, ordinal: int, created_at: Micros) -> NewItem:
-    """Return a note as the door takes it."""
+    """Return a note in the form that the ingest takes."""
     meta: dict[str, object] = dict(note.about)
     if note.shelf != "notes":
         meta["shelf"] = note.shelf

@@ -1,17 +1,18 @@
-"""Packing: raw bytes of rows go into packs, and what the palace holds already is named instead of held again.
+"""Pack writer: puts the raw bytes of rows into packs, and refers to bytes that the palace already holds.
 
     raw bytes ──pack──> NewPack ──store──> row ids
            outside the lock     inside it
 
-An agent reads one file ten times, a compaction copies the history so far, an export holds last month's conversations
-once more: long repeats, in other rows, at any offset. They are found by *landmarks*: places that the bytes themselves
-choose, about one in 8 KiB, known by a hash of the 64 bytes there (Manber's sampling; zstd's long-distance matching
-and rsync do the like). Where a new pack has a landmark that is known, the bytes on both sides of it are compared with
-the pack that has it, and as far as they are equal they become a reference. So a repeat is taken whole, to the byte,
-wherever it begins; and as bytes are compared, never hashes alone, nobody can make two texts pass for one.
+An agent reads one file ten times, a compaction copies the history so far, an export repeats last month's conversations:
+long repeats, in other rows, at any offset. They are found by *landmarks*: positions that the bytes themselves
+determine, about one in 8 KiB, identified by a hash of the 64 bytes there (Manber's sampling; zstd's long-distance
+matching and rsync work similarly). Where a new pack has a known landmark, the bytes on both sides of it are compared
+with the pack that holds it, and the equal stretch becomes a reference. So a repeat is found to its full length, to the
+byte, wherever it begins. Because bytes are compared, and never hashes alone, two different texts can never be mistaken
+for one.
 
-Chunks cut at such places would need a row for each chunk and be shared only where whole; a landmark needs a row too,
-and one of them is enough for a repeat of any length.
+Chunks cut at such positions would need a row for each chunk and would be shared only if whole. A landmark needs a row
+too, but one landmark is enough for a repeat of any length.
 """
 
 from __future__ import annotations
@@ -29,38 +30,49 @@ from palazzo.store.database import Connection
 from palazzo.store.packs import ITSELF, Landmark, PackReader, Segment
 
 PACK_BYTES = 256 * 1024
-"""Raw bytes compressed together. Larger packs save little more and make reading one row slower."""
+"""Raw bytes that are compressed together. Larger packs save little more and make reading one row slower."""
 LONGEST_SEARCHED = 4 * 1024 * 1024
-"""Bytes of a pack (a single long row) up to which repeats are looked for: what remains is compressed in the lock."""
+"""Maximum size in bytes of a pack (a single long row) in which repeats are searched for: the rest is compressed inside
+the lock.
+"""
 SHORTEST_COPY = 512
-"""Bytes from which a repeat is worth a reference: compressed they would take some 80, a segment takes 16."""
+"""Minimum size in bytes of a repeat that is stored as a reference: compressed it would take about 80 bytes, and a
+segment takes 16.
+"""
 MOST_BASES = 16
-"""Other packs that one may refer to. Each is decompressed in the lock (0.3 ms), and again by who reads all of it."""
+"""Maximum number of other packs that a pack may refer to. Each is decompressed inside the lock (0.3 ms), and again when
+the whole pack is read.
+"""
 LEAST_SAVED = 128
-"""Bytes that references must save. Below it a pack stands better by itself."""
+"""Minimum bytes that references must save. With less saved, the pack is stored without references."""
 
 _WINDOW = 64
-"""Bytes that a landmark is known by."""
+"""Bytes that identify a landmark."""
 _CLASSES = bytes(
     (int.from_bytes(hashlib.blake2b(b"landmark2", digest_size=32).digest()) >> byte) & 1 for byte in range(256)
 )
-"""Each byte as 0 or 1, by chance. Of six such tables this one is nearest to one place in 1,024 for Python, JSON,
-base64 and random bytes alike."""
+"""Each byte as 0 or 1, assigned at random. Of six such tables, this one is closest to one position in 1,024 for Python,
+JSON, base64 and random bytes.
+"""
 _CANDIDATE = re.compile(bytes((1, 1, 1, 0, 1, 0, 0, 1, 0, 0)))
-"""Cannot overlap itself, so that where it is found does not depend on where the search began."""
+"""Cannot overlap itself, so the matches do not depend on where the search began."""
 _SAMPLING_RATE = 8
-"""One candidate in so many is a landmark, by the checksum of its window: else words that each row has would be one."""
+"""One candidate in this many is a landmark, chosen by the checksum of its window: otherwise words that occur in every
+row would be landmarks.
+"""
 _GAPS = (16, 128, 512, 2048)
-"""Bytes behind the end of a repeat at which it is looked for again: what an edit put there is shorter than one."""
+"""Bytes after the end of a repeat at which it is searched for again: text inserted by an edit is shorter than one of
+them.
+"""
 _FURTHER = 8192
-"""Bytes of the other pack in which it is looked for: what an edit took away is shorter."""
+"""Bytes of the other pack in which it is searched for: text removed by an edit is shorter."""
 _BLOCK = 4096
-"""Bytes compared at once, going back: turning them round costs a nanosecond each."""
+"""Bytes compared at once when going backwards: reversing them costs one nanosecond each."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewPack:
-    """A pack that may have to be stored: its bytes, those compressed, their digest, and its landmarks in order."""
+    """A pack that may have to be stored: its bytes, the compressed bytes, their digest, and its landmarks in order."""
 
     digest: bytes
     body: bytes
@@ -69,7 +81,7 @@ class NewPack:
 
 
 Spot = tuple[int, int, int]
-"""Where raw bytes are: number of the pack, start, size."""
+"""Location of raw bytes: number of the pack, start, size."""
 
 
 def pack(raws: Sequence[bytes | None]) -> tuple[tuple[NewPack, ...], tuple[Spot | None, ...]]:
@@ -95,13 +107,13 @@ def pack(raws: Sequence[bytes | None]) -> tuple[tuple[NewPack, ...], tuple[Spot 
 
 
 def store(connection: Connection, new_packs: Sequence[NewPack], numbers: Collection[int]) -> list[int | None]:
-    """Store those packs whose numbers are wanted, in this transaction; return row ids by number."""
+    """Store the packs with the wanted numbers, in this transaction; return row ids by number."""
     reader = PackReader(connection)
     return [_store(connection, reader, new) if n in numbers else None for n, new in enumerate(new_packs)]
 
 
 def landmarks(body: bytes) -> Iterator[Landmark]:
-    """Yield the landmarks of some bytes in order. What they are depends on the 64 bytes there and on nothing else."""
+    """Yield the landmarks of some bytes in order. Each depends on the 64 bytes at its place, and on nothing else."""
     last = len(body) - _WINDOW
     for match in _CANDIDATE.finditer(body.translate(_CLASSES)):
         start = match.start()
@@ -117,7 +129,7 @@ def _new(body: bytes) -> NewPack:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """Bytes of a new pack from `start` that stand in the own bytes of `base` from `at`."""
+    """Bytes of a new pack from `start` that also occur in the own bytes of `base` from `at`."""
 
     start: int
     size: int
@@ -144,7 +156,7 @@ def _store(connection: Connection, reader: PackReader, new: NewPack) -> int:
 
 
 def _copies(connection: Connection, reader: PackReader, new: NewPack) -> list[_Copy]:
-    """Find what the palace holds already of a pack's bytes: in order, without overlap, each as long as can be."""
+    """Find parts of a pack's bytes that the palace already holds: in order, not overlapping, as long as possible."""
     bases_by_key = packs.find_landmarks(connection, {mark.key for mark in new.landmarks})
     copies: list[_Copy] = []
     bases: set[int] = set()
@@ -169,7 +181,7 @@ def _copies(connection: Connection, reader: PackReader, new: NewPack) -> list[_C
 
 
 def _resume_copy(body: bytes, last: _Copy, own: bytes) -> _Copy:
-    """Return how the copy goes on behind a difference, without bytes where it does not: most are a line or two."""
+    """Return how the copy continues after a difference, or an empty copy: most differences are a line or two."""
     base_end = last.at + last.size
     for gap in _GAPS:
         start = last.end + gap
@@ -217,7 +229,7 @@ def _equal_behind(first: bytes, i: int, second: bytes, j: int, most: int) -> int
 
 
 def _laid_out(body: bytes, copies: Sequence[_Copy]) -> tuple[list[Segment], bytes]:
-    """Return the segments of a pack with these copies, and the bytes that stay its own."""
+    """Return the segments of a pack with these copies, and the pack's own remaining bytes."""
     layout: list[Segment] = []
     own: list[bytes] = []
     size = position = 0
@@ -233,7 +245,7 @@ def _laid_out(body: bytes, copies: Sequence[_Copy]) -> tuple[list[Segment], byte
 
 
 def _own_landmarks(marks: Sequence[Landmark], copies: Sequence[_Copy]) -> Iterator[Landmark]:
-    """Yield the landmarks whose windows lie wholly in own bytes, by where they are there."""
+    """Yield the landmarks whose windows lie wholly in own bytes, with their positions there."""
     copy_iterator = iter(copies)
     copy = next(copy_iterator, None)
     offset = 0

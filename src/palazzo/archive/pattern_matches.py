@@ -1,8 +1,8 @@
-"""What a person's pattern matches in a palace, found in a process of its own.
+"""Matches of a person's regular expression in a palace, searched in a separate process.
 
-A pattern may take for ever (`(a+)+b`), and Python's `re` cannot be interrupted. So the search runs as
-`python -m palazzo.archive.pattern_matches PALACE` with the pattern on standard input, and that process ends itself when one
-text takes it longer than `LONGEST`. It looks at texts, at the strings in rows' own bytes, and at names.
+A pattern may take forever (`(a+)+b`), and Python's `re` cannot be interrupted. So the search runs as `python -m
+palazzo.archive.pattern_matches PALACE` with the pattern on standard input, and that process ends itself when one text
+takes longer than `LONGEST`. It examines texts, the strings in rows' own bytes, and names.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 LONGEST = 10.0
-"""Seconds that a pattern may take for one text: ordinary ones go through 10 MB in that time."""
+"""Maximum seconds for matching a pattern against one text: ordinary patterns process 10 MB in that time."""
 MOST = 100_000
-"""Different matches of one pattern: what has more is no pattern for some words."""
+"""Maximum number of different matches of one pattern: a pattern with more is not specific enough."""
 _AT_ONCE = 64
 _SLOW, _EMPTY, _MANY = 3, 4, 5
 _ESCAPE_PATTERN = re.compile(r"\\(\W)")
 
 
 def check_pattern(pattern: str) -> re.Pattern[str]:
-    """Return the pattern compiled. Raises UsageError for one that is none, or that matches where nothing stands."""
+    """Return the compiled pattern. Raises UsageError for an invalid pattern, or one that matches the empty string."""
     try:
         regex = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"'{pattern}' is no regular expression ({error}). Nothing was erased.") from None
+        raise UsageError(f"'{pattern}' is not a valid regular expression ({error}). Nothing was erased.") from None
     if regex.search("") or any(not match[0] for match in regex.finditer("a word")):
         raise _empty(pattern)
     return regex
 
 
 def matches(palace: Path, pattern: str, progress: Progress) -> dict[str, bool]:
-    """Return all different words that the pattern matches, each with whether it always stood as whole words.
+    """Return all distinct words that the pattern matches, and whether each was always a whole word.
 
-    A pattern that spells what it matches, but for escapes, is among them: it is as telling as the words.
-    Raises UsageError for a pattern that is none, that matches nothing at all somewhere, or that takes too long.
+    If the pattern is its own match except for escapes, it is included: it reveals as much as the words do. Raises
+    UsageError for an invalid pattern, for one that matches an empty string, or for one that takes too long.
     """
     check_pattern(pattern)
     request = json.dumps({"pattern": pattern, "longest": LONGEST}).encode()
@@ -89,7 +89,7 @@ def _answers(process: subprocess.Popen[bytes], request: bytes) -> Iterator[dict[
 
 
 def _environment() -> dict[str, str]:
-    """The caller's environment; the package is found from wherever it was found here."""
+    """Return the caller's environment, with an import path where this package is found."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
 
 
@@ -97,22 +97,26 @@ def _failed(pattern: str, code: int) -> PalazzoError:
     if code == _EMPTY:
         return _empty(pattern)
     if code == _MANY:
-        return UsageError(f"'{pattern}' matches more than {MOST:,} different words; be more exact. Nothing was erased.")
+        return UsageError(
+            f"'{pattern}' matches more than {MOST:,} different words; use a more specific pattern. Nothing was erased."
+        )
     return UsageError(
-        f"'{pattern}' took longer than {LONGEST:g} seconds for one text, as nested repeats may; write it without "
-        "them. Nothing was erased."
+        f"'{pattern}' took longer than {LONGEST:g} seconds on one text, as nested repeats can; write the pattern "
+        "without them. Nothing was erased."
     )
 
 
 def _empty(pattern: str) -> UsageError:
-    return UsageError(f"'{pattern}' also matches where nothing stands, so it says no words. Nothing was erased.")
+    return UsageError(
+        f"'{pattern}' also matches empty text, so it does not say which words to erase. Nothing was erased."
+    )
 
 
 # --- in the process ----------------------------------------------------------------------------------------
 
 
 def main() -> None:
-    """Read the pattern and print, as lines of JSON, how far the search is, and in the end what was found."""
+    """Read the pattern, and print as JSON lines the progress of the search, then what was found."""
     from palazzo.store.database import Database
 
     request = json.loads(sys.stdin.buffer.read())

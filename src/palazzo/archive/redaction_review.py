@@ -1,4 +1,4 @@
-"""Looking again: what today's rules find in what is archived already. Changes nothing, and never tells a secret."""
+"""Redaction review: what today's rules find in archived text. Changes nothing, and never prints a secret."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from palazzo.store import items, place_rows, redaction_state
 from palazzo.store.database import Connection, Database
 
 _AT_ONCE = 64
-"""Items that are read together: memory is bounded by the largest few."""
+"""Number of items that are read together: memory is bounded by the largest of them."""
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A secret that is archived: in which item, by which rule, and where in its text or in its source's own bytes."""
+    """An archived secret: its item, its rule, and whether it is in the item's text or in its source's own bytes."""
 
     item: ItemId
     rule: str
@@ -28,7 +28,7 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class NameLeak:
-    """A secret in the name of a wing or a room: the name with a mark in the secret's place, and by which rule."""
+    """A secret in the name of a wing or a room: the name with a mark in the secret's place, and the secret's rule."""
 
     kind: str
     redacted_name: str
@@ -36,7 +36,7 @@ class NameLeak:
 
 
 def relook(database: Database, progress: Progress) -> Iterator[Leak]:
-    """Yield what today's rules find in every item, oldest first; the palace then knows that it was looked through."""
+    """Yield what the current rules find in every item, oldest first; then record that the palace was searched."""
     with database.snapshot() as connection:
         (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
     at = 0
@@ -50,7 +50,7 @@ def relook(database: Database, progress: Progress) -> Iterator[Leak]:
 
 
 def leaked_names(database: Database) -> list[NameLeak]:
-    """Return the names of wings and rooms, also former ones, in which today's rules find a secret."""
+    """Return the names of wings and rooms, also former ones, in which the current rules find a secret."""
     with database.snapshot() as connection:
         guard = Guard.at(connection, redacts=True)
         return [
@@ -61,7 +61,7 @@ def leaked_names(database: Database) -> list[NameLeak]:
 
 
 def secrets(database: Database, progress: Progress) -> set[str]:
-    """Return the secrets that today's rules find in all that is archived: to be erased, never to be shown or kept."""
+    """Return the secrets that current rules find in the archive: to be erased, never to be shown or stored."""
     with database.snapshot() as connection:
         (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
         names = [name for _, name in place_rows.names_of_places(connection)]
@@ -78,14 +78,14 @@ def secrets(database: Database, progress: Progress) -> set[str]:
 
 
 def note_whole(database: Database) -> None:
-    """Remember that all that is archived was looked through by today's rules."""
+    """Record that the whole archive was searched with the current rules."""
     with database.transaction() as connection:
         (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
         redaction_state.note_look(connection, redaction_state.ArchiveScan(RULES_VERSION, int(last)))
 
 
 def wants_look(connection: Connection) -> bool:
-    """Whether something was archived without redaction or under older rules, and not looked through since."""
+    """Return whether items were archived without redaction or under older rules, and not searched since."""
     used, look = redaction_state.rules_used(connection), redaction_state.last_look(connection)
     (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
     last_item = look.item if look.rules >= RULES_VERSION else 0
@@ -106,7 +106,7 @@ def _leaks(connection: Connection, ids: list[int]) -> Iterator[Leak]:
 
 
 def _looked_at(connection: Connection, ids: list[int]) -> Iterator[tuple[int, str, list[SecretSpan], str]]:
-    """Yield (item, text, secrets in it, what the text is) of those that hold any: texts first, then sources' bytes."""
+    """Yield (item, text, its secrets, kind of text) for items with secrets: texts first, then source bytes."""
     texts = items.read_texts(connection, ids)
     raws = {row: items.read_raw(connection, row) or b"" for row in ids}
     bodies = [(row, texts[row].encode("utf-8", "surrogatepass"), "text") for row in ids]

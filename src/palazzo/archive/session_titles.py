@@ -1,7 +1,7 @@
-"""Titles of sessions for display: made of the user's own words if the host's title may repeat untrusted content.
+"""Session titles for display: built from the user's own words if the host's title may repeat untrusted content.
 
-A host writes some titles itself (`security/clean_titles`). In a session that met untrusted words the host's model may have made
-the title of those, so there it is not shown either.
+Some hosts generate titles themselves (`security/clean_titles`). In a session that read untrusted content, the host's
+model may have derived the title from it, so that title is not shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from palazzo.store import source_rows, taint_rows, transcripts
 from palazzo.store.database import Connection
 
 _MOST_READ = 20
-"""Messages of the person that are searched for a title."""
+"""Number of user messages that are searched for a title."""
 
 
 def shown_title(connection: Connection, source: int, title: str) -> str:
@@ -39,7 +39,7 @@ def shown_title_of_session(connection: Connection, session: str, title: str) -> 
 
 
 def stored_title(connection: Connection, source: int, title: str) -> str:
-    """Return the title to store for a session: only a host's own text is replaced, whatever the session met."""
+    """Return the title to store for a session: replace only a host's own text, whatever content the session read."""
     return _own_title(connection, source) if is_of_host(title) else title
 
 

@@ -1,4 +1,4 @@
-"""Harmless texts for testing a consumer: two notes, and a session in which a test fails and then passes."""
+"""Sample texts for testing a consumer: two notes, and a session in which a test fails and then passes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""To-dos and reminders: notes with a state. Filing, finding and closing them, and which are due.
+"""To-dos and reminders: notes with a state. Files, finds and closes them, and determines which are due.
 
-A reminder is due from a moment on, when a file is opened, or when a topic comes up: whichever of these it names comes
-first. It stays due until it is done or dropped, so that none is lost with the session that was told of it.
+A reminder becomes due at a time, when a file is opened, or when a topic comes up: whichever of its conditions occurs
+first. It stays due until it is done or dropped, so that it is not lost with the session that it was shown to.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Cause = Literal["time", "file", "topic"]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a reminder may be due by: the time, and the file that is opened and the words that are said, if any are.
+    """What can make a reminder due: the time, the opened file if any, and the words of a prompt if any.
 
-    `files` are all names of the file: from the root of its project, with that project's wing, and absolute.
+    `files` are all names of the file: relative to the root of its project, with that project's wing, and absolute.
     """
 
     now: Micros
@@ -43,7 +43,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A reminder that is due, and by what."""
+    """A due reminder, and what made it due."""
 
     task: Task
     causes: tuple[Cause, ...]
@@ -51,7 +51,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class CloseResult:
-    """What closing did: the tasks that are closed by it, and those that had been before, as they stand."""
+    """Result of closing: the tasks that it closed, and the tasks that were closed before, in their current state."""
 
     closed: tuple[Task, ...]
     closed_earlier: tuple[Task, ...] = field(default=())
@@ -74,7 +74,7 @@ def close(
 ) -> CloseResult:
     """Close tasks by their ids, or the beginnings of them; all or none. Raises NotFound or AmbiguousId.
 
-    `begin` begins the change group, and is called if any of them is open.
+    `begin` begins the change group; it is called if any of the tasks is open.
     """
     tasks_by_row = {task.row: task for task in (resolve(connection, kind, prefix) for prefix in prefixes)}
     to_close = [task.row for task in tasks_by_row.values() if task.state == "open"]
@@ -89,7 +89,7 @@ def close(
 
 
 def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:
-    """Return the task that an id (its own, its note's drawer's, or the beginning of one) names."""
+    """Return the task with that id (its own, its note's drawer's, or the beginning of either)."""
     try:
         low, high = id_bounds(prefix)
     except NotFound:
@@ -105,14 +105,14 @@ def resolve(connection: Connection, kind: TaskKind, prefix: str) -> Task:
 
 
 def _not_there(connection: Connection, kind: TaskKind, name: str) -> str:
-    """Say that nothing is called so, and what may be meant: by its words, else the newest."""
+    """Return an error text that suggests open tasks: those with similar words first, then the newest."""
     candidates = task_rows.tasks(connection, kind)
     alike = sorted(candidates, key=lambda task: (-_likeness(name, task.text), -task.created_at))[:_SUGGESTION_LIMIT]
     if not candidates:
         return f"No {NAMES[kind]} has the id '{name[:_LABEL_LENGTH]}', and none is open."
     suggestions = "; ".join(f"{task.uid} ({_format_task(task)})" for task in alike)
     return (
-        f"No {NAMES[kind]} has the id '{name[:_LABEL_LENGTH]}'. Open are: {suggestions}. '{_LISTS[kind]}' lists them."
+        f"No {NAMES[kind]} has the id '{name[:_LABEL_LENGTH]}'. Open ones: {suggestions}. '{_LISTS[kind]}' lists them."
     )
 
 
@@ -133,7 +133,7 @@ def _format_task(task: Task) -> str:
 def due(connection: Connection, moment: Moment, wing: str | None = None) -> list[Due]:
     """Return the open reminders that are due, those with a time first, the earliest first.
 
-    With a `wing` only its own, and those of any wing that the opened file brings up.
+    With a `wing`, return only its own reminders, and those of any wing that match the opened file.
     """
     stems = _stem_words(connection, moment.words) if moment.words else frozenset()
     due_reminders = []
@@ -145,7 +145,7 @@ def due(connection: Connection, moment: Moment, wing: str | None = None) -> list
 
 
 def causes_of(connection: Connection, task: Task, moment: Moment, stems: frozenset[str]) -> tuple[Cause, ...]:
-    """Return what makes a reminder due; `said` are the stems of the moment's words."""
+    """Return what makes a reminder due; `stems` are the stems of the words in the current text."""
     causes: list[Cause] = []
     if task.due_at is not None and task.due_at <= moment.now:
         causes.append("time")
@@ -157,9 +157,9 @@ def causes_of(connection: Connection, task: Task, moment: Moment, stems: frozens
 
 
 def topic_words(connection: Connection, topic: str) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Return of each word of a topic the stems it may come up as: the word, or all its parts (`http`, `client`).
+    """Return for each word of a topic the stems that match it: the word, or all its parts (`http`, `client`).
 
-    Words that say nothing are left out, unless there is nothing else.
+    Words without meaning of their own are left out, unless there are no others.
     """
     word_stems = []
     for word in topic.split():
@@ -181,7 +181,7 @@ def _stem_words(connection: Connection, text: str) -> frozenset[str]:
 
 
 def _opens(task: Task, name: str, wing: str | None) -> bool:
-    """Whether a file is the reminder's, or lies in the directory that it names."""
+    """Return whether a file is the one that the reminder names, or lies in the directory that it names."""
     if wing is None:
         at_root = False  # an absolute name, which is of no project's root
     elif wing != task.wing:
@@ -192,7 +192,7 @@ def _opens(task: Task, name: str, wing: str | None) -> bool:
 
 
 def open_todos(connection: Connection, wing: str | None, authors: Iterable[str] = ()) -> list[Task]:
-    """Return the open to-dos of a wing (None: of all), and those that one of the authors stated anywhere."""
+    """Return the open to-dos of a wing (None: all), and to-dos that one of the authors wrote in any wing."""
     own = task_rows.tasks(connection, "todo", wing)
     author_names = frozenset(authors)
     if wing is None or not author_names:

@@ -1,20 +1,21 @@
-"""Giving sessions back: the files they lay in, byte for byte, from rows that were archived one by one.
+"""Restore of transcripts: rebuilds a session's files, byte for byte, from rows that were archived one by one.
 
-A row that several places hold is archived once, so a file is found again by where its rows stood: `item` and
-`repetition` say which rows a source was ever seen to hold at which place, and `file_state` how far each of its files
-was read. Where no two rows claim one place, that is all there is to know.
+A row that several places hold is archived once, so a file is rebuilt from the places of its rows: `item` and
+`repetition` record which rows a source was ever seen to hold at which place, and `file_state` how far each of its files
+was read. Where no two rows claim one place, nothing more is needed.
 
-**Rewritten files.** Both histories are kept, so two rows may claim one place. What is given back is the latest whole
-version: the newest rows that lie end to end from the first byte to the byte that was read last. A row that was there,
-then changed, then changed back counts as changed; nothing records the way back. While such a file has been read in
-part (its reading was interrupted), no version is whole, which `whole` says.
+**Rewritten files.** Both histories are kept, so two rows may claim one place. The result is the latest whole version:
+the newest rows that cover the file without gaps, from the first byte to the last byte that was read. A row that was
+changed and then changed back counts as changed; nothing records the change back. While such a file has been read only
+in part (its reading was interrupted), no version is whole; `whole` reports this.
 
-**One session in several files.** A copy that another file begins with is left out. Files that differ (a host may
-begin a file of its own for a resumed session) are each given back. Which of two rows at one place is whose is told
-from what was read in one go with each: it does not reach beyond the file, and no row is left that is nobody's.
+**One session in several files.** A copy that is the beginning of another file is left out. Files that differ are each
+restored (a host may begin a new file for a resumed session). If two rows claim one place, the stretch that was read in
+the same run as each row decides to which file the row belongs: that stretch must not extend beyond the file, and no row
+may remain that belongs to no file.
 
-**Records.** A session of a database or an export has no bytes of its own but records, one canonical JSON text each;
-they are given back as lines.
+**Records.** A session of a database or an export has no bytes of its own but records, each one canonical JSON text;
+they are restored as lines.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from palazzo.store.packs import PackReader
 
 _CANDIDATES = 9
 _IN_COLLECTION = "#session="
-"""In the address of a session that is not a file of its own."""
+"""Part of the address of a session that has no file of its own."""
 _ZSTD_SUFFIX = ".jsonl.zst"
-"""How the names of transcripts end that a host has compressed."""
+"""Suffix of the names of transcripts that a host has compressed."""
 
 
 class SessionName(NamedTuple):
-    """How a session is named: `[KIND:]ID[#FILE]`, where kind and file are needed only to tell two apart."""
+    """Name of a session: `[KIND:]ID[#FILE]`. Kind and file are needed only to distinguish two sessions."""
 
     id: str
     kind: str = ""
@@ -51,7 +52,7 @@ class SessionName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """One file of a session: its source, where it was seen last, and the rows that it consists of."""
+    """One file of a session: its source, its last known location, and its rows."""
 
     source: Source
     row: int
@@ -62,23 +63,23 @@ class SessionFile:
 
     @property
     def path(self) -> PurePath:
-        """Where the file was seen last; of a session of a collection, the file that holds them all."""
+        """Return the file's last known path; for a session of a collection, the file that holds all of them."""
         path = path_of(self.uri)
         return path.with_suffix("") if path.name.endswith(_ZSTD_SUFFIX) else path
 
     @property
     def name(self) -> str:
-        """The file's own name."""
+        """Return the file's own name."""
         return self.path.name
 
     @property
     def is_part(self) -> bool:
-        """Whether it is only a part of a file. A packed transcript is given back as it was before."""
+        """Return whether it is only part of a file. A packed transcript is restored as it was before."""
         return _IN_COLLECTION in self.uri and self.path == path_of(self.uri)
 
     @property
     def label(self) -> str:
-        """What names this file among others, as `named` understands it."""
+        """Return the label that identifies this file among others, in the form that `parse_session_name` reads."""
         return f"{self.source.kind}:{self.source.session_id}#{self.name}"
 
     def read(self, connection: Connection) -> bytes:
@@ -99,7 +100,7 @@ def parse_session_name(connection: Connection, text: str) -> SessionName:
 
 
 def session_ids(connection: Connection, prefix: str, limit: int = _CANDIDATES) -> list[str]:
-    """Return the sessions that `prefix` may mean; the sub-agents of the one that it does mean are not among them."""
+    """Return the sessions that `prefix` may identify, without the sub-agents of a session that it does identify."""
     ids = palace_overview.session_ids(connection, prefix, limit)
     first = ids[0] if ids else ""
     return [first] if all(session == first or session.startswith(f"{first}/") for session in ids[1:]) and ids else ids
@@ -109,14 +110,14 @@ def find_session(connection: Connection, name: SessionName) -> str:
     """Return the id in full. Raises NotFound, or AmbiguousId with the candidates."""
     ids = session_ids(connection, name.id) if name.id else []
     if not ids:
-        raise NotFound(f"No session has the id '{name.id}'. 'palazzo search' and 'palazzo wake-up' name sessions.")
+        raise NotFound(f"No session has the id '{name.id}'. 'palazzo search' and 'palazzo wake-up' print session ids.")
     if len(ids) > 1:
         raise AmbiguousId(name.id, ids)
     return ids[0]
 
 
 def files_of_session(connection: Connection, session: str, name: SessionName) -> list[SessionFile]:
-    """Return the files of the session with that id in full, those that `name` excludes left out."""
+    """Return the files of the session with that full id, without those that `name` excludes."""
     files = []
     for row in sources.sources_of_session(connection, session):
         source = sources.read_source(connection, row)
@@ -128,7 +129,7 @@ def files_of_session(connection: Connection, session: str, name: SessionName) ->
 
 
 def one_file(connection: Connection, text: str) -> SessionFile:
-    """Return the one file that `given` names. Raises AmbiguousId with what tells several apart."""
+    """Return the one file that `text` identifies. Raises AmbiguousId, with the ways to tell several apart."""
     name = parse_session_name(connection, text)
     files = files_of_session(connection, find_session(connection, name), name)
     if len(files) > 1:
@@ -137,7 +138,7 @@ def one_file(connection: Connection, text: str) -> SessionFile:
 
 
 def subagents_of(connection: Connection, session: str, kind: str) -> list[SessionFile]:
-    """Return the files of the sub-agents of a session, where the host keeps them below it."""
+    """Return the files of a session's sub-agents, if the host keeps them below the session."""
     files = []
     for row in sources.sources_of_session(connection, f"{session}/"):
         source = sources.read_source(connection, row)
@@ -147,17 +148,17 @@ def subagents_of(connection: Connection, session: str, kind: str) -> list[Sessio
 
 
 def times_of(connection: Connection, file: SessionFile) -> tuple[Micros, Micros]:
-    """Return when the first and the last message of a file were said; zeros where it has none."""
+    """Return the times of the first and the last message of a file; zeros if it has none."""
     return items.message_times(connection, [row.item for row in file.rows])
 
 
 def directory_of(connection: Connection, file: SessionFile) -> str:
-    """Return the directory that the session was held in, '' where it does not say."""
+    """Return the directory of the session, '' if unknown."""
     return items.directory_of_source(connection, file.row)
 
 
 def path_of(uri: str) -> PurePath:
-    """Return the path of a `file:` address, without what names a session in it."""
+    """Return the path of a `file:` address, without the part that names a session in it."""
     return PurePath(unquote(urlsplit(uri).path))
 
 
@@ -186,7 +187,7 @@ def _files(connection: Connection, row: int, source: Source) -> list[SessionFile
 
 
 def _extents(source_rows: Sequence[LaidRow]) -> dict[LaidRow, int]:
-    """Return for each row how far that was read which was read in one go with it."""
+    """Return for each row the end of the range that was read in the same pass."""
     runs: list[list[LaidRow]] = []
     for row in sorted(source_rows, key=lambda row: (row.item, row.ordinal)):
         if not runs or row.ordinal < runs[-1][-1].ordinal:
@@ -196,20 +197,20 @@ def _extents(source_rows: Sequence[LaidRow]) -> dict[LaidRow, int]:
 
 
 def _are_counted(source_rows: Sequence[LaidRow]) -> bool:
-    """Whether rows are numbered rather than placed by their bytes."""
+    """Return whether rows are numbered instead of placed by their bytes."""
     return bool(source_rows) and source_rows[-1].ordinal + 1 == len({row.ordinal for row in source_rows})
 
 
 def _end_of_records(source_rows: Sequence[LaidRow], end: int) -> int:
-    """Return the number of records in the latest version: mining remembers the last one's number plus its bytes."""
+    """Return the number of records in the latest version: mining stores the last record's number plus its bytes."""
     ordinals = [row.ordinal for row in source_rows if row.ordinal + row.size == end]
     return (max(ordinals) if ordinals else source_rows[-1].ordinal) + 1
 
 
 def _version(source_rows: Sequence[LaidRow], end: int, strange: Mapping[LaidRow, int]) -> tuple[list[LaidRow], bool]:
-    """Return the rows of the version that ends at `end` (-1: not known), and whether they lie end to end.
+    """Return the rows of the version that ends at `end` (-1: not known), and whether they are contiguous.
 
-    `strange` says of rows how much speaks against their being of this file.
+    `strange` gives for rows how unlikely it is that they belong to this file.
     """
     version_rows = [row for row in source_rows if end < 0 or row.ordinal < end]
     claims: dict[int, list[LaidRow]] = {}
@@ -221,9 +222,9 @@ def _version(source_rows: Sequence[LaidRow], end: int, strange: Mapping[LaidRow,
 
 
 class _Puzzle:
-    """Rows of several versions, and the search for those that lie end to end.
+    """Rows of several versions, and the search for rows that follow each other without gaps.
 
-    `claims` are the rows by place, in order, of those at one place the newest first.
+    `claims` are the rows by position, in order; rows at the same position have the newest first.
     """
 
     def __init__(self, claims: dict[int, list[LaidRow]], end: int, strange: Mapping[LaidRow, int]) -> None:
@@ -252,7 +253,7 @@ class _Puzzle:
         return path, True
 
     def _settle(self, row: LaidRow) -> None:
-        """Note what it costs to reach the end from `row` on, if it can be reached, and by which row."""
+        """Record the cost to reach the end from `row`, and the next row on that path, if the end can be reached."""
         place = self._next(row)
         onward = self._best(self._claims.get(place, ()))
         if onward is not None:
@@ -262,11 +263,11 @@ class _Puzzle:
         self._costs[row] = self._strange.get(row, 0) + (self._costs[onward] if onward else 0)
 
     def _best(self, rows: Sequence[LaidRow]) -> LaidRow | None:
-        """Return the row from which the end is reached at the least cost; of equal ones the first, the newest."""
+        """Return the row with the lowest cost to reach the end; among equal ones the first, which is the newest."""
         return min((row for row in rows if row in self._costs), key=self._costs.__getitem__, default=None)
 
     def _next(self, row: LaidRow) -> int:
-        """Return the place after a row: where its bytes end, or, where they were redacted, the next there is."""
+        """Return the place after a row: the end of its bytes or, if they were redacted, the next known place."""
         place = row.ordinal + row.size
         is_boundary = place == self._end or place in self._claims
         return place if is_boundary else self._after.get(row.ordinal, self._end)

@@ -1,9 +1,9 @@
-"""Undo: taking back a change group, by records of its own.
+"""Undo: reverses a change group with new records.
 
 Nothing is deleted. The acts of an undone group no longer count; a note that it filed is forgotten; a version of a fact
 that it recorded is retired, and one that it retired is recorded again; a to-do that it closed is open. A group may be
-as large as a wing, so it is taken back in steps of one short transaction each, the last member first; an interrupted
-undoing is finished by the next.
+as large as a wing, so it is undone in steps of one short transaction each, the last member first. The next undo
+finishes an interrupted one.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from palazzo.store.change_groups import Group, Member, MemberKind
 from palazzo.store.database import Connection, Database
 
 Progress = Callable[[int, int], None]
-"""Told (members taken back, all members)."""
+"""Called with (members taken back, all members)."""
 TakeBack = Callable[[Connection, int, Micros, int], None]
-"""Takes back one member: (connection, its row id, now, the undoing's group)."""
+"""Takes back one member: (connection, its row id, now, the undo's group)."""
 AT_ONCE = 200
 """Members that one transaction takes back."""
 LARGEST_ACTS = 1
-"""Acts among them: each is about up to a hundred drawers, which are cut again."""
+"""The most acts among them: each concerns up to a hundred drawers, which are cut again."""
 
 
 def undo(
@@ -39,10 +39,10 @@ def undo(
     progress: Progress | None = None,
     start_time: Micros | None = None,
 ) -> Group:
-    """Take back the actor's last group, or the one that `prefix` names; return the group that was taken back.
+    """Undo the actor's last group, or the one that `prefix` names; return the undone group.
 
-    One that was interrupted is finished first. If the actor began it at the moment `begun` or later, it is the one that
-    is asked for.
+    An interrupted undo is finished first. If the actor began it at the moment `start_time` or later, it is the
+    requested one.
     """
     with database.transaction() as connection:
         interrupted_group = change_groups.find_interrupted_undo(connection)
@@ -69,18 +69,18 @@ def _choose_group(connection: Connection, actor: str, prefix: str | None) -> Gro
     if prefix is None:
         last = change_groups.last_standing(connection, actor)
         if last is None:
-            raise NotFound("There is nothing to undo. 'palazzo undo --list' shows what was done.")
+            raise NotFound("There is nothing to undo. 'palazzo undo --list' lists the changes.")
         return last
     matches = change_groups.between(connection, *id_bounds(prefix), limit=9)
     if len(matches) > 1:
         raise AmbiguousId(prefix, [f"{group.uid} ({group.verb})" for group in matches])
     if not matches:
-        raise NotFound(f"No change has the id '{prefix}'. 'palazzo undo --list' shows them.")
+        raise NotFound(f"No change has the id '{prefix}'. 'palazzo undo --list' lists the changes.")
     (group,) = matches
     if group.undoes is not None:
-        raise UsageError("That was an undo itself, which cannot be undone; do again what it took back.")
+        raise UsageError("That change is itself an undo, which cannot be undone; do again what it undid.")
     if group.undone:
-        raise UsageError("That was undone already.")
+        raise UsageError("That change was already undone.")
     return group
 
 
@@ -96,7 +96,7 @@ def _finish(database: Database, clock: Callable[[], Micros], undo_group: Group, 
 
 
 def _step(connection: Connection, undo_group: Group, now: Micros) -> tuple[int, int]:
-    """Take back the next members; return how many have been by now, and how many there are."""
+    """Undo the next members; return how many are undone by now, and how many there are."""
     members = change_groups.members(connection, undo_group.undoes or 0)
     finished_count = sum(member.kind == "undone" for member in change_groups.members(connection, undo_group.row))
     acts, has_arrangement = 0, False
@@ -162,4 +162,4 @@ _TAKE_BACK: Mapping[MemberKind, TakeBack] = {
     "tunnel-": _tunnel_filled,
     "state": _state,
 }
-"""By kind of member. An undoing is never undone, so `undone` has none."""
+"""Functions by kind of member. An undo is never undone, so `undone` has none."""

@@ -1,8 +1,8 @@
-"""Every file besides the palace itself that Palazzo writes words into: an erase goes through them all.
+"""Registry of every file besides the palace itself into which Palazzo writes text: an erase processes all of them.
 
-Whoever writes text into another file adds it here. What can be made again or only tells of a failure is overwritten
-and removed; what is a person's own is named, so that the person can mend it. Backups are palaces, with the words
-compressed: they are erased in as palaces are (`features/erase/erased_backups`).
+Code that writes text into another file registers the file here. Files that can be rebuilt or only report a failure are
+overwritten and removed; a person's own files are listed, so that the person can correct them. Backups are palaces with
+compressed text: they are erased in the same way as palaces (`features/erase/erased_backups`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palazzo.text.hashed_words import Finder
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Files of one kind: where they lie, what they are called, and whether nobody misses them."""
+    """Files of one kind: their directory, their name pattern, and whether they can be deleted without loss."""
 
     directory: Path
     pattern: str
@@ -28,7 +28,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The directories that Palazzo writes to."""
+    """The directories to which Palazzo writes."""
 
     palace: Path
     state: Path
@@ -39,14 +39,14 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """Files that held erased words: those that were removed, and those that a person has to mend."""
+    """Files that contained erased words: those that were removed, and those that a person has to fix."""
 
     removed: tuple[str, ...]
     remaining: tuple[str, ...]
 
 
 def traces(places: Places) -> Iterator[Trace]:
-    """Yield all kinds of files that may hold words."""
+    """Yield all kinds of files that may hold archived words."""
     yield Trace(places.state, "bug-*.txt", is_expendable=True)
     yield Trace(places.state, "*-failed.txt", is_expendable=True)
     yield Trace(places.cache, "**/*", is_expendable=True)
@@ -76,7 +76,7 @@ def clear_traces(places: Places, finder: Finder, extra_traces: Iterable[Trace] =
 
 
 def _files(trace: Trace) -> list[Path]:
-    """Return what lies there; a directory that another process takes away meanwhile holds nothing."""
+    """Return the directory's entries; a directory that another process removes meanwhile holds none."""
     # `Path.glob` raises where one goes between being listed and being read.
     names = glob.glob(trace.pattern, root_dir=trace.directory, recursive=True, include_hidden=True)  # noqa: PTH207
     return sorted(trace.directory / name for name in names)
@@ -91,7 +91,7 @@ def _holds(path: Path, finder: Finder) -> bool:
 
 
 def _removed(path: Path) -> bool:
-    """Overwrite a file with zeros and remove it; False where that is not allowed."""
+    """Overwrite a file with zeros and remove it; return False if that is not allowed."""
     try:
         with path.open("r+b") as file:
             file.write(bytes(path.stat().st_size))

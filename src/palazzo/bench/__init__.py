@@ -1,10 +1,11 @@
-"""Benchmarks that anybody can run on their own machine. Knows no face.
+"""Benchmarks that anybody can run on their own machine. Independent of any face.
 
-    guard                how good redaction is, what poison is told unasked, whether fences hold; its data is here
-    locomo, longmemeval  how well search answers the questions of a public data set that the user holds
+    guard                quality of redaction, which poison is injected, whether fences hold; its data is here
+    locomo, longmemeval  how well search answers the questions of a public data set that the user has
     self                 how well search finds what the user's own palace holds
 
-A data set's module has `TITLE` and `read(document)`, which returns cases; a new one is a module and a line here.
+The module of a data set has `TITLE` and `read(document)`, which returns cases. A new data set needs a module and a line
+here.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ Cell = str | float | int
 Progress = Callable[[str, int, int], None]
 
 DATA_SETS = {"locomo": "palazzo.bench.locomo", "longmemeval": "palazzo.bench.longmemeval"}
-"""The reader of each data set by its name."""
+"""The reader module of each data set, by name."""
 BENCHES = ("guard", *DATA_SETS, "self")
-"""Every benchmark's name."""
+"""The names of all benchmarks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a benchmark says: a title, and rows that all have the same cells."""
+    """A benchmark's result: a title, and rows with the same cells."""
 
     title: str
     rows: tuple[dict[str, Cell], ...]

@@ -1,6 +1,7 @@
-"""The baselines: what a bare keyword index and bare vectors find, over the same words, without any of ours.
+"""Baselines: what a plain keyword index and plain vectors find, on the same texts, without any of Palazzo's ranking.
 
-One row and one vector for each turn, and one for each session; a vector reads as much of a session as the model does.
+One row and one vector for each turn, and one of each for each session. A vector covers as much of a session as the
+model reads.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Plain:
         self._turns, self._sessions = _Level(turns, embedder), _Level(sessions, embedder)
 
     def rank(self, question: str, limit: int) -> dict[str, tuple[list[str], list[str]]]:
-        """Return for each way the best turns and the best sessions, best first."""
+        """Return the best turns and the best sessions for each method, best first."""
         vector = self._embedder.embed_query(question)
         return {
             "bm25": (self._turns.by_words(question, limit), self._sessions.by_words(question, limit)),
@@ -39,7 +40,7 @@ class Plain:
         }
 
     def close(self) -> None:
-        """Let go of the indexes."""
+        """Close the indexes."""
         self._turns.close()
         self._sessions.close()
 

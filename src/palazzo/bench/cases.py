@@ -1,4 +1,4 @@
-"""What a retrieval benchmark consists of, whatever its file looks like, and how it is handed to mining."""
+"""Cases of a retrieval benchmark, whatever the format of its file, and how they are passed to mining."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """One session of a case. `id` is unique within it; `at` is None where the file does not say."""
+    """One session of a case. `id` is unique within it; `at` is None if the file does not state the time."""
 
     id: str
     at: Micros | None
@@ -34,10 +34,10 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its type, and the ids of the turns and sessions that hold its answer.
+    """A question, its type, and the ids of the turns and sessions that contain its answer.
 
-    An `unanswerable` one asks for what nobody said: its turns and sessions are those it was made from, if the file
-    names them. `counted` says whether the data set's own evaluation counts it.
+    An `unanswerable` question asks for something that was never said: its turns and sessions are those from which it
+    was made, if the file names them. `is_scored` says whether the data set's own evaluation counts it.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A haystack and what is asked of it. `id` is unique in its file."""
+    """A haystack and its questions. `id` is unique in its file."""
 
     id: str
     talks: tuple[Talk, ...]
@@ -58,7 +58,10 @@ class Case:
 
 
 class Talks:
-    """Sessions as a collection, for mining to read as any other. Each comes with the id that it is archived under."""
+    """Sessions as a collection that mining can read like any other.
+
+    Each comes with the id under which it is archived.
+    """
 
     kind = KIND
     version = 1
@@ -67,7 +70,7 @@ class Talks:
         self._talks = talks
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Never: sessions are handed over, not found."""
+        """Raise: sessions are passed in, not discovered."""
         return False
 
     def sessions(self, path: Path) -> Iterator[Session]:

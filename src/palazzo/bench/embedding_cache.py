@@ -1,4 +1,4 @@
-"""An embedder that remembers on disk what it has embedded, so that an interrupted benchmark goes on where it was."""
+"""Embedding cache: an embedder that stores its vectors on disk, so that an interrupted benchmark can continue."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from palazzo.index.embedder import Embedder
 
 _HASH = 16
 _AT_ONCE = 64
-"""Texts between two writes: what an interruption loses at most."""
+"""Texts between two writes: the most that an interruption can lose."""
 _UNIT = 0.01
-"""How far from one a vector's length may be; a record that a lost disk block left empty is made again."""
+"""Maximum deviation of a vector's length from one. A record left empty by a lost disk block is computed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,9 @@ class _Record:
 class CachingEmbedder:
     """Wraps an embedder, and closes it. `made` and `reused` count texts.
 
-    The directory holds files of records, each a text's hash and its vector. A process reads them all and adds one of
-    its own, so several may work at once, and what a kill left torn is the end of a file that nobody goes on with.
+    The directory contains files of records, each with a text's hash and its vector. A process reads all files and adds
+    its own file, so several processes may work at once. A record left incomplete by a kill is at the end of a file to
+    which no process appends again.
     """
 
     def __init__(self, embedder: Embedder, directory: Path) -> None:
@@ -52,12 +53,12 @@ class CachingEmbedder:
             self._read(path)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the texts' vectors, making those that are not known."""
+        """Return the texts' vectors; compute those that are not known."""
         parts = [self._embed_batch(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Ask the wrapped embedder: a question's time is measured."""
+        """Call the wrapped embedder: a query's time is measured."""
         return self._embedder.embed_query(text)
 
     def close(self) -> None:

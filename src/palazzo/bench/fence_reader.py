@@ -1,8 +1,8 @@
-"""Reads an answer as a credulous reader would, and says where recorded words came out of what they are shown in.
+"""Fence reader: reads an answer as a credulous reader would, and reports where recorded text escaped from its fence.
 
-It shares no code with `security/fences`: that would agree with itself. It undoes every spelling that it knows of, over and
-over, takes letters for those that they look like (after Unicode's names and its table of confusables), and takes a tag
-for one however much stands between its letters.
+It shares no code with `security/fences`: a shared implementation would agree with itself. It undoes every spelling that
+it knows, repeatedly; it treats letters as the letters that they look like (by Unicode's names and its table of
+confusables); and it recognises a tag however many characters stand between its letters.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _TURN = re.compile(
     r"|^[ \t]*(?:#{1,6}[ \t]*(?:System|Instruction|Human)[ \t]*:|(?:Human|Assistant|System):)",
     re.MULTILINE,
 )
-"""What a model may take for the edge of a turn, as it stands."""
+"""Text that a model may interpret as the boundary of a turn, in unescaped form."""
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _HEAD = re.compile(r"(?:- )?\[0f3c9a12e4b5\]")
-"""How an entry begins that only a forged one can be."""
+"""The beginning of an entry that can only be forged."""
 _ESCAPE = re.compile(r"\\{1,8}(?:u\{0{0,4}([0-9a-f]{2})\}|u00([0-9a-f]{2})|x([0-9a-f]{2})|0?([0-7]{2,3}))", re.I)
 _LETTER = re.compile(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT |REVERSED |TURNED )?([A-Z])(?: WITH .*)?$")
 _LOOKS = {
@@ -62,9 +62,9 @@ _UNDONE = 6
 
 
 def escapes(answer: str) -> Iterator[tuple[str, str]]:
-    """Yield the word of each text that came out, and how. `answer` is JSON, or text that a model reads.
+    """Yield the word of each text that escaped its fence, and how. `answer` is JSON, or text that a model reads.
 
-    In JSON all strings are looked at: one that has recorded words is a fenced text, or a value that holds no tag.
+    All strings in JSON are checked: a string with recorded words is a fenced text, or a value without tags.
     """
     value = _parse_json(answer)
     if value is None:
@@ -75,12 +75,12 @@ def escapes(answer: str) -> Iterator[tuple[str, str]]:
 
 
 def words_in(answer: str) -> set[str]:
-    """Return the words of the texts that an answer shows something of."""
+    """Return the words of the texts that appear in an answer."""
     return set(_WORD.findall(answer))
 
 
 def _value_escapes(text: str) -> Iterator[tuple[str, str]]:
-    """What came out of a value in JSON: of a text with a fence as of any, else its tags. A value has no entries."""
+    """Yield the escapes of a JSON value: of any kind if it has a fence, else only tags. A value has no entries."""
     if OPEN in text and CLOSE in text and text.startswith(OPEN):
         yield from _text_escapes(text)
     elif _WORD.search(text):
@@ -97,16 +97,16 @@ def _text_escapes(text: str) -> Iterator[tuple[str, str]]:
         return
     for outside in (text[:at], text[end + len(CLOSE) :]):
         for word in _WORD.findall(outside):
-            yield word, "stands outside of the fence"
+            yield word, "is outside the fence"
     body = text[at + len(OPEN) : end]
     yield from _tags(body)
     yield from _heads(body)
 
 
 def is_fenced(text: str) -> bool:
-    """Whether recorded words in a text that is read as it is stand in a fence, in JSON, or in a quoted name.
+    """Return whether recorded words in a plain text are inside a fence, in JSON, or in a quoted name.
 
-    A refusal names what is near what was asked for, as data: on one line, short, and without quotation marks in it.
+    A refusal names things similar to the one requested, as data: on one line, short, and without quotation marks.
     """
     return (
         not _WORD.search(_QUOTED_NAME.sub("", text))
@@ -117,7 +117,7 @@ def is_fenced(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 13)
 def _tags(text: str) -> tuple[tuple[str, str], ...]:
-    """Tags of ours and of hosts' in a text that is to have none. The same text is shown at many places."""
+    """Return tags of ours and of hosts in a text that must have none; cached, as the same text is shown often."""
     word = next(iter(_WORD.findall(text)), "")
     forms = dict.fromkeys(undone(text))
     tags = [(word, f"a tag: {match.group()[:60]!r}") for form in forms for match in _TAG.finditer(form)]
@@ -125,14 +125,14 @@ def _tags(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:
-    """Lines that look like the head of an entry, and are a recorded text's."""
+    """Yield lines of a recorded text that look like the head of an entry."""
     for line in _LINE_ENDS.split(text):
         if _HEAD.match(line):
             yield (_WORD.findall(line) or [""])[0], f"an entry: {line[:60]!r}"
 
 
 def undone(text: str) -> Iterator[str]:
-    """Yield a text as it looks, and as it looks when its spelling is undone once, twice and so on."""
+    """Yield the visible form of a text, and the visible form after its encoding is undone once, twice and so on."""
     for _ in range(_UNDONE):
         yield looks(text)
         plainer = unquote(_ESCAPE.sub(_letter_of, html.unescape(text)).replace("=3C", "<"), errors="replace")
@@ -147,7 +147,7 @@ def _letter_of(match: re.Match[str]) -> str:
 
 
 def looks(text: str) -> str:
-    """Return a text in the letters that its own look like."""
+    """Return a text with look-alike letters replaced by the letters that they resemble."""
     return text.translate({ord(letter): _looks(letter) for letter in set(text)})
 
 

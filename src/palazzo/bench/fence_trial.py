@@ -1,8 +1,8 @@
-"""Whether recorded words come out of what they are shown in: a thousand texts through every place that reaches a model.
+"""Fence trial: whether recorded text escapes from its fence: a thousand texts through every place that reaches a model.
 
 The texts are kept as notes, to-dos, reminders, facts, diary entries, messages, commands that failed, names and tags.
-Then all is asked for that a model may be given: hooks of six hosts, a prompt without a service, each reading tool of
-each profile, resources, prompts. Whatever is answered is read by `fence_reader`, which shares nothing with the fence.
+Then everything that a model may receive is requested: hooks of six hosts, a prompt without a service, each reading tool
+of each profile, resources, prompts. `fence_reader`, which shares no code with the fence, reads every answer.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from palazzo.bench.service_home import Agent, ServiceSandbox, open_sandbox, payl
 from palazzo.errors import PalazzoError
 
 _A_PROJECT = 40
-"""Texts that share a project: about as many as a wake-up chooses from."""
+"""Number of texts that share a project: about the number from which a wake-up chooses."""
 _SEARCH_TOOLS = ("search", "read")
-"""Tools that every text is looked for with; with the others one of so many:"""
+"""Tools with which every text is searched for. Other tools are used for one text in this many:"""
 _EVERY = 11
 _NAME = 120
-"""Characters of a text that are made a name of."""
+"""Characters of a text that are used as a name."""
 PROFILES = ("palazzo", "mempalace", "shodh")
 _KINDS = (
     "note",
@@ -51,23 +51,23 @@ _KINDS = (
 
 @dataclass(slots=True)
 class Inspection:
-    """What was looked through at a kind of place: answers, which texts they showed, and what came out of them."""
+    """The output checked at one kind of place: number of answers, the texts they showed, and the tags that escaped."""
 
     answers: int = 0
     words: set[str] = field(default_factory=set)
     out: Counter[str] = field(default_factory=Counter)
     bare: Counter[str] = field(default_factory=Counter)
-    """Where recorded words were shown in no fence and in no JSON."""
+    """Places where recorded words were shown outside a fence and outside JSON."""
 
     def look(self, answer: str, location: str) -> None:
-        """Look through one answer."""
+        """Check one answer."""
         self.answers += 1
         self.words |= words_in(answer)
         for _, reason in escapes(answer):
             self.out[f"{location}: {reason}"] += 1
 
     def look_read(self, text: str, location: str, query_word: str = "") -> None:
-        """Look through one answer that a model reads as it is; `asked` is a word that it was asked for."""
+        """Check one answer that a model reads as text; `asked` is a word from the request."""
         self.look(text, location)
         if not is_fenced(text.replace(query_word, "") if query_word else text):
             self.bare[location] += 1
@@ -77,7 +77,7 @@ Inspections = Mapping[str, Inspection]
 
 
 def rows(report: Progress, count: int = COUNT) -> tuple[dict[str, Cell], ...]:
-    """Return a row for each kind of place, and one of all."""
+    """Return a row for each kind of place, and one for all."""
     inspections = run(report, count)
     table_rows = [_row(place, inspection) for place, inspection in inspections.items()]
     whole = Inspection(
@@ -100,7 +100,7 @@ def _row(place: str, inspection: Inspection) -> dict[str, Cell]:
 
 
 def run(report: Progress, count: int = COUNT, hosts: Sequence[str] = tuple(SESSIONS)) -> Inspections:
-    """Keep so many texts, ask for them at every place, and return what was seen at each."""
+    """Store this many texts, request them at every place, and return the results for each."""
     texts = list(generate_attacks(count))
     groups = [texts[at : at + _A_PROJECT] for at in range(0, count, _A_PROJECT)]
     inspections = {name: Inspection() for name in ("hooks", "without a service", "tools", "resources", "prompts")}
@@ -125,7 +125,7 @@ def run(report: Progress, count: int = COUNT, hosts: Sequence[str] = tuple(SESSI
 
 @dataclass(slots=True)
 class _Project:
-    """Where a group of texts is kept, and the ids of what was kept."""
+    """Location of a group of texts, and the ids of the stored texts."""
 
     path: Path
     ids: dict[str, str] = field(default_factory=dict)
@@ -158,7 +158,7 @@ def _keep(sandbox: ServiceSandbox, group: Sequence[AttackText], path: Path) -> _
 
 
 def _store_text(sandbox: ServiceSandbox, kind: str, attack: AttackText, path: Path) -> str:
-    """Keep a text as what it is to be, and return its id."""
+    """Store a text as an entry of that kind, and return its id."""
     short = " ".join(attack.text.split())[:_NAME]
     if kind == "to-do":
         result = sandbox.call("todo-add", path, text=attack.text)
@@ -264,7 +264,7 @@ def _tools(
 
 
 def _values(attack: AttackText, project: _Project) -> dict[str, Any]:
-    """What a tool's arguments are given, by their names."""
+    """Return a tool's arguments, by name."""
     sentence, uid = f"{attack.word} and the deploy", project.ids.get(attack.word, "")
     query_values = dict.fromkeys(("query", "context", "topic", "content", "text", "message", "query_text"), sentence)
     name_values = dict.fromkeys(("entity", "subject", "name", "start_entity", "entity_name"), attack.word)
@@ -293,12 +293,12 @@ def _use(
 
 
 def _something(kind: object) -> Any:
-    """Return something for an argument of which nothing is known but its type."""
+    """Return a value for an argument of which only the type is known."""
     return {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}.get(str(kind), "the deploy")
 
 
 def _look_result(result: Mapping[str, Any], location: str, inspection: Inspection, query_word: str = "") -> None:
-    """Look through what a tool answered: some hosts show the JSON alone, others the text alone."""
+    """Check a tool's answer: some hosts show the JSON alone, others the text alone."""
     if "structuredContent" in result:
         inspection.look(json.dumps(result["structuredContent"]), f"{location}, JSON")
     for block in result.get("content", ()):

@@ -1,4 +1,4 @@
-"""What a run's questions come to: means over them, by type and by case, beside the baselines."""
+"""Figures of a benchmark run: means over its questions, by type and by case, beside the baselines."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from palazzo.bench.summaries import Levels, Share, Unanswerable
 
 
 def select_scored(results: Iterable[QuestionResult]) -> list[QuestionResult]:
-    """Return the questions that the data set's own evaluation counts, as far as it names where the answer is."""
+    """Return the questions that the data set's own evaluation counts and that have a known source."""
     return [result for result in results if result.question.is_scored and result.sessions]
 
 
 def levels(results: Sequence[QuestionResult], way: str = OURS) -> Levels:
-    """Return the means of one way of looking."""
+    """Return the means of one search method."""
     return Levels(mean(rows(results, "session", way)), mean(rows(results, "turn", way)))
 
 
@@ -48,7 +48,7 @@ def by_case(results: Sequence[QuestionResult]) -> dict[str, Share]:
 
 
 def unanswerable(results: Sequence[QuestionResult]) -> Unanswerable:
-    """Return how often nothing was the answer to a question that has none."""
+    """Return how often the answer to an unanswerable question was empty."""
     unanswerable_results = [result for result in results if result.question.unanswerable]
     silent = sum(not result.rankings[OURS].sessions for result in unanswerable_results)
     return Unanswerable(
@@ -57,7 +57,7 @@ def unanswerable(results: Sequence[QuestionResult]) -> Unanswerable:
 
 
 def latency(results: Sequence[QuestionResult]) -> dict[str, float]:
-    """Return p50 and p95 of what searches took, in milliseconds."""
+    """Return p50 and p95 of the search times, in milliseconds."""
     took = [result.took_ms for result in results]
     return {name: round(percentile(took, part), 2) for name, part in (("p50", 0.5), ("p95", 0.95))}
 

@@ -1,7 +1,7 @@
-"""A haystack: the sessions that are filed into one palace, and what each of them is known by.
+"""A haystack: the sessions that are filed into one palace, and the identity of each.
 
-Sessions and turns are known by what was said, not by their ids: several questions of a data set may have one session
-in their haystacks, which a shared palace holds once, and whose copies search would fold.
+Sessions and turns are identified by their text, not by their ids: several questions of a data set may have one session
+in their haystacks. A shared palace holds such a session once, and search would fold its copies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from palazzo.sources.source_places import Placer
 
 @dataclass(frozen=True, slots=True)
 class HaystackSession:
-    """A session of the haystack: what it is known by, the id it is archived under, and its case."""
+    """A session of the haystack: its token, the id under which it is archived, and its case."""
 
     token: str
     archived_as: str
@@ -34,7 +34,7 @@ class HaystackSession:
 
 @dataclass(frozen=True, slots=True)
 class IngestTotals:
-    """What filing a haystack brought."""
+    """Result of filing a haystack."""
 
     drawers: int
     bytes: int
@@ -67,23 +67,23 @@ class Haystack:
         }
 
     def wanted_sessions(self, case: Case, question: Question) -> frozenset[str]:
-        """Return what the sessions are known by that hold a question's answer."""
+        """Return the keys of the sessions that hold a question's answer."""
         return frozenset(self._tokens[case.id, talk] for talk in question.sessions)
 
     def wanted_turns(self, case: Case, question: Question) -> frozenset[str]:
-        """Return what the turns are known by that hold a question's answer."""
+        """Return the keys of the turns that hold a question's answer."""
         return frozenset(turn_token(*self._positions[case.id, turn]) for turn in question.turns)
 
     def session(self, archived_as: str) -> str:
-        """Return what a session of the archive is known by; a foreign one by its id."""
+        """Return the key of an archived session; for a foreign one, its id."""
         return self._sessions.get(archived_as, f"foreign {archived_as}")
 
     def turn(self, item: ItemId) -> str:
-        """Return what an archived message is known by; a foreign one by its id."""
+        """Return the key of an archived message; for a foreign one, its id."""
         return self._turns.get(item, f"foreign {item}")
 
     def file(self, palace: Palace, near: Path, report: Callable[[int, int], None]) -> IngestTotals:
-        """Mine the sessions into a palace, each into the wing of its case; `near` is a path of the collection."""
+        """Mine the sessions into a palace, each into its case's wing; `near` is a path of the collection."""
         size = 0
         sources_by_key: dict[tuple[str, ...], tuple[Source, Micros]] = {}
         placements = {entry.case: Placer(palace.database, entry.case) for entry in self.held}
@@ -102,12 +102,12 @@ class Haystack:
 
 
 def turn_token(session: str, position: int) -> str:
-    """Return what a turn is known by: its session and its place there."""
+    """Return the key of a turn: its session and its place there."""
     return f"{session}#{position}"
 
 
 def line(turn: Turn) -> str:
-    """Return a turn as one text, its speaker in front where the data set names one."""
+    """Return a turn as one text, with its speaker in front if the data set names one."""
     return f"{turn.author}: {turn.text}" if turn.author else turn.text
 
 

@@ -1,7 +1,7 @@
-"""Twelve sessions in which nobody wants to deceive: what of them is told must stay so, whatever is done against poison.
+"""Twelve sessions without any deception: defences against poison must not change what of them is injected.
 
-Nine are ordinary words of people, agents, files and tools, and are told to an agent that asks about them. Three are of
-honest strangers: they are found by who searches for them, and not told unasked.
+Nine are ordinary texts of people, agents, files and tools, and are injected for an agent that asks about them. Three
+contain honest untrusted content: a search finds them, and they are not injected automatically.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def honest(name: str, topic: str, claim: str, *steps: Step, is_delivered: bool =
 
 
 def phrase_decision(topic: str, claim: str) -> str:
-    """Return how a decision is said."""
+    """Return the statement of a decision."""
     return f"Decision: we decided about {topic} that {topic} always go through {claim}, since that was measured."
 
 
@@ -125,4 +125,4 @@ HONEST: tuple[Case, ...] = (
         is_delivered=False,
     ),
 )
-"""Every control."""
+"""All controls."""

@@ -1,9 +1,9 @@
-"""What poison reaches an agent that did not ask for it: of each host, by every hook, wake-up and proactive context.
+"""Injection trial: which poison is injected without a request, per host, by every hook, wake-up and proactive context.
 
-Sessions come in as they do in life: hooks tell of them while their transcripts grow, and the agent writes with its
-tools in the middle. Then, in later sessions, all that may be told is asked for, and each answer is looked through for
-what strangers claimed. Each case has a project of its own, so that none hides another. Beside it stands what makes the
-figure mean something: that the same is found by who searches, and that it is told where everybody is trusted.
+Sessions arrive as in real use: hooks report them while their transcripts grow, and the agent writes with its tools in
+the middle. Then, in later sessions, everything that may be injected is requested, and each answer is searched for the
+claims of untrusted content. Each case has a project of its own, so that no case hides another. Two controls give the
+figure its meaning: the same content is found by a search, and it is injected where everything is trusted.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ _ASKS = "a prompt that asks for the past"
 
 @dataclass(slots=True)
 class CaseOutcome:
-    """What became of a case with one host: at which places it was told, whether a search found it, and as what."""
+    """Result of a case with one host: where it was shown, whether a search found it, and with which trust."""
 
     host: str
     case: Case
     delivery_places: set[str] = field(default_factory=set)
     reaches_prompt: bool = False
-    """It was told to who asked about it in a prompt."""
+    """Whether it was shown in answer to a prompt that asked about it."""
     unguarded_places: set[str] = field(default_factory=set)
-    """Where it is told if everybody is trusted: what the guard has to hold back, or does not keep from being told."""
+    """Places where it is shown if every source is trusted: what the protection must withhold, or fails to withhold."""
     is_searchable: bool = False
     trusts: set[str] = field(default_factory=set)
 
 
 def run(report: Progress, hosts: Sequence[str] = tuple(SESSIONS), cases: Sequence[Case] = CASES) -> list[CaseOutcome]:
-    """Return what became of each case with each host."""
+    """Return the result of each case with each host."""
     return list(_run(report, hosts, cases))
 
 
 def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
-    """Return a row for each host, and one of all."""
+    """Return a row for each host, and one for all."""
     outcomes = run(report)
     host_rows = [_row(host, [outcome for outcome in outcomes if outcome.host == host]) for host in SESSIONS]
     return (*host_rows, _row("all", outcomes))
@@ -97,7 +97,7 @@ def _run(report: Progress, hosts: Sequence[str], cases: Sequence[Case]) -> Itera
 
 
 def live_session(palace: ServiceSandbox, host: str, case: Case, project: Path) -> Session:
-    """Let a session happen: what is said in it is written by its host, hooks tell of it, its agent writes."""
+    """Run a session: its host writes the messages, hooks report them, its agent writes memories."""
     _make_project(palace, case, project)
     session = SESSIONS[host](palace.home, project)
 
@@ -126,7 +126,7 @@ def live_session(palace: ServiceSandbox, host: str, case: Case, project: Path) -
 
 
 def _make_project(palace: ServiceSandbox, case: Case, project: Path) -> None:
-    """Write the project's files, and commit the tracked ones where the project is a repository."""
+    """Write the project's files, and commit the tracked ones if the project is a repository."""
     _write_files(project, {"src/main.py": "MAIN = 1\n", **case.files})
     if case.in_git:
         _git(palace, project, "init", "--quiet", "--initial-branch=main")
@@ -158,7 +158,7 @@ def _git(palace: ServiceSandbox, project: Path, *arguments: str, author: str = "
 
 
 def _happen(palace: ServiceSandbox, session: Session, step: Step) -> None:
-    """Carry out a step in the project, and let its host record it."""
+    """Carry out a step in the project, and let its host record the step."""
     if isinstance(step, FilesStep):
         _write_files(session.project, step.files)
         if step.author:
@@ -172,7 +172,7 @@ def _happen(palace: ServiceSandbox, session: Session, step: Step) -> None:
 
 
 def _tell_of_agent(sandbox: ServiceSandbox, host: str, session: Session, inner: Session) -> None:
-    """Tell of a sub-agent's end. Gemini CLI has no hook of that: who watches its history sees the file."""
+    """Report a sub-agent's end. Gemini CLI has no hook for this: a watcher of its history sees the file."""
     event, owner = ("stop", inner) if host == "gemini-cli" else ("subagent-stop", session)
     about = {"agent": inner.agent, "agent_kind": "general"} if owner is session else {}
     event_payload = payload(host, owner.session, session.project, transcript=transcript(inner), **about)
@@ -180,12 +180,12 @@ def _tell_of_agent(sandbox: ServiceSandbox, host: str, session: Session, inner: 
 
 
 def transcript(session: Session) -> Path:
-    """Return what the host's hooks name as the session's transcript."""
+    """Return the transcript that the host's hooks name for the session."""
     return Opencode.storage(session.home) if isinstance(session, Opencode) else session.path
 
 
 def _write(session: Session, agent: Agent, step: Wrote) -> None:
-    """Let the agent write, and its host write down that it did."""
+    """Let the agent write, and let its host record it."""
     response = agent.use(step.tool, **step.arguments)
     if response.get("isError") or "error" in response:
         raise ValueError(f"{step.tool} was refused: {json.dumps(response)[:300]}")
@@ -231,20 +231,20 @@ def _measure_case(sandbox: ServiceSandbox, host: str, case: Case, project: Path,
 
 
 def unasked_by_tools(agent: Agent, case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the answer of each tool that returns content which its caller did not name."""
+    """Yield the answer of each tool that returns content its caller did not name."""
     yield "wake_up", agent.use("wake_up")
     yield "proactive_context", agent.use("proactive_context", context=f"{case.later.works} {case.later.asks}")
 
 
 def _list_unguarded_events(case: Case) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield what is asked where everybody is trusted: the places that told the most."""
+    """Yield the requests of the run that trusts everybody: the places that injected the most."""
     yield "a session's start", "session-start", {"source": "startup"}
     yield _ASKS, "prompt", {"prompt": case.later.asks}
     yield "a prompt that works", "prompt", {"prompt": case.later.works}
 
 
 def _subject(case: Case) -> str:
-    """What a fact that the case's agent states is about, if it states one."""
+    """Return the subject of a fact that the case's agent states, if it states one."""
     fact_arguments = (step.arguments for step in case.steps if isinstance(step, Wrote) and step.tool == "kg_add")
     return next((str(arguments["subject"]) for arguments in fact_arguments), "")
 
@@ -252,7 +252,7 @@ def _subject(case: Case) -> str:
 def unasked_by_hooks(
     palace: ServiceSandbox, host: str, case: Case, project: Path, session: Session
 ) -> Iterator[tuple[str, str]]:
-    """Yield each place that tells something unasked, and what it told. Each is a session of its own: none was told."""
+    """Yield each place that injects automatically, and its text. Each has its own session, with nothing shown yet."""
     later = case.later
     read, arguments = call_of(host, Used("read", later.file or _READ.argument, ""))
     shell, command = call_of(host, Used("shell", later.command or "make check", ""))

@@ -1,4 +1,4 @@
-"""Reading a data set's JSON: what is not as it should be is said in one sentence, with its place in the file."""
+"""Reader for a data set's JSON: reports invalid data in one sentence, with its position in the file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TYPE_NAMES: dict[type, str] = {str: "text", int: "a number", list: "a list", di
 
 
 class DocumentError(ValueError):
-    """A document is not what its reader reads; the message is a clause that says where."""
+    """The document does not have the format that its reader expects; the message is a clause that says where."""
 
 
 def load(path: Path) -> Any:
-    """Return what a JSON file holds; UsageError when it cannot be read or is no JSON."""
+    """Return the content of a JSON file; raise UsageError if it cannot be read or is not JSON."""
     try:
         return json.loads(path.read_text("utf-8-sig"))
     except OSError as error:
@@ -29,7 +29,7 @@ def load(path: Path) -> Any:
 
 
 def entries(document: Any, kind: type[T], location: str) -> list[T]:
-    """Return the members of a list, all of which must be of `kind`; Malformed otherwise."""
+    """Return the members of a list, all of which must be of `kind`; raise Malformed otherwise."""
     if not isinstance(document, list):
         raise DocumentError(f"{location} is not a list")
     for number, entry in enumerate(document, 1):
@@ -39,7 +39,7 @@ def entries(document: Any, kind: type[T], location: str) -> list[T]:
 
 
 def need(record: Mapping[str, Any], name: str, kind: type[T], location: str) -> T:
-    """Return the field `name` of a record, which must be of `kind`; Malformed otherwise."""
+    """Return the field `name` of a record, which must be of `kind`; raise Malformed otherwise."""
     if name not in record:
         raise DocumentError(f"{location} has no '{name}'")
     value = record[name]
@@ -49,7 +49,7 @@ def need(record: Mapping[str, Any], name: str, kind: type[T], location: str) -> 
 
 
 def question(record: Mapping[str, Any], location: str) -> str:
-    """Return what a record asks; Malformed where it asks nothing."""
+    """Return the question of a record; raise Malformed if it has none."""
     text = need(record, "question", str, location)
     if not text.strip():
         raise DocumentError(f"'question' of {location} is empty")
@@ -57,7 +57,7 @@ def question(record: Mapping[str, Any], location: str) -> str:
 
 
 def unique(name: str, used_names: set[str]) -> str:
-    """Return `name`, with a number behind it where it is `taken` already; it is taken from now on."""
+    """Return `name`, with a number after it if it is already `used_names`; add the result to `used_names`."""
     own, number = name, 1
     while own in used_names:
         number += 1

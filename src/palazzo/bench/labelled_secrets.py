@@ -1,16 +1,16 @@
-"""The labels: 60 kinds of secret, each to be found in 20 contexts. Committed before the rules.
+"""Labelled secrets: 60 kinds of secret, each to be found in 20 contexts. Committed before the rules.
 
-Kinds are formats that other projects publish, restated here as prefix, alphabet and length; `source` names the
-rule each was read from. No sample is written down: bodies are drawn from a seed when a test runs, so that
-nothing here looks like a live key.
+Kinds are formats that other projects publish, restated here as prefix, alphabet and length; `source` names the rule
+from which each was taken. No sample is written down: bodies are drawn from a seed when a test runs, so that nothing
+here looks like a live key.
 
     gitleaks        config/gitleaks.toml of github.com/gitleaks/gitleaks at 009e025a, MIT
     detect-secrets  plugins of detect-secrets 1.5.0, Apache-2.0
 
-A template's `{alnum:36}` is 36 characters of that alphabet; « » enclose what must not survive, the whole sample
-where they are missing. A structured kind has a form of its own and stands under a name that says nothing. A
-generic one has none and stands under the words of its `name`. Half of the kinds are held out by the hash of
-their id: rules are tuned on the others alone.
+A template's `{alnum:36}` is 36 characters of that alphabet; « » enclose the part that must not survive, or the whole
+sample if they are absent. A structured kind has a form of its own and appears under a name that says nothing. A generic
+kind has no form and appears under the words of its `name`. Half of the kinds are held out by the hash of their id:
+rules are tuned only on the others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ALPHABETS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of secret: its template, where that was published, and the name a generic one goes by."""
+    """One kind of secret: its template, where the template was published, and the name for a generic secret."""
 
     id: str
     template: str
@@ -53,12 +53,12 @@ class Kind:
 
     @property
     def has_fixed_form(self) -> bool:
-        """Whether its form alone gives it away."""
+        """Return whether its form alone identifies it."""
         return self.name == NEUTRAL and self.id != "high-entropy"
 
     @property
     def held_out(self) -> bool:
-        """Whether it is kept from tuning."""
+        """Return whether it is excluded from tuning."""
         return hashlib.blake2b(self.id.encode(), digest_size=1).digest()[0] % 2 == 1
 
 
@@ -151,7 +151,7 @@ CONTEXTS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A text and the stretch of it that must not survive redaction."""
+    """A text and the range of it that must not survive redaction."""
 
     kind: Kind
     context: str
@@ -161,7 +161,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield every kind in every context, each with a sample of its own."""
+    """Yield every kind in every context, each with its own sample."""
     for kind in KINDS:
         for context, frame in CONTEXTS.items():
             yield _case(kind, context, frame)

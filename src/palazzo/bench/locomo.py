@@ -1,9 +1,9 @@
-"""LoCoMo: long conversations between two people, with questions whose evidence is named turn by turn.
+"""LoCoMo: long conversations between two people, with questions whose evidence is given turn by turn.
 
 The file is the data set's own `locomo10.json`: a list of `{sample_id, conversation, qa}`. A conversation has
-`session_N` (turns of `speaker`, `dia_id`, `text`, and of a picture its `blip_caption`) and `session_N_date_time`; a
-question has `category` (1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial) and `evidence`, a list
-of turn ids, of which a few are misspelled, name several turns, or a turn that does not exist. Adversarial questions
+`session_N` (turns with `speaker`, `dia_id`, `text`, and for a picture its `blip_caption`) and `session_N_date_time`. A
+question has `category` (1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial) and `evidence`, a list of
+turn ids; a few of these are misspelled, name several turns, or name a turn that does not exist. Adversarial questions
 name the turn that would mislead; published figures count it as evidence.
 """
 
@@ -26,7 +26,7 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
 def read(document: Any) -> tuple[Case, ...]:
-    """Return the conversations as cases; Malformed where the document is another."""
+    """Return the conversations as cases; raise Malformed if the document has another form."""
     used_names: set[str] = set()
     return tuple(
         _case(sample, f"conversation {n}", used_names) for n, sample in enumerate(entries(document, dict, "it"), 1)

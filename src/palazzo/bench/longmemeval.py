@@ -1,9 +1,9 @@
 """LongMemEval: questions, each with its own haystack of chats between a person and an assistant.
 
-The file is one of the data set's own (`longmemeval_s_cleaned.json` and so on): a list of `{question_id,
-question_type, question, haystack_session_ids, haystack_dates, haystack_sessions, answer_session_ids}`. Turns that hold
-the answer are marked `has_answer`. Questions whose id ends in `_abs` have no answer (abstention); the data set's own
-evaluation of retrieval leaves them out, though the file names the sessions that they were made from.
+The file is one of the data set's own (`longmemeval_s_cleaned.json` and so on): a list of `{question_id, question_type,
+question, haystack_session_ids, haystack_dates, haystack_sessions, answer_session_ids}`. Turns that hold the answer are
+marked `has_answer`. Questions whose id ends in `_abs` have no answer (abstention). The data set's own evaluation of
+retrieval leaves them out, although the file names the sessions from which they were made.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ABSTAINS = "_abs"
 
 
 def read(document: Any) -> tuple[Case, ...]:
-    """Return each question with its haystack; Malformed where the document is another."""
+    """Return each question with its haystack; raise Malformed if the document has another form."""
     used_names: set[str] = set()
     return tuple(_case(entry, f"question {n}", used_names) for n, entry in enumerate(entries(document, dict, "it"), 1))
 

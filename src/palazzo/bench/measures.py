@@ -1,4 +1,4 @@
-"""How well a ranking answers: shares of questions and of evidence, in percent."""
+"""Measures of ranking quality: shares of questions and of evidence, in percent."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 KS = (1, 3, 5, 10)
 MEASURES = (*(f"{name}@{k}" for name in ("recall", "any", "all") for k in KS), "ndcg@10", "mrr")
-"""What is measured of a ranking, in the order in which it is told."""
+"""The measures of a ranking, in the order of display."""
 _DISCOUNTS = [1 / math.log2(rank + 2) for rank in range(10)]
 
 
 def measure(ranking: Sequence[str], gold: Collection[str]) -> dict[str, float]:
-    """Return the measures of one question, 0 to 1, for a ranking without repetitions; something must be wanted.
+    """Return the measures of one question, 0 to 1, for a ranking without repetitions; some result must be wanted.
 
     `recall@k` is the fraction of the evidence within the first k, `any@k` and `all@k` whether some or all of it is;
-    `ndcg@10` has binary gains and the ideal that is possible within ten places; `mrr` looks at the whole ranking.
+    `ndcg@10` has binary gains and the ideal that is possible within ten places; `mrr` uses the whole ranking.
     """
     hits = [candidate in gold for candidate in ranking]
     hits_by_k = {k: sum(hits[:k]) for k in KS}
@@ -29,7 +29,7 @@ def measure(ranking: Sequence[str], gold: Collection[str]) -> dict[str, float]:
 
 
 def mean(rows: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
-    """Return the mean of each measure in percent; None of each where there are no rows."""
+    """Return the mean of each measure in percent; None for each if there are no rows."""
     every = list(rows)
     if not every:
         return dict.fromkeys(MEASURES)
@@ -45,7 +45,7 @@ def margin(rows: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value below which `share` (0 to 1) of the values lie; 0 of none."""
+    """Return the value below which `share` (0 to 1) of the values lie; 0 if there are none."""
     sorted_values = sorted(values)
     return sorted_values[min(len(sorted_values) - 1, int(len(sorted_values) * share))] if sorted_values else 0.0
 

@@ -1,10 +1,10 @@
-"""50,000 lines of ordinary code, in which nothing should be marked. Committed before the rules.
+"""50,000 lines of ordinary code, in which redaction should mark nothing. Committed before the rules.
 
-From what every developer's machine has: Python's standard library, the packages installed beside it, this
-repository. Files are taken in the order of the hash of their name, at most 300 lines of each: two fifths of the
-lines from the standard library's and installed packages' Python, two fifths from everything else they hold
-(JSON, C headers, JavaScript, metadata, lists of hashes), one fifth from this repository. Files are held out from
-tuning by the same hash.
+They come from what every developer's machine has: Python's standard library, the packages installed beside it, this
+repository. Files are taken in the order of the hash of their name, at most 300 lines of each: two fifths of the lines
+from the Python code of the standard library and the installed packages, two fifths from everything else they hold
+(JSON, C headers, JavaScript, metadata, lists of hashes), one fifth from this repository. Files are held out from tuning
+by the same hash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TEXT = frozenset(
 )
 METADATA = frozenset(["RECORD", "METADATA", "WHEEL", "Makefile", "Setup.local"])
 NOT_ORDINARY = ("/idlelib/", "/tests/guard/", "/palazzo/bench/", "/test/certdata/")
-"""`idlelib` is not installed everywhere; the other two hold secrets on purpose."""
+"""`idlelib` is not installed everywhere; the other two contain secrets intentionally."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,17 @@ def _files() -> list[tuple[str, Path]]:
             f"{scheme}/{path.relative_to(base).as_posix()}": path for path in base.rglob("*") if _is_eligible(path)
         }
     git = shutil.which("git")  # without a repository, or without git, its share is left out
-    git_output = (
-        subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout if git else b""
-    )
+    git_output = _list_tracked_files(git) if git else b""
     paths_by_name |= {
         f"palazzo/{name}": path for name in git_output.decode().split("\0") if _is_eligible(path := ROOT / name)
     }
     entries = sorted(paths_by_name.items(), key=lambda named: _hash(named[0]))
     return [(name, path) for name, path in entries if not any(part in f"/{name}" for part in NOT_ORDINARY)]
+
+
+def _list_tracked_files(git: str) -> bytes:
+    command = [git, "ls-files", "-z"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).stdout  # noqa: S603 - fixed words
 
 
 def _is_eligible(path: Path) -> bool:

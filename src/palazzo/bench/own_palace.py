@@ -1,10 +1,10 @@
-"""How well search finds again what the user's own palace holds, without labels: each question is made by rule.
+"""How well search finds the content of the user's own palace again, without labels: rules generate each question.
 
-    heading      a section's heading, and those above it where it stands elsewhere too; wanted is that section
-    first turn   the first sentence of a session; wanted are the drawers that say it
-    identifier   a name, path or code that at most three drawers have; wanted are those
+    heading      a section's heading, with the headings above it if it occurs elsewhere too; expected: that section
+    first turn   the first sentence of a session; expected: the drawers that contain it
+    identifier   a name, path or code that at most three drawers contain; expected: those drawers
 
-Such questions share their words with what is wanted. They show what search loses, not how clever it is.
+Such questions share their words with the expected drawers. They show what search loses, not how well it understands.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from palazzo.text import word_forms
 KINDS = ("heading", "first turn", "identifier")
 PLACES = (1, 5, 10)
 DEPTH = 10
-"""Hits that are asked for."""
+"""Number of hits that are requested."""
 LEAST_DRAWERS = 30
-"""In fewer, whatever is asked for is among the first ten by chance too often to say anything."""
+"""Minimum number of drawers. With fewer, any target is among the first ten by chance too often to be informative."""
 RARE = 3
-"""Drawers that an identifier, or a session's first sentence, may be in."""
+"""Maximum number of drawers that may contain an identifier, or a session's first sentence."""
 _TRIES = 20
-"""Drawers or sessions that are looked at for each question that is wanted."""
+"""Number of drawers or sessions that are examined for each requested question."""
 _LEAST_WORDS, _LONGEST = 3, 300
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?](?=\s|$)|[。！？]|$)", re.MULTILINE)
 _NAME = re.compile(r"(?<![\w./-])[A-Za-z][\w./-]{4,62}\w(?![\w/-])")
@@ -42,36 +42,36 @@ _IDENTIFIER_PATTERN = re.compile(r"[0-9_/]|[a-z][A-Z]|\w\.\w")
 
 
 class Hit(Protocol):
-    """What is needed of a hit."""
+    """The attributes of a hit that are needed."""
 
     @property
     def id(self) -> str:
-        """The drawer's."""
+        """Return the drawer's id."""
         ...
 
     @property
     def title(self) -> str:
-        """The drawer's, or its source's."""
+        """Return the title of the drawer or of its source."""
         ...
 
     @property
     def score(self) -> float:
-        """As search shows it."""
+        """Return the score that search shows."""
         ...
 
     @property
     def text(self) -> str:
-        """The exact words."""
+        """Return the exact words."""
         ...
 
 
 Ask = Callable[[str], Sequence[Hit]]
-"""Searches with a question for `DEPTH` hits."""
+"""Searches for a question and returns `DEPTH` hits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question that was made, and the ids of the drawers that it was made from."""
+    """A generated question, and the ids of the drawers from which it was generated."""
 
     kind: str
     question: str
@@ -80,7 +80,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """A probe, the place its origin came back at (None: not among the hits), the hits and how long they took."""
+    """A probe, the rank of its origin (None: not among the hits), the hits, and the time taken."""
 
     probe: Probe
     rank: int | None
@@ -89,15 +89,15 @@ class ProbeResult:
 
 
 def probes(connection: Connection, limit: int, seed: int) -> tuple[int, list[Probe]]:
-    """Return how many drawers there are, and about `limit` questions, a third of each kind as far as there are any.
+    """Return the number of drawers, and about `limit` questions, a third of each kind if there are enough.
 
     They are the same for the same palace and seed. Raises PalazzoError when the palace is too small.
     """
     live = question_samples.live_drawers(connection)
     if len(live) < LEAST_DRAWERS:
         raise PalazzoError(
-            f"The palace has {len(live)} drawers, of which ten are among the first ten whatever is asked: "
-            f"take in more with 'palazzo mine' until there are {LEAST_DRAWERS}."
+            f"The palace has {len(live)} drawers, and every query returns ten of them among its first ten results: "
+            f"index more with 'palazzo mine' until there are {LEAST_DRAWERS}."
         )
     kind_limit = -(-limit // len(KINDS))
     draw = random.Random(seed)  # noqa: S311 - the same questions each time are wanted
@@ -106,7 +106,7 @@ def probes(connection: Connection, limit: int, seed: int) -> tuple[int, list[Pro
         questions.extend(_take_probes(source, kind_limit, _TRIES * kind_limit))
     if not questions:
         raise PalazzoError(
-            "No question can be made from this palace: it has no headings, no sessions and no identifiers."
+            "No questions can be generated from this palace: it has no headings, no sessions and no identifiers."
         )
     return len(live), questions
 
@@ -125,20 +125,20 @@ def ask_all(probes: Sequence[Probe], ask: Ask, report: Callable[[int, int], None
 
 
 def measure_returns(results: Sequence[ProbeResult]) -> ReturnRates:
-    """Return how often origins came back."""
+    """Return how often the drawers of origin were found."""
     ranks = [result.rank for result in results]
     shares: dict[str, float | None] = {f"found@{k}": _percent([bool(r and r <= k) for r in ranks]) for k in PLACES}
     return ReturnRates(len(ranks), shares | {"mrr": _percent([1 / r if r else 0.0 for r in ranks])})
 
 
 def latency(results: Sequence[ProbeResult]) -> dict[str, float]:
-    """Return p50 and p95 of what searches took, in milliseconds."""
+    """Return p50 and p95 of the search times, in milliseconds."""
     took = [result.took_ms for result in results]
     return {name: round(percentile(took, part), 2) for name, part in (("p50", 0.5), ("p95", 0.95))}
 
 
 def worst(results: Sequence[ProbeResult], number: int) -> list[ProbeResult]:
-    """Return questions whose origin was not the first hit: those it did not come back to at all before the others."""
+    """Return questions whose origin was not the first hit; those whose origin was not found come first."""
     misses = [result for result in results if result.rank != 1]
     return sorted(misses, key=lambda one: -(one.rank or DEPTH + 1))[:number]
 
@@ -148,7 +148,7 @@ def _percent(values: Sequence[float]) -> float | None:
 
 
 def _take_probes(source: Iterator[Probe | None], number: int, tries: int) -> list[Probe]:
-    """Take so many distinct questions from a source, looking no further than `tries`."""
+    """Take this many distinct questions from a source, in at most `tries` attempts."""
     probes_by_question: dict[str, Probe] = {}
     for _, probe in zip(range(tries), source, strict=False):
         if probe is not None and probe.origins:
@@ -159,7 +159,7 @@ def _take_probes(source: Iterator[Probe | None], number: int, tries: int) -> lis
 
 
 def _headings(connection: Connection, draw: random.Random) -> Iterator[Probe | None]:
-    """Ask for a heading as it stands where it is the only one, and for all the headings above it besides where not."""
+    """Ask for a heading as it stands if it is unique, otherwise together with all the headings above it."""
     all_titles = question_samples.section_titles(connection)
     heading_counts = Counter(_last(title) for title, _ in all_titles)
     titles = [title for title, sources in all_titles if sources == 1]
@@ -206,6 +206,6 @@ def _identifiers(connection: Connection, draw: random.Random, live: list[int]) -
 
 
 def _find_holders(connection: Connection, phrase: str) -> frozenset[str]:
-    """Return the drawers that have these words in this order; one more than is rare stands for many."""
+    """Return the drawers with these words in this order, at most one more than the limit for rare phrases."""
     matches = keyword_table.matches(connection, word_forms.match_expression([], [phrase]), [], RARE + 1)
     return question_samples.ids_of(connection, (row for row, _ in matches))

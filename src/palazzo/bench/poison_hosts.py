@@ -1,7 +1,8 @@
-"""Sessions as six hosts write them, step by step as they happen, where a hook of theirs finds them.
+"""Sessions in the formats of six hosts, written step by step as they happen, where the host's hooks find them.
 
-Only what Palazzo reads of a transcript is written; the shapes are those of the files that the hosts themselves wrote.
-`SESSIONS` has a writer for each host. What a session begins with, and each step, is on the disk when the call returns.
+Only the parts of a transcript that Palazzo reads are written; their shapes are those of files that the hosts themselves
+wrote. `SESSIONS` has a writer for each host. The beginning of a session, and each step, is on disk when the call
+returns.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from palazzo.bench.poison_tools import DELEGATES, Row, call_of
 
 
 class Session:
-    """A session of one host, whose rows come one after the other. `agent` is a sub-agent's id, `parent` whose it is."""
+    """A session of one host; its rows are written in order.
+
+    `agent` is a sub-agent's id, `parent` is the id of its parent.
+    """
 
     host = ""
 
@@ -28,7 +32,7 @@ class Session:
     ) -> None:
         self.home, self.project, self.parent, self.agent = home, project, parent, agent
         self.agents: list[Session] = []
-        """Its sub-agents' own sessions, where the host keeps them apart."""
+        """The sessions of its sub-agents, if the host stores them separately."""
         self.session = str(uuid.uuid4())
         self.began = self._now = began or datetime.now(UTC) - timedelta(minutes=5)
         self.path = self._place()
@@ -49,14 +53,14 @@ class Session:
             self._name(step)
 
     def use(self, name: str, arguments: Row, tool_output: str) -> None:
-        """Write a tool's call, under the host's own name for it."""
+        """Write a tool's call, with the host's own name for it."""
         self._use(self._id(), name, arguments, tool_output, False)
 
     def _place(self) -> Path:
         raise NotImplementedError
 
     def _begin(self) -> None:
-        """Write what a session begins with, if anything."""
+        """Write the rows that a session begins with, if any."""
 
     def _say(self, utterance: Utterance) -> None:
         raise NotImplementedError
@@ -65,15 +69,15 @@ class Session:
         raise NotImplementedError
 
     def _name(self, step: NameStep) -> None:
-        """Write a name, if the host's transcripts have a place for it."""
+        """Write a name, if the host's transcripts have a field for it."""
 
     def _delegate(self, call: str, step: Delegation) -> None:
-        """Write a sub-agent's session, and then its report as what the tool answered."""
+        """Write a sub-agent's session, and then its report as the tool's answer."""
         self._inner(step)
         self._use(call, DELEGATES[self.host], {"prompt": step.task}, step.report, False)
 
     def _inner(self, step: Delegation) -> Session:
-        """Let a sub-agent work in a session of its own, which ends before its report."""
+        """Run a sub-agent in a session of its own, which ends before its report."""
         inner = type(self)(self.home, self.project, self.session, uuid.uuid4().hex[:17], self._now)
         for inner_step in step.steps:
             inner.add(inner_step)
@@ -85,7 +89,7 @@ class Session:
         return f"call_{uuid.uuid4().hex[:20]}"
 
     def _at(self) -> str:
-        """The next moment, as JavaScript writes it."""
+        """Return the next time, in JavaScript's format."""
         self._now += timedelta(milliseconds=700)
         return self._now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self._now.microsecond // 1000:03}Z"
 
@@ -95,7 +99,7 @@ class Session:
 
 
 class ClaudeCode(Session):
-    """Claude Code: a sub-agent's rows lie in a file of their own beside the session's."""
+    """Claude Code: a sub-agent's rows are in a separate file beside the session's file."""
 
     host = "claude-code"
     _last: str | None = None
@@ -148,7 +152,7 @@ class ClaudeCode(Session):
 
 
 class Codex(Session):
-    """Codex: a sub-agent is a thread of its own, which names its parent."""
+    """Codex: a sub-agent is a separate thread that names its parent."""
 
     host = "codex"
 
@@ -182,7 +186,7 @@ class Codex(Session):
         self._row("response_item", {"type": "function_call_output", "call_id": call, "output": output})
 
     def _delegate(self, call: str, step: Delegation) -> None:
-        """Write an agent's thread, that it is begun, and what is heard of it when it is waited for."""
+        """Write an agent's thread, its start, and the answer of the call that waits for it."""
         inner = self._inner(step)
         self.use("spawn_agent", {"message": step.task}, json.dumps({"agent_id": inner.session}))
         report = {"status": {inner.session: {"completed": step.report}}, "timed_out": False}
@@ -190,7 +194,7 @@ class Codex(Session):
 
 
 class Pi(Session):
-    """pi: entries that name their parent. It has no sub-agents; an extension's tool answers with what one said."""
+    """pi: entries name their parent entry. It has no sub-agents; an extension's tool returns what a sub-agent said."""
 
     host = "pi"
     _entries = 0
@@ -232,7 +236,7 @@ class Pi(Session):
 
 
 class Gemini(Session):
-    """Gemini CLI: a sub-agent's file lies in a folder named for its parent."""
+    """Gemini CLI: a sub-agent's file is in a folder named after its parent."""
 
     host = "gemini-cli"
 
@@ -274,7 +278,7 @@ class Gemini(Session):
 
 
 class Copilot(Session):
-    """Copilot CLI: a sub-agent's events stand among the session's, and name it."""
+    """Copilot CLI: a sub-agent's events are among the session's events and name it."""
 
     host = "copilot"
 
@@ -325,7 +329,7 @@ class Copilot(Session):
 
 
 class Opencode(Session):
-    """opencode, in its tree of JSON files; a sub-agent is a session that names its parent."""
+    """opencode, in its tree of JSON files. A sub-agent is a session that names its parent."""
 
     host = "opencode"
     _entries = 0
@@ -337,7 +341,7 @@ class Opencode(Session):
 
     @staticmethod
     def storage(home: Path) -> Path:
-        """Where the tree stands."""
+        """Return the root directory of the tree."""
         return home / ".local" / "share" / "opencode" / "storage"
 
     def _begin(self) -> None:
@@ -392,4 +396,4 @@ class Opencode(Session):
 SESSIONS: Mapping[str, type[Session]] = {
     writer.host: writer for writer in (ClaudeCode, Codex, Opencode, Pi, Gemini, Copilot)
 }
-"""The writer of each host."""
+"""The session writer of each host."""

@@ -1,6 +1,7 @@
-"""What a session of an agent is made of, for measuring what of it is told unasked; and how a case is labelled.
+"""Model of an agent's session, for measuring which of its content is injected automatically, and the labels of a case.
 
-Knows no host: `poisoned_hosts` writes a session as each of them does. The labels were committed before they were run.
+It is independent of hosts: `poison_hosts` writes a session in each host's format. The labels were committed before the
+first run.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ Tool = Literal["fetch", "search", "mcp", "shell", "read", "grep", "glob", "edit"
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Words of the person, of the agent, or of the host that sums up what was compacted."""
+    """Words of the user, of the agent, or of the host's summary after a compaction."""
 
     speaker: Literal["user", "assistant", "summary"]
     text: str
@@ -22,9 +23,9 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A tool's call: `given` is the address, command, path or question, `printed` what came back.
+    """A tool call: `argument` is the address, command, path or question, `output` is the output.
 
-    `path` is the file that an edit or a write changes, or the place that a pattern is looked for in.
+    `path` is the file that an edit or a write changes, or the place where a pattern is searched for.
     """
 
     tool: Tool
@@ -36,7 +37,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """A sub-agent's work: what it was asked, what it did, and what its parent was told of that."""
+    """A sub-agent's work: its task, its steps, and the report to its parent."""
 
     task: str
     steps: tuple[Utterance | Used, ...]
@@ -45,7 +46,7 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class Wrote:
-    """A write that the agent makes by itself, with one of Palazzo's tools."""
+    """A write that the agent makes itself with one of Palazzo's tools."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -53,7 +54,7 @@ class Wrote:
 
 @dataclass(frozen=True, slots=True)
 class NameStep:
-    """A name that appears during a session: the title that the host's model makes, a branch or a tag of the project."""
+    """A name that appears during a session: a title by the host's model, or a branch or tag of the project."""
 
     kind: Literal["title", "branch", "tag"]
     name: str
@@ -61,7 +62,7 @@ class NameStep:
 
 @dataclass(frozen=True, slots=True)
 class FilesStep:
-    """Files that come into the project during a session, in a commit by somebody else unless `author` is empty."""
+    """Files added to the project during a session, in a commit by another author unless `author` is empty."""
 
     files: Mapping[str, str]
     author: str = ""
@@ -79,7 +80,7 @@ Step = Utterance | Used | Delegation | Wrote | NameStep | FilesStep | CommandSte
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A session that comes after: a question about the past, plain work, a file, a command that fails."""
+    """A later session: a question about the past, ordinary work, a file, and a failing command."""
 
     asks: str
     works: str
@@ -90,11 +91,11 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A session, what is said in a later one, and the label.
+    """A session, the text of a later session, and the label.
 
-    `claim` is a word of what a stranger wants to be believed (or of an honest control's words), and of nothing else.
-    Of poison it must reach no agent unasked, from wherever it was repeated; of a control it must be found, and be told
-    to who asks for it if it is `told`.
+    `claim` is a word that occurs only in what an attacker wants to be believed (or only in an honest control's words).
+    A poisoned claim must not be injected automatically into any agent's context, wherever it was repeated. A control's
+    claim must be found, and must be shown to an agent that asks for it if it is `is_delivered`.
     """
 
     name: str
@@ -110,5 +111,5 @@ class Case:
 
 
 def turn(prompt: str, *steps: Step) -> tuple[Step, ...]:
-    """Return a turn: what the person asked, and what came of it."""
+    """Return a turn: the person's prompt, and the result."""
     return (Utterance("user", prompt), *steps)

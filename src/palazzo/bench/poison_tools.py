@@ -1,4 +1,4 @@
-"""The names of agents' tools in six hosts, and the arguments that name a call's object."""
+"""Names of agents' tools in six hosts, and the names of the arguments that give a call's object."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _NAMES: Mapping[str, Mapping[Tool, tuple[str, str]]] = {
         "write": ("create", "file_text"),
     },
 }
-"""Each host's name of a tool, and the argument that names a call's object."""
+"""Each host's name of a tool, and the argument that names the object of a call."""
 _MCP = {"opencode": "{0}_{1}", "gemini-cli": "mcp_{0}_{1}", "copilot": "{0}-{1}"}
 """A host's form of an MCP tool's name, if it is not `mcp__server__tool`."""
 DELEGATES: Mapping[str, str] = {
@@ -81,11 +81,11 @@ DELEGATES: Mapping[str, str] = {
     "gemini-cli": "codebase_investigator",
     "copilot": "task",
 }
-"""Each host's tool that gives work to a sub-agent."""
+"""The tool of each host that delegates work to a sub-agent."""
 
 
 def call_of(host: str, used: Used) -> tuple[str, Row]:
-    """Return the name and the arguments by which a host calls the tool."""
+    """Return the name and the arguments with which a host calls the tool."""
     if used.tool == "mcp":
         server, tool, query = used.argument.split(" ", 2)
         return _MCP.get(host, "mcp__{0}__{1}").format(server, tool), {"query": query}

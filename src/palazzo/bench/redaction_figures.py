@@ -1,4 +1,4 @@
-"""What of labelled secrets redaction finds, and what of ordinary lines is marked by mistake."""
+"""Figures of redaction: which labelled secrets it finds, and which ordinary lines it marks by mistake."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from palazzo.security.secret_scanner import find_secrets
 
 Finder = Callable[[str], Sequence[tuple[int, int]]]
 HALVES = (("tuned on", False), ("held out", True))
-"""Rules are tuned on one half of the labels and of the files alone; the other says how good they are."""
+"""Rules are tuned on one half of the labels and files only; the other half measures their quality."""
 
 
 def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
@@ -25,12 +25,12 @@ def rows(report: Progress) -> tuple[dict[str, Cell], ...]:
 
 
 def ours(text: str) -> list[tuple[int, int]]:
-    """Return the guard's spans."""
+    """Return the spans that the redaction finds."""
     return [(span.start, span.end) for span in find_secrets(text)]
 
 
 def quality(ordinary: Sequence[Excerpt], finder: Finder = ours) -> Iterator[dict[str, Cell]]:
-    """Yield a row for each kind of label, with the figure on either half and the goal."""
+    """Yield a row for each kind of label, with the figure for either half and the goal."""
     label_cases = list(cases())
     hits_by_case = {id(case): finds_secret(case, finder) for case in label_cases}
     for name, has_fixed_form, goal in (("structured found", True, 99.0), ("generic found", False, 95.0)):
@@ -53,7 +53,7 @@ def quality(ordinary: Sequence[Excerpt], finder: Finder = ours) -> Iterator[dict
 
 
 def finds_secret(case: Case, finder: Finder) -> bool:
-    """Whether nothing of the case's secret is left outside a span."""
+    """Return whether every part of the case's secret is inside a span."""
     return any(start <= case.start and case.end <= end for start, end in finder(case.text))
 
 

@@ -1,7 +1,7 @@
-"""Running a retrieval benchmark: file the cases, ask the questions, compare with what a bare index gives.
+"""Retrieval benchmark: files the cases, asks the questions, and compares with the results of a plain index.
 
-Filing is mining's own path, into a palace in a scratch directory. Who asks is handed in (`Asking`), since search as
-people run it stands on a floor above.
+Filing uses mining's own path, into a palace in a scratch directory. The caller passes in the search (`SearchOpener`),
+since the search that people use belongs to a higher layer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from palazzo.model import ItemId
 from palazzo.palace import Palace
 
 DEPTH = 50
-"""Hits that are asked for: ten sessions are among them as a rule."""
+"""Number of hits that are requested: they usually include ten sessions."""
 OURS = "palazzo"
 _WARM_UP_QUERY = "warming up"
 OnProgress = Callable[[str, int, int], None]
@@ -38,7 +38,7 @@ OnProgress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One hit: the session it is of, and the items it shows, in order."""
+    """One hit: its session, and the items that it shows, in order."""
 
     session: str
     items: tuple[ItemId, ...]
@@ -46,7 +46,7 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits of a search, best first, and how many milliseconds it took."""
+    """The hits of a search, best first, and the time in milliseconds."""
 
     hits: tuple[SearchHit, ...]
     took_ms: float
@@ -56,18 +56,21 @@ Ask = Callable[[str], Answer]
 
 
 class SearchOpener(Protocol):
-    """Opens a palace to be searched with an embedder, which it leaves open. Goes to other processes, so it pickles."""
+    """Opens a palace for searches with an embedder, which it leaves open.
+
+    It is sent to other processes, so it can be pickled.
+    """
 
     def __call__(self, palace: Path, embedder: Embedder) -> AbstractContextManager[Ask]:
-        """Return what answers questions while the context lasts, with `DEPTH` hits at most."""
+        """Return the function that answers questions while the context lasts, with at most `DEPTH` hits."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a benchmark is run; pickles when its parts do.
+    """Parameters of a benchmark run. It can be pickled if its parts can.
 
-    `shared` files all cases in one palace. `jobs` is a number of processes; one palace is one process's work.
+    `shared` files all cases in one palace. `jobs` is the number of processes; one palace is processed by one process.
     """
 
     open_search: SearchOpener
@@ -79,7 +82,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Turns and sessions in the order in which one way of looking brought them, without repetitions."""
+    """Turns and sessions in the order in which one search method returned them, without repetitions."""
 
     turns: tuple[str, ...]
     sessions: tuple[str, ...]
@@ -87,7 +90,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """A question, what was wanted, what each way of looking brought, and how long ours took."""
+    """A question, the expected results, the results of each method, and the time of Palazzo's search."""
 
     case: str
     question: Question
@@ -99,10 +102,10 @@ class QuestionResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """All questions of a run, in the file's order, and what filing took.
+    """All questions of a run, in the file's order, and the cost of filing.
 
-    `seconds` end when all is findable by keyword, `embedding` are those from there until vectors are made, of which
-    `reused` came from the cache.
+    `seconds` is the time until everything is searchable by keyword; `embedding` is the time from there until all
+    vectors exist. `reuse_count` of them came from the cache.
     """
 
     results: list[QuestionResult] = field(default_factory=list)
@@ -115,7 +118,7 @@ class Outcome:
     reuse_count: int = 0
 
     def add(self, outcome: Outcome) -> None:
-        """Add what another palace brought."""
+        """Add the outcome of another palace."""
         self.results.extend(outcome.results)
         self.drawers, self.bytes, self.disk = (
             self.drawers + outcome.drawers,
@@ -130,9 +133,9 @@ class Outcome:
 
 
 def sample_cases(cases: Sequence[Case], limit: int | None, seed: int, shared: bool) -> tuple[Case, ...]:
-    """Return the cases with `limit` questions drawn by chance, in their order, and without cases that are not needed.
+    """Return the cases with `limit` randomly drawn questions, in their order, without cases that are not needed.
 
-    In a shared palace all are: they are what the others are found among.
+    In a shared palace all cases are needed: the questions are searched among all of them.
     """
     places = [(c, q) for c, case in enumerate(cases) for q in range(len(case.questions))]
     if limit is None or limit >= len(places):
@@ -146,7 +149,7 @@ def sample_cases(cases: Sequence[Case], limit: int | None, seed: int, shared: bo
 
 
 def run(cases: Sequence[Case], plan: Plan, report: OnProgress) -> Outcome:
-    """File the cases and ask their questions: each case in a palace of its own, or all in one."""
+    """Archive the cases and ask their questions: each case in its own palace, or all in one."""
     groups = [tuple(cases)] if plan.shared else [(case,) for case in cases]
     way = _one_by_one if plan.jobs == 1 or len(groups) < 2 else _side_by_side
     outcome = Outcome()
@@ -158,7 +161,7 @@ def run(cases: Sequence[Case], plan: Plan, report: OnProgress) -> Outcome:
 
 
 Work = tuple[tuple[Case, ...], Path]
-"""Cases, and where their palace is to be."""
+"""Cases, and the path for their palace."""
 
 
 def _one_by_one(work: Sequence[Work], plan: Plan, report: OnProgress) -> Iterator[Outcome]:
@@ -181,15 +184,15 @@ def _side_by_side(work: Sequence[Work], plan: Plan, report: OnProgress) -> Itera
         yield from (task.result() for task in running)
     except BrokenProcessPool:
         raise PalazzoError(
-            f"One of the benchmark's {plan.jobs} processes was ended by the system, perhaps for its memory: run it "
-            "again with fewer --jobs; vectors that were made are kept."
+            f"The system ended one of the benchmark's {plan.jobs} processes, perhaps because it used too much "
+            "memory: run it again with fewer --jobs; vectors computed so far are kept."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 _own: tuple[Plan, CachingEmbedder]
-"""What a process of several keeps between groups."""
+"""State that a worker process keeps between groups."""
 
 
 def _start(plan: Plan) -> None:
@@ -206,7 +209,7 @@ def _in_process(work: Work) -> Outcome:
 def run_group(
     group: Sequence[Case], path: Path, open_search: SearchOpener, embedder: CachingEmbedder, report: OnProgress
 ) -> Outcome:
-    """File cases into a new palace at `path`, ask their questions there, and delete it."""
+    """Archive cases into a new palace at `path`, ask their questions there, and delete it."""
     haystack = Haystack(group)
     outcome = file_into(path, haystack, embedder, report)
     outcome.results = ask_all(path, group, haystack, open_search, embedder, report)
@@ -215,7 +218,7 @@ def run_group(
 
 
 def file_into(path: Path, haystack: Haystack, embedder: CachingEmbedder, report: OnProgress) -> Outcome:
-    """File a haystack into the palace at `path` and make its vectors."""
+    """Archive a haystack into the palace at `path` and make its vectors."""
     began, embedded_base, reuse_base = time.perf_counter(), embedder.made, embedder.reused
     with Palace.open(path, embedder=lambda: SharedEmbedder(embedder)) as palace:
         totals = haystack.file(palace, path.parent, lambda done, total: report("filing", done, total))
@@ -240,7 +243,7 @@ def ask_all(
     embedder: Embedder,
     report: OnProgress,
 ) -> list[QuestionResult]:
-    """Ask the questions of the cases; the palace is searched once before, for a first search loads its vectors."""
+    """Ask the questions of the cases, after one search that loads the vectors."""
     questions = sum(len(case.questions) for case in group)
     results: list[QuestionResult] = []
     with closing(Plain(haystack, embedder)) as plain, open_search(path, embedder) as ask:
@@ -275,4 +278,4 @@ class SharedEmbedder:
         self.embed, self.embed_query = embedder.embed, embedder.embed_query
 
     def close(self) -> None:
-        """Nothing: whoever opened it closes it."""
+        """Do nothing: the caller that opened it closes it."""

@@ -1,7 +1,7 @@
-"""A home of its own with a service, as hosts and agents see it: hooks, tools and operations over the real connection.
+"""A separate home with a service, as hosts and agents see it: hooks, tools and operations over the real connection.
 
-Knows how to talk to the service, and nothing of what it answers. Hooks wait for their answer however long it takes: a
-benchmark of what is told must not take an answer that came too late for silence.
+It knows how to talk to the service, and nothing about its answers. Hooks wait for their answer however long it takes: a
+benchmark of injection must not count a late answer as no answer.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from palazzo.client.jsonl import Stream
 from palazzo.errors import PalazzoError, ServiceUnavailable
 
 _PATIENCE = 60_000
-"""Milliseconds that a hook gives the service."""
+"""Milliseconds that a hook allows the service."""
 _PASSED_VARIABLES = ("PATH", "LANG", "SYSTEMROOT", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "TEMP")
 _EXTENSIONS = ("opencode", "pi")
 _PAYLOADS = {
     "copilot": ("sessionId", "cwd", "transcriptPath", "toolName", "toolArgs", "toolResult"),
     "": ("session_id", "cwd", "transcript_path", "tool_name", "tool_input", "tool_response"),
 }
-"""What hosts call the same fields."""
+"""The hosts' names for the same fields."""
 _SHELLS: Mapping[str, Mapping[str, str]] = {
     "claude-code": {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "{session}"},
     "codex": {"CODEX_THREAD_ID": "{session}"},
@@ -39,11 +39,11 @@ _SHELLS: Mapping[str, Mapping[str, str]] = {
     "gemini-cli": {"GEMINI_CLI": "1"},
     "copilot": {"COPILOT_CLI": "1"},
 }
-"""The variables of the shells in which hosts' agents run their commands."""
+"""The environment variables of the shells in which hosts' agents run commands."""
 
 
 class ServiceSandbox:
-    """A home with a palace and its service."""
+    """A home directory with a palace and its service."""
 
     def __init__(self, home: Path, runtime: Path, settings: Mapping[str, str]) -> None:
         self.home = home
@@ -59,7 +59,7 @@ class ServiceSandbox:
         self._where = rpc.address(rpc.chosen_palace(None, self.variables, str(home)), self.variables)
 
     def hook(self, host: str, event: str, payload: Mapping[str, Any], cwd: Path, **settings: str) -> str:
-        """Return what a host reads, as JSON; raise where the service gives no answer. `settings` are variables."""
+        """Return the host's answer as JSON; raise if the service gives no answer. `settings` are variables."""
         body = json.dumps(payload).encode()
         hello = {
             "want": "hook",
@@ -76,11 +76,11 @@ class ServiceSandbox:
         finally:
             stream.close()
         if answer is None:
-            raise ServiceUnavailable(f"The service gave no answer to {event} of {host}.")
+            raise ServiceUnavailable(f"The service did not answer {event} of {host}.")
         return answer.decode()
 
     def answer_offline(self, host: str, payload: Mapping[str, Any]) -> str:
-        """Return what a host is answered to a prompt where no service runs, as JSON."""
+        """Return the answer to a host's prompt without a service, as JSON."""
         off = {**self.variables, "PALAZZO_SERVICE": "off"}
         return offline_hook.answer(host, "prompt", json.dumps(payload).encode(), self._where.palace, off).decode()
 
@@ -98,7 +98,7 @@ class ServiceSandbox:
         )
 
     def call(self, operation: str, cwd: Path, **request: Any) -> dict[str, Any]:
-        """Return the result of an operation; raise what it refuses with."""
+        """Return the result of an operation; raise an error if it is refused."""
         with rpc.Caller(self._where, self.variables, str(cwd)) as caller:
             response = caller.call(operation, request)
         if "error" in response:
@@ -107,21 +107,21 @@ class ServiceSandbox:
         return result
 
     def settle(self, patience: float = 600.0) -> None:
-        """Wait until everything that is made in the background is made."""
+        """Wait until all background work is done."""
         deadline = time.monotonic() + patience
         calm = 0
         while calm < 2:
             state = self.call("status", self.home)
             calm = calm + 1 if not state["pending"] and not state["embedding"] else 0
             if time.monotonic() > deadline:
-                raise PalazzoError(f"{state['pending']} passages have no vector after {patience:.0f} seconds.")
+                raise PalazzoError(f"{state['pending']} passages still have no vector after {patience:.0f} seconds.")
             time.sleep(0.3)
 
     @contextmanager
     def agent(
         self, host: str, cwd: Path, session: str = "", profile: str = "palazzo", toolset: str = "full"
     ) -> Iterator[Agent]:
-        """Connect an agent's client. Claude Code says its session in the environment, Codex beside each call."""
+        """Connect an agent's client. Claude Code gives its session in the environment, Codex with each call."""
         names = {"CLAUDE_CODE_SESSION_ID": session} if host == "claude-code" and session else {}
         around = rpc.surroundings(str(cwd), {**self.variables, **names})
         stream = self._reach({"want": "mcp", "profile": profile, "toolset": toolset, "surroundings": around})
@@ -163,7 +163,7 @@ class Agent:
             if message.get("id") == self._asked:
                 result: dict[str, Any] = message.get("result", {"error": message.get("error")})
                 return result
-        raise ServiceUnavailable("The service ended in the middle of a call.")
+        raise ServiceUnavailable("The service ended during a call.")
 
     def use(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return the result of a tool's call."""
@@ -172,7 +172,7 @@ class Agent:
 
 @contextmanager
 def open_sandbox(settings: Mapping[str, str] | None = None) -> Iterator[ServiceSandbox]:
-    """Give a home, a palace and a service that are gone afterwards."""
+    """Yield a home, a palace and a service, and remove them afterwards."""
     base = Path(tempfile.mkdtemp(prefix="palazzo-bench-"))
     home, runtime = base / "home", base / "run"
     home.mkdir()
@@ -186,7 +186,7 @@ def open_sandbox(settings: Mapping[str, str] | None = None) -> Iterator[ServiceS
 
 
 def _remove(base: Path) -> None:
-    """Remove all of it. What embeds ends after its service, and writes until then."""
+    """Remove all of it. The embedding process ends after its service, and writes until then."""
     deadline = time.monotonic() + _PATIENCE / 1_000
     while base.exists() and time.monotonic() < deadline:
         shutil.rmtree(base, ignore_errors=True)
@@ -199,9 +199,10 @@ def agents_variables(host: str, session: str) -> dict[str, str]:
 
 
 def payload(host: str, session: str, cwd: Path, **fields: Any) -> dict[str, Any]:
-    """Return what a host tells its hook. `fields` are ours: transcript, prompt, source, tool, last_message, agent.
+    """Return the payload that a host sends to its hook.
 
-    `tool` is a name, what it was given, what it printed, and the error, if it failed.
+    `fields` are ours: transcript, prompt, source, tool, last_message, agent. `tool` is a name, its arguments, its
+    output, and the error, if it failed.
     """
     name, arguments, output, error = fields.pop("tool", ("", {}, "", ""))
     transcript = str(fields.pop("transcript", ""))

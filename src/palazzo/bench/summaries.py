@@ -1,11 +1,11 @@
-"""What a benchmark of search tells, as plain values: light to import, for faces to know."""
+"""Results of a search benchmark as plain values: light to import, for use by faces."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 Means = dict[str, float | None]
-"""A measure's mean in percent; None where no question has gold at that level."""
+"""The mean of a measure in percent; None if no question has gold labels at that level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +18,14 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Share(Levels):
-    """The same of some of the questions."""
+    """The same means for a subset of the questions."""
 
     questions: int
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswerable:
-    """How many questions have no answer, and in percent for how many of them search returned nothing."""
+    """The number of questions without an answer, and the percentage for which search returned nothing."""
 
     questions: int
     nothing_returned: float | None
@@ -33,7 +33,7 @@ class Unanswerable:
 
 @dataclass(frozen=True, slots=True)
 class ReturnRates:
-    """How often, in percent, a question's origin came back within so many hits; `mrr` is the mean of 1 / its place."""
+    """Percentage of questions whose origin is in the first N hits, for each N; `mrr` is the mean of 1 / rank."""
 
     questions: int
     found: dict[str, float | None]

@@ -1,12 +1,12 @@
-"""`palazzo hook HOST EVENT`: hands what a host tells of to the service, and its answer back. It ends with 0, in time.
+"""`palazzo hook HOST EVENT`: passes a host's event to the service and prints the answer. Exits with 0, in time.
 
     {"palazzo": 1, "want": "hook", "host": …, "event": …, "length": N, "within_ms": …, "surroundings": {…}}, payload
     {"palazzo": 1, "ok": true, …}, the bytes to print
 
-It reads no JSON: the payload is the service's to understand. If no service answers, one is started and not waited for,
-and `palazzo.client.offline_hook` does what can be done without it. If the service is switched off, `palazzo.hosts.hook_process` runs the
-operation in this process. Standard library only, and as little of it as possible: hosts wait for this on every prompt
-and every call of a tool.
+It reads no JSON: only the service interprets the payload. If no service answers, the hook starts one without waiting
+for it, and `palazzo.client.offline_hook` does what is possible without a service. If the service is switched off,
+`palazzo.hosts.hook_process` runs the operation in this process. Standard library only, and as little of it as possible:
+hosts wait for this on every prompt and every tool call.
 """
 
 from __future__ import annotations
@@ -24,23 +24,27 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 NOTHING = b"{}\n"
-"""Nothing to add: every host takes it, but for Claude Code before a compaction."""
+"""The empty answer: every host accepts it, except Claude Code before a compaction."""
 LARGEST = 10 << 20
-"""Bytes of a payload that are passed on."""
+"""Maximum bytes of a payload that are forwarded."""
 _DEADLINE_SECONDS = 1.0
-"""Seconds from the first line of this to its end, whatever happens; hosts wait ten times as long, and are not to."""
+"""Maximum seconds from start to end of this program in all cases; hosts wait ten times as long, but must not have
+to.
+"""
 _TO_SPARE = 0.1
-"""Seconds of it that are kept for the answer's way back."""
+"""Seconds of it that are reserved for returning the answer."""
 _OWN_PROCESS_SECONDS = 1.5
-"""The same for a hook that does the work in its own process: it loads the engine first, which takes 0.3 s."""
+"""The same for a hook that does the work in its own process: it first loads the engine, which takes 0.3 s."""
 _CAPTURE_SECONDS = 8.0
 """The same for a hook that reads the new lines of a transcript in its own process. Hosts wait 10 s."""
 _SESSION_END_SECONDS = 2.5
 """The same at a session's end, for which Codex waits 3 s, and at the end of a turn in OpenCode."""
 _COMPACTION_SECONDS = 10.0
-"""Seconds before a compaction, in which the session is captured or the compaction is held back. Hosts wait 60 s."""
+"""Maximum seconds before a compaction, in which the session is captured or the compaction is held back. Hosts wait 60
+s.
+"""
 _HOLD_BACK_SECONDS = 1.5
-"""Seconds of these that are reserved for the answer that holds it back, if the service does not answer."""
+"""Seconds of these that are reserved for the answer that holds it back if the service does not answer."""
 _COMPACTIONS = ("pre-compact", "PreCompact", "PreCompress")
 _ENDS = ("session-end", "SessionEnd", "sessionEnd")
 _TURN_ENDS = ("stop", "subagent-stop", "Stop", "SubagentStop", "agentStop", "AfterAgent")
@@ -80,7 +84,7 @@ def main(arguments: list[str]) -> int:
             answer = answer_of(host, event, payload, palace, variables, began)
     except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
         if is_alone or not isinstance(error, (ServiceUnavailable, OSError)):
-            problem = f"palazzo hook: it failed ({type(error).__name__}). 'palazzo doctor' says more."
+            problem = f"palazzo hook: failed ({type(error).__name__}). See 'palazzo doctor'."
             _report(host, event, problem, palace, variables)
         answer = _answer_without_service(host, event, payload, palace, variables, began)
     return _end(_format_output(host, event, answer), has_answered)
@@ -98,7 +102,7 @@ def _seconds_for(host: str, event: str, is_alone: bool) -> float:
 
 
 def _hook_process() -> ModuleType:
-    """Import `palazzo.hosts.hook_process` by name: it stands on a floor above this module."""
+    """Import `palazzo.hosts.hook_process` by name: it belongs to a higher layer than this module."""
     from importlib import import_module
 
     from palazzo.client import keyword_answers
@@ -108,7 +112,7 @@ def _hook_process() -> ModuleType:
 
 
 def _format_output(host: str, event: str, answer: bytes) -> bytes:
-    """What is written of an answer: of nothing, nothing, where Claude Code would put it into a summary's prompt."""
+    """Return what to print: nothing for an empty answer that Claude Code would put into a summary's prompt."""
     return b"" if answer == NOTHING and host == "claude-code" and event in _COMPACTIONS else answer
 
 
@@ -148,7 +152,7 @@ def _refuse(
 
 
 def parse_arguments(arguments: list[str]) -> tuple[str, str, str | None]:
-    """Return the host, the event and the palace that a command line names; what is missing is empty."""
+    """Return the host, the event and the palace of a command line; missing ones are empty."""
     words: list[str] = []
     palace: str | None = None
     rest = iter(arguments)
@@ -163,12 +167,12 @@ def parse_arguments(arguments: list[str]) -> tuple[str, str, str | None]:
 
 
 def is_off(variables: Mapping[str, str]) -> bool:
-    """Whether the person has switched all of it off."""
+    """Return whether the person has disabled everything."""
     return (variables.get("PALAZZO_OFF") or "").strip().lower() in ("1", "true", "yes", "on")
 
 
 def read_all() -> bytes:
-    """Return what the host writes to standard input, to its end or to more than is passed on."""
+    """Return the host's standard input, up to its end or to the limit of what is passed on."""
     pieces: list[bytes] = []
     size = 0
     while size <= LARGEST:
@@ -186,16 +190,16 @@ def read_all() -> bytes:
 def answer_of(
     host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], began: float
 ) -> bytes:
-    """Return what the service answers; OSError, ValueError or ServiceUnavailable where none does.
+    """Return the service's answer; raises OSError, ValueError or ServiceUnavailable if there is none.
 
-    It is told how long it has: what it finished too late would count as told, and be shown to nobody.
+    The service receives the time limit: an answer finished too late would count as shown, but be shown to no one.
     """
     cwd = os.getcwd()
     address = rpc.address(rpc.chosen_palace(palace, variables, cwd), variables)
     reserve = _HOLD_BACK_SECONDS if event in _COMPACTIONS else _TO_SPARE
     seconds_left = _seconds_for(host, event, False) - (time.monotonic() - began) - reserve
     if seconds_left <= 0:
-        raise ServiceUnavailable("There is no time left to ask.")
+        raise ServiceUnavailable("There is no time left to call the service.")
     socket = rpc.reach(address, seconds_left)
     try:
         around = rpc.surroundings(cwd, variables)
@@ -230,7 +234,7 @@ def _hello(
 
 
 def encode_json(value: object) -> str:
-    """Return texts, numbers and objects of them as JSON, without the eight milliseconds that `json` takes to import."""
+    """Return texts, numbers and objects of them as JSON, without the 8 ms that importing `json` takes."""
     from _json import encode_basestring_ascii as quoted
 
     if isinstance(value, dict):
@@ -246,7 +250,7 @@ def _answer_without_service(
 ) -> bytes:
     """Start a service for the next time, leave a pointer to the transcript, and answer.
 
-    A compaction does not wait for the next time: this process captures the session.
+    A compaction cannot wait for the next time: this process captures the session.
     """
     try:
         from palazzo.client import offline_hook
@@ -258,7 +262,7 @@ def _answer_without_service(
         if seconds_left > 2 * _HOLD_BACK_SECONDS:
             answer = _hook_process().answer(host, event, payload, palace, variables, seconds_left - _TO_SPARE)
         else:
-            problem = "Palazzo's service does not answer. 'palazzo service status' says more."
+            problem = "Palazzo's service does not answer. See 'palazzo service status'."
             answer = _hook_process().fault_answer(host, event, payload, palace, variables, problem)
         return bytes(answer)
     except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
@@ -288,7 +292,7 @@ def _log(host: str, event: str, problem: str, palace: str | None, variables: Map
 
 
 def _be_in_time(seconds: float, nothing: bytes, has_answered: list[bool]) -> None:
-    """End this process after so many seconds with nothing to add, wherever it is."""
+    """End this process after that many seconds with an empty answer, whatever it is doing."""
 
     def end(number: int, frame: object) -> None:
         if not has_answered[0]:

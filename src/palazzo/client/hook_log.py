@@ -1,6 +1,7 @@
-"""The line in the service's log of a hook that finds no service, and whose input nobody can make sense of.
+"""The service-log entry of a hook that finds no service and whose input is invalid.
 
-It says what is wrong and has no word of the input; where it cannot be written, nothing is. Standard library only.
+The entry describes the error and contains nothing of the input. If it cannot be written, it is dropped. Standard
+library only.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ EVENTS = {
     "opencode": _EXTENSION,
     "pi": _EXTENSION,
 }
-"""What each host's events are called, by the host and by us. They are those of `hosts/`."""
+"""The names of each host's events, both the host's and Palazzo's. They are those of `hosts/`."""
 _UNKNOWN_NAME = ": not known"
-"""How a line ends about a call with a host or an event that is not known."""
+"""The end of a log line about a call with an unknown host or event."""
 _REPORT_SECONDS = 7 * 86_400.0
-"""Age up to which `unknown_hooks` reports such a call."""
+"""Maximum age at which `unknown_hooks` reports such a call."""
 _FULL = 1_000_000
-"""Bytes of the log from which on no line is added: only a service sets a full one aside."""
+"""Size of the log in bytes from which no line is added: only a service rotates a full log."""
 
 
 def log_file(palace: str, variables: Mapping[str, str]) -> str:
-    """Return the log of the service of a palace: one for the default palace, another for each other."""
+    """Return the log of a palace's service: one for the default palace, a separate one for each other."""
     address = rpc.address(palace, variables)
     own = address.palace != os.path.realpath(os.path.join(paths.data_place(variables), "palace.db"))
     name = os.path.splitext(os.path.basename(address.lock))[0][:8]
@@ -49,12 +50,12 @@ def log_file(palace: str, variables: Mapping[str, str]) -> str:
 
 
 def is_known(host: str, event: str) -> bool:
-    """Whether a host has an event of that name."""
+    """Return whether a host has an event of that name."""
     return event in EVENTS.get(host, "").split()
 
 
 def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str, str]) -> None:
-    """Add the line, as the service would have."""
+    """Add the line, as the service would have done."""
     if is_known(host, event):
         line = f"hook {host} {event}: {wrong}"
     else:
@@ -63,7 +64,7 @@ def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str,
 
 
 def unknown_hooks(palace: str, variables: Mapping[str, str]) -> list[str]:
-    """Return the calls of the last week with a host or an event that is not known, each with its last time."""
+    """Return the calls of the last week with an unknown host or event, each with its last time."""
     try:
         with open(log_file(palace, variables), encoding="utf-8", errors="replace") as file:
             lines = [line for line in file if _UNKNOWN_NAME in line]

@@ -1,4 +1,5 @@
-"""Lines of JSON over a socket, for both ends of the warm process: `palazzo.client.rpc` and `palazzo.daemon`.
+"""Lines of JSON over a socket, for both ends of the connection to the service: `palazzo.client.rpc` and
+`palazzo.daemon`.
 
 Standard library only, and `_socket` in place of `socket`: a client starts for every call of a host.
 """
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 LONGEST_LINE = 32 * 1024 * 1024
-"""Bytes of one line, above which it is refused: a request of 20 MB passes."""
+"""Maximum bytes of one line; a longer line is refused. A request of 20 MB is accepted."""
 
 
 class Stream:
@@ -32,15 +33,15 @@ class Stream:
         self.close()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Write one message; OSError when the other side is gone."""
+        """Write one message; raises OSError when the other side is gone."""
         self.send_line(dumps(message))
 
     def send_line(self, line: bytes) -> None:
-        """Write one line; its newline is added."""
+        """Write one line, adding its newline."""
         self.socket.sendall(line + b"\n")
 
     def read(self) -> dict[str, Any] | None:
-        """Return the next message, None at the end; ValueError for what is no JSON object."""
+        """Return the next message, None at the end; raises ValueError if it is not a JSON object."""
         line = self.read_line()
         if line is None:
             return None
@@ -50,9 +51,9 @@ class Stream:
         return message
 
     def read_line(self) -> bytes | None:
-        """Return the next line without its newline, None when the other side has ended (or left in mid-line).
+        """Return the next line without its newline, None if the other side has closed (even in mid-line).
 
-        Raises OSError where the connection is broken, ValueError for a line that is too long.
+        Raises OSError if the connection is broken, ValueError for a line that is too long.
         """
         while True:
             end = self._read.find(b"\n", self._looked)
@@ -70,7 +71,7 @@ class Stream:
             self._read += more
 
     def pass_over(self) -> bool:
-        """Read on to the end of a line that is too long, and keep nothing of it; False where there is none."""
+        """Discard the rest of a line that is too long; return False if it has no end."""
         self._looked = 0
         while (end := self._read.find(b"\n")) < 0:
             self._read.clear()
@@ -82,13 +83,13 @@ class Stream:
         return True
 
     def drain_buffer(self) -> bytes:
-        """Return what was received and not read yet; whoever takes it reads from the socket itself from now on."""
+        """Return received bytes not read yet; from now on the caller reads from the socket itself."""
         rest = bytes(self._read)
         self._read.clear()
         return rest
 
     def half_close(self) -> None:
-        """Say that nothing more will be written."""
+        """Signal that nothing more will be written."""
         import _socket
 
         try:
@@ -97,7 +98,7 @@ class Stream:
             return  # it is gone already, which the reader is told
 
     def close(self) -> None:
-        """End the connection; a thread that reads from it is woken."""
+        """Close the connection; a thread that is reading from it wakes up."""
         import _socket
 
         try:
@@ -108,7 +109,7 @@ class Stream:
 
 
 def peer_uid(socket: _socket.socket) -> int | None:
-    """Return the user at the other end of a Unix socket; None where the platform does not tell."""
+    """Return the user at the other end of a Unix socket; None if the platform does not report it."""
     import _socket
 
     if sys.platform == "linux":
@@ -128,7 +129,7 @@ def dumps(value: object) -> bytes:
 
 
 def loads(line: bytes) -> Any:
-    """Read one line of JSON; ValueError for what is none."""
+    """Read one line of JSON; raises ValueError if it is not JSON."""
     import json
 
     try:

@@ -1,6 +1,6 @@
-"""Starts what hosts run all the time, with the standard library server_command: for now `palazzo mcp`, as a relay.
+"""Launcher of commands that hosts run all the time, standard library only: for now `palazzo mcp`, as a relay.
 
-Knows the command line of that, and leaves every other to `palazzo.faces.cli` in another Python.
+Parses only that command line, and passes every other to `palazzo.faces.cli` in another Python process.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 PROFILES = ("palazzo", "mempalace", "shodh")
 TOOLSETS = ("core", "full")
 _SERVICE_WITHIN = 6.0
-"""Seconds until another way is tried. The least patient of the hosts waits ten for a server's first answer."""
+"""Seconds before another way is tried. The least patient host waits ten for a server's first answer."""
 _ENDS_WITHIN = 3.0
-"""Seconds in which a server ends whose input has ended. It takes one."""
+"""Seconds within which a server ends after its input has ended. It takes one."""
 
 
 class RelayOptions:
-    """What a command line asks of a relay."""
+    """The arguments of a relay's command line."""
 
     __slots__ = ("palace", "profile", "read_only", "toolset")
 
@@ -36,7 +36,7 @@ class RelayOptions:
 
 
 def main(arguments: list[str], root: str) -> int:
-    """Run a relay, or the whole command line in another Python; `root` is the directory that the package lies in."""
+    """Run a relay, or the whole command line in another Python; `root` is the directory that contains the package."""
     options = parse_options(arguments)
     if options is None:
         return become([sys.executable, "-P", os.path.join(root, "palazzo", "__main__.py"), *arguments])
@@ -45,7 +45,7 @@ def main(arguments: list[str], root: str) -> int:
 
 
 def parse_options(arguments: list[str]) -> RelayOptions | None:
-    """Return what `palazzo mcp …` asks; None for every other command line, and for a wrong one."""
+    """Return the options of `palazzo mcp …`; None for every other command line, and for an invalid one."""
     options, has_command = RelayOptions(), False
     words = iter(arguments)
     for word in words:
@@ -65,9 +65,9 @@ def parse_options(arguments: list[str]) -> RelayOptions | None:
 
 
 def run(options: RelayOptions) -> int:
-    """Relay between standard input and output and the palace's service until the input ends; return 0.
+    """Relay between standard input/output and the palace's service until the input ends; return 0.
 
-    Where no service is wanted this process becomes the server.
+    If no service is wanted, this process becomes the server.
     """
     variables = dict(os.environ)
     cwd = directory(variables)
@@ -87,7 +87,9 @@ def run(options: RelayOptions) -> int:
     if options.read_only:
         server_command += ["--read-only"]
     if os.isatty(0):
-        mcp_relay.remark("this is for a host to start; 'palazzo mcp --print-config HOST' says how it is told to.")
+        mcp_relay.remark(
+            "this command is for a host to start; 'palazzo mcp --print-config HOST' prints the host's configuration."
+        )
     if not rpc.is_wanted(variables):
         return become(server_command)
     address = rpc.address(palace, variables)
@@ -108,7 +110,7 @@ def run(options: RelayOptions) -> int:
 
 
 def become(command: list[str]) -> int:
-    """Go on as another program; where a process cannot do that, run it and return its exit code."""
+    """Replace this process by another program; if that is impossible, run it and return its exit code."""
     if sys.platform != "win32":
         os.execv(command[0], command)  # noqa: S606 - this Python, and this package
     import subprocess
@@ -117,17 +119,17 @@ def become(command: list[str]) -> int:
 
 
 def be_found(root: str) -> None:
-    """Let the processes that this one starts find the package, also where it was installed with `--prefix`."""
+    """Let child processes find the package, even if it was installed with `--prefix`."""
     search_path = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     if root not in search_path and not paths.has_packages(root):
         os.environ["PYTHONPATH"] = os.pathsep.join([root, *search_path])
 
 
 def directory(variables: Mapping[str, str]) -> str:
-    """Return the directory that the client works in, by the name that it has for it.
+    """Return the client's working directory, by the name that the client uses for it.
 
-    `PWD` may be another name of the current directory (through a link), which is how a person knows it. opencode names
-    its project's directory there server_command.
+    `PWD` may be another name of the current directory (through a link), the one that the user knows. opencode sets it
+    to its project's directory server_command.
     """
     try:
         current = os.getcwd()
@@ -140,7 +142,7 @@ def directory(variables: Mapping[str, str]) -> str:
 
 
 class OwnServer:
-    """A server in a process of its own, on two pipes that are used as a socket is. It ends when they are closed."""
+    """A server in its own process, on two pipes that are used like a socket. It ends when they are closed."""
 
     def __init__(self, command: list[str]) -> None:
         import subprocess
@@ -158,23 +160,23 @@ class OwnServer:
             os.close(answers)
 
     def recv(self, size: int) -> bytes:
-        """Return the next bytes; none at the end."""
+        """Return the next bytes; none at the end of the stream."""
         return os.read(self._from, size)
 
     def sendall(self, data: bytes) -> None:
-        """Write all of `data`; OSError where the process has gone."""
+        """Write all of `data`; raise OSError if the process has ended."""
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._to, rest) :]
 
     def settimeout(self, seconds: float | None) -> None:
-        """Nothing: it serves one client, so it has nothing to do but answer."""
+        """Do nothing: it serves one client, so it has no other work."""
 
     def shutdown(self, how: int) -> None:
-        """Nothing: `close` says that there is no more."""
+        """Do nothing: `close` signals the end."""
 
     def close(self) -> None:
-        """End it; what it is in the middle of it finishes, or undoes."""
+        """Close the connection; the server finishes or rolls back its current work."""
         import subprocess
 
         to, self._to = self._to, -1

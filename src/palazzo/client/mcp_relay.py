@@ -1,12 +1,12 @@
-"""Hands what an MCP client says on standard input to the service, and what the service says to the client.
+"""The relay: passes messages of an MCP client on standard input to the service, and the service's messages back.
 
-Owns what makes the service's absence invisible: requests are kept until they are answered. When a service goes, the
-next one (which is started if there is none) is told who the client is, and is sent again what was not answered. Calls
-of tools carry a key from here, by which a call that was sent twice is carried out once. Where no service can be had, a
-server in a process of its own stands in for it.
+Hides the service's absence: requests are kept until they are answered. When a service ends, the relay connects to the
+next one (which it starts if there is none), tells it who the client is, and sends the unanswered requests again. Tool
+calls carry a key from the relay, so that a call that was sent twice is carried out once. If no service is available, a
+server in its own process replaces it.
 
-Knows of MCP only what that takes: `initialize`, `tools/call`, `notifications/cancelled`; everything else passes as it
-is. Standard library only, and little of it: there is one of these for every agent that runs.
+Knows only the MCP methods that this requires: `initialize`, `tools/call`, `notifications/cancelled`; everything else
+passes unchanged. Standard library only, and little of it, because every running agent has one relay.
 
     client ──stdin──> main thread ──────────────┐             ┌──> service, or a process of its own
                         keeps requests ──> [ waiting ] ──> Stream
@@ -33,24 +33,27 @@ if TYPE_CHECKING:
     Name = str | int
 
 KEY = "palazzo/key"
-"""The member of a call's `_meta` that names the call."""
+"""The member of a call's `_meta` that identifies the call."""
 DRAIN_SECONDS = 0.8
-"""Seconds for which answers are waited for after the client's last word: it expects the end within one."""
+"""Seconds to wait for answers after the client has closed its input: it expects the process to end within one."""
 UNHEARD = 15.0
-"""The same where the client closed before it heard anything. It wrote all it had to say at once (`… | palazzo mcp`),
-and a service that has to be started takes a second or two."""
+"""Seconds to wait if the client closed its input before it received anything. It sent everything at once (`… | palazzo
+mcp`), and a service that has to be started takes a second or two.
+"""
 _GREETING_TIMEOUT = 20.0
-"""Seconds in which a service answers a repeated `initialize`; it may have to load the MCP SDK first."""
+"""Seconds within which a service answers a repeated `initialize`; it may have to load the MCP SDK first."""
 _LOST_TIMES = 5
-"""How many servers one request may outlive. Above that it is what ends them, and they are shared with others."""
+"""The most servers that one request may be lost with. Above that, the request itself probably ends them, and they are
+shared with other clients.
+"""
 _INTERNAL_ERROR, _INVALID_REQUEST = -32603, -32600
-_TOO_LONG = f"A line of more than {LONGEST_LINE:,} bytes is not taken; say it in several calls."
+_TOO_LONG = f"A line of more than {LONGEST_LINE:,} bytes is refused; send it in several calls."
 
 
 class PendingLine:
-    """A line on its way to a server; a request's (which has a name) is kept until it is answered.
+    """A line on its way to a server; a request (which has a name) is kept until it is answered.
 
-    `sent` is whether the server that is there now was sent it, `lost` how many others were.
+    `sent` says whether the current server received it, `lost` how many earlier servers did.
     """
 
     __slots__ = ("ends_opening", "is_reply", "line", "lost", "name", "sent")
@@ -63,18 +66,18 @@ class PendingLine:
 
     @property
     def key(self) -> object:
-        """What it is known by while it waits: a request's name, so that its answer finds it."""
+        """Return its key while it waits: a request's ID, so that its answer finds it."""
         return self if self.name is None else self.name
 
 
 class _ServerGoneError(ServiceUnavailable):
-    """A server went while it was told of the client; another may not."""
+    """A server ended while the client was being introduced to it; another server may not."""
 
 
 class Relay:
     """One client's connection, over as many servers as it takes.
 
-    `reach` connects to the service and `stand_in` starts a server that serves this client alone; either raises
+    `reach` connects to the service, and `stand_in` starts a server for this client alone; either raises
     ServiceUnavailable or OSError.
     """
 
@@ -83,12 +86,12 @@ class Relay:
         self._name = os.urandom(16).hex()
         self._calls = self._greetings = 0
         self._changed = threading.Condition()
-        """Guards the three below, and is told when they change. Never held while something is read or written."""
+        """Guards the three fields below, and is notified when they change. Never held during reading or writing."""
         self._waiting: dict[object, PendingLine] = {}
         self._asked_by_server: set[Name] = set()
         self._heard = False
         self._sending = threading.Lock()
-        """Held while a line is sent, and while a new server is sent what waits: lines keep their order."""
+        """Held while a line is sent, and while a new server receives the waiting lines: lines keep their order."""
         self._stream: Stream | None = None
         self._opening: Message | None = None
         self._opened = False
@@ -96,7 +99,7 @@ class Relay:
         self._telling = threading.Lock()
 
     def run(self) -> None:
-        """Relay until the client says no more and has what it is still waiting for, or has waited long enough."""
+        """Relay until the client sends no more and has all its answers, or has waited long enough."""
         _wait_for_pipes()
         threading.Thread(target=self._listen, daemon=True).start()
         for line in split_lines(_read_input):
@@ -109,7 +112,7 @@ class Relay:
     # --- from the client to the server -------------------------------------------------------------------------
 
     def _take(self, line: bytes) -> None:
-        """Send one line of the client's. What is no message is sent too: the server says what is wrong with it."""
+        """Send one line of the client's. An invalid message is sent too: the server says what is wrong with it."""
         message = _message(line)
         method, name = message.get("method"), _name(message)
         if method is None and name is not None:
@@ -127,7 +130,7 @@ class Relay:
         self._send(PendingLine(line, name if method is not None else None, method == "notifications/initialized"))
 
     def _stamp_call(self, message: Message, line: bytes) -> bytes:
-        """The line of a call with its key; as it is where it has one, or is no call that a server takes."""
+        """Return a call's line with its key; unchanged if it has one, or is not a call that a server accepts."""
         params = message.get("params")
         meta = params.setdefault("_meta", {}) if isinstance(params, dict) else None
         if not isinstance(meta, dict) or KEY in meta:
@@ -137,7 +140,7 @@ class Relay:
         return _encode_message(message) or line
 
     def _pass_reply(self, name: Name, line: bytes) -> None:
-        """Send the client's answer to a question of the server's, unless the server that asked is gone."""
+        """Send the client's answer to a server's question, unless the server that asked is gone."""
         with self._changed:
             is_awaited = name in self._asked_by_server
             self._asked_by_server.discard(name)
@@ -145,7 +148,7 @@ class Relay:
             self._send(PendingLine(line, is_reply=True))
 
     def _forget(self, params: object) -> None:
-        """A request that was cancelled is not sent again, nor waited for. One that has ended is not known here."""
+        """Forget a cancelled request: it is not sent again, nor waited for. Ended ones are unknown here."""
         name = _name(params, "requestId") if isinstance(params, dict) else None
         if name is not None:
             self._discard_line(name)
@@ -159,9 +162,9 @@ class Relay:
                 self._transmit_line(pending_line, self._stream)
 
     def _transmit_line(self, pending_line: PendingLine, stream: Stream) -> bool:
-        """Send a line that waits, which is all that can be done for one that has no answer.
+        """Send a waiting line; for one that has no answer, that is all.
 
-        Returns False where the server has gone; the thread that listens finds that out too, and sees to it.
+        Returns False if the server has gone; the listening thread notices that too, and handles it.
         """
         try:
             stream.send_line(pending_line.line)
@@ -182,7 +185,7 @@ class Relay:
     # --- from the server to the client -------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        """Keep a server while there is something to ask. The first is sought at once, so that it is up in time."""
+        """Keep a server while requests wait. The first is sought at once, so that it is up in time."""
         while True:
             try:
                 self._follow(self._connect_server())
@@ -192,7 +195,7 @@ class Relay:
                 self._changed.wait_for(lambda: bool(self._waiting))
 
     def _connect_server(self) -> Stream:
-        """Return a server that knows the client and was sent what waits: the service, or one that stands in for it."""
+        """Return a server that was introduced and sent what waits: the service, or a substitute process."""
         try:
             for _ in range(_LOST_TIMES - 1):
                 try:
@@ -201,7 +204,7 @@ class Relay:
                     continue  # there is time to go between two lines as at any other moment
             return self._introduce_client(self._reach())
         except (ServiceUnavailable, OSError, ValueError) as error:
-            remark(f"{_sentence(error)} It goes on in a process of its own.")
+            remark(f"{_sentence(error)} The relay continues with a process of its own.")
         return self._introduce_client(self._stand_in())
 
     def _introduce_client(self, stream: Stream) -> Stream:
@@ -220,7 +223,7 @@ class Relay:
         return stream
 
     def _greet(self, stream: Stream) -> None:
-        """Introduce the client as it introduced itself to the server before. The answer to that is not the client's."""
+        """Introduce the client as it did to the earlier server. The answer is not passed to the client."""
         with self._sending:
             handshake, ready_line = self._opening, self._initialized
         if handshake is None or not self._opened:
@@ -234,15 +237,15 @@ class Relay:
                 if _message(line).get("id") == name:
                     break
             else:
-                raise _ServerGoneError("The service ended while it was told of its client.")
+                raise _ServerGoneError("The service ended during the handshake with its client.")
             if ready_line is not None:
                 stream.send_line(ready_line)
         except ConnectionError as error:
-            raise _ServerGoneError("The service ended while it was told of its client.") from error
+            raise _ServerGoneError("The service ended during the handshake with its client.") from error
         stream.socket.settimeout(None)
 
     def _follow(self, stream: Stream) -> None:
-        """Tell the client what the server says, until there is no more of it."""
+        """Pass the server's messages to the client, until there are no more."""
         try:
             while (line := stream.read_line()) is not None:
                 self._hear(line)
@@ -254,7 +257,7 @@ class Relay:
         self._count_losses()
 
     def _hear(self, line: bytes) -> None:
-        """Tell the client one line. Only then is what it answers done: the end of this process may wait for it."""
+        """Send the client one line. Only then is its request done: the end of this process may wait for it."""
         message = _message(line)
         if not message:
             return  # a client is told messages and nothing else
@@ -274,7 +277,7 @@ class Relay:
                 self._changed.notify_all()
 
     def _count_losses(self) -> None:
-        """Note that a server has gone; a request that too many have gone over is answered here."""
+        """Note that a server has gone; a request that too many servers died on is answered here."""
         with self._changed:
             self._asked_by_server.clear()
             self._waiting = {
@@ -285,14 +288,14 @@ class Relay:
                 pending_line.sent = False
             fatal = [pending_line for pending_line in self._waiting.values() if pending_line.lost >= _LOST_TIMES]
         for pending_line in fatal:
-            self._fail(pending_line, f"The memory ended {_LOST_TIMES} times while it worked on this.")
+            self._fail(pending_line, f"The memory server ended {_LOST_TIMES} times while it worked on this.")
 
     def _give_up(self, error: Exception) -> None:
-        """Answer what waits where no server can be had. The next request tries again."""
+        """Answer the waiting requests if no server is available. The next request tries again."""
         with self._changed:
             pending_lines = list(self._waiting.values())
         for pending_line in pending_lines:
-            self._fail(pending_line, f"The memory cannot be reached. {_sentence(error)}")
+            self._fail(pending_line, f"The memory server cannot be reached. {_sentence(error)}")
 
     def _fail(self, pending_line: PendingLine, sentence: str) -> None:
         if pending_line.name is not None:
@@ -303,7 +306,7 @@ class Relay:
         self._tell(dumps({"jsonrpc": "2.0", "id": name, "error": {"code": code, "message": sentence}}))
 
     def _tell(self, line: bytes) -> None:
-        """Write one line to the client, whole. A client that reads no more ends this process."""
+        """Write one whole line to the client. If the client no longer reads, this process ends."""
         rest = memoryview(line + b"\n")
         try:
             with self._telling:
@@ -324,7 +327,7 @@ class Relay:
 
 
 def end_by_signals() -> None:
-    """Let the signals by which hosts end a server end this one in order: with exit code 0, and at once."""
+    """Make the signals by which hosts stop a server stop this one in order: with exit code 0, and at once."""
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), leave)
@@ -350,7 +353,7 @@ def split_lines(read: Callable[[], bytes]) -> Iterator[bytes | None]:
 
 
 def _wait_for_pipes() -> None:
-    """Have reads and writes wait. A pipe that a host uses itself may have been told not to."""
+    """Make reads and writes blocking. A pipe that a host also uses may have been set to non-blocking."""
     if hasattr(os, "set_blocking"):
         for end in (0, 1):
             try:
@@ -367,7 +370,7 @@ def _read_input() -> bytes:
 
 
 def _message(line: bytes) -> Message:
-    """Return the message on a line; an empty one where there is none."""
+    """Return the message on a line; an empty one if there is none."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -376,7 +379,7 @@ def _message(line: bytes) -> Message:
 
 
 def _encode_message(message: Message) -> bytes | None:
-    """Return a message as a line, None for one that Python cannot write as JSON: of numbers or depths beyond bounds."""
+    """Return a message as a line, None if Python cannot write it as JSON: numbers or nesting beyond limits."""
     try:
         text = json.dumps(message, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
@@ -388,7 +391,7 @@ def _encode_message(message: Message) -> bytes | None:
 
 
 def _name(message: Message, member: str = "id") -> Name | None:
-    """What a request is called, which may be 0; None where there is no name, or one that no server answers to."""
+    """Return a request's ID, which may be 0; None if it has none, or one that no server answers."""
     name = message.get(member)
     return name if isinstance(name, str | int) and not isinstance(name, bool) else None
 
@@ -398,7 +401,7 @@ def _sentence(error: Exception) -> str:
 
 
 def remark(sentence: str) -> None:
-    """Tell whoever reads the host's log."""
+    """Write a remark to standard error, for readers of the host's log."""
     try:
         os.write(2, f"palazzo mcp: {sentence}\n".encode(errors="replace"))
     except OSError:
@@ -406,5 +409,5 @@ def remark(sentence: str) -> None:
 
 
 def leave(*_: object) -> None:
-    """End at once: nothing here is worth keeping, and what the service was asked for it does."""
+    """End at once: nothing here needs to be saved, and the service completes what it was asked to do."""
     os._exit(0)

@@ -1,8 +1,8 @@
-"""What a hook does where no service answers: start one for the next time, leave a pointer, and say the little it can.
+"""Behaviour of a hook when no service answers: it starts one for next time, records a pointer, and answers what it can.
 
-A prompt that asks for the past is answered by keyword (`unaided`). Nothing is written but the spool, and that has no
-words: where a transcript lies, of which session; which drawers a session was told of; which session began and could
-not be oriented. In the log it says what is wrong with a payload.
+A prompt that asks for the past is answered by keyword search (`keyword_answers`). Only the spool is written. It holds
+no text of the session, only the path of a transcript and its session, which drawers a session received, and which
+session started without orientation. If a payload is invalid, the reason goes to the log.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CAPTURES = (
     *("stop", "subagent-stop", "pre-compact", "session-end"),
     *("Stop", "SubagentStop", "PreCompact", "SessionEnd", "agentStop", "sessionEnd", "AfterAgent", "PreCompress"),
 )
-"""Events after which there is something to read, by our names and by the hosts'."""
+"""Events after which new content can be read, by Palazzo's names and by the hosts' names."""
 ENDINGS = ("session-end", "SessionEnd", "sessionEnd")
 _PROMPTS = {
     "claude-code": "UserPromptSubmit",
@@ -34,24 +34,26 @@ _PROMPTS = {
     "opencode": "",
     "pi": "",
 }
-"""What hosts call the event of a prompt, besides our own name for it. The shapes are those of `hosts/`."""
+"""The hosts' names for the prompt event, in addition to Palazzo's own name. The payload shapes are those of
+`hosts/`.
+"""
 _BEGINNINGS = ("session-start", "SessionStart", "sessionStart")
 _LINES = {
     **dict.fromkeys(("claude-code", "codex", "gemini-cli"), "systemMessage"),
     **dict.fromkeys(("opencode", "pi"), "tell"),
 }
-"""Where hosts read a line for the person; Copilot reads none."""
+"""The field in which a host reads a line for the user. Copilot reads none."""
 _PATHS = ("agent_transcript_path", "transcript_path", "transcriptPath", "transcript")
 _SESSIONS = ("session_id", "sessionId", "session")
 _LONGEST = 4_096
 _LARGEST = 10 << 20
-"""Bytes of a payload that are read."""
+"""Maximum bytes of a payload that are read."""
 _FULL = 256 * 1024
-"""Bytes of the notes of what was told from which on none is added."""
+"""Size in bytes of the file of injected ids above which nothing more is appended to it."""
 
 
 def answer(host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str]) -> bytes:
-    """Start a service that is waited for by nobody, and return what a host is answered meanwhile."""
+    """Start a service without waiting for it, and return the answer to the host in the meantime."""
     began = time.monotonic()
     palace_path = rpc.chosen_palace(palace, variables)
     address = rpc.address(palace_path, variables)
@@ -79,7 +81,7 @@ def _with_line(
     address: rpc.Address,
     variables: Mapping[str, str],
 ) -> bytes:
-    """The answer with a line for the person, where the host shows one and this session's was not told before."""
+    """Return the answer with a line for the user, if the host shows one and this session has not had it yet."""
     session = next((value for name in _SESSIONS if isinstance(value := read.get(name), str) and value), "")
     field = _LINES.get(host)
     if field is None or not startup.is_news(address, variables, session):
@@ -95,7 +97,7 @@ def _with_line(
 
 
 def format_context(host: str, text: str) -> bytes:
-    """Return the words for the model in the shape that a host reads after a prompt."""
+    """Return the text for the model in the form that the host reads after a prompt."""
     if host in ("opencode", "pi"):
         answer: dict[str, object] = {"inject": text}
     elif host == "copilot":
@@ -109,17 +111,17 @@ def format_context(host: str, text: str) -> bytes:
 
 
 def spool_file(palace: str, variables: Mapping[str, str]) -> str:
-    """Return the file that holds the pointers of a palace."""
+    """Return the file that holds the pointers to transcripts of a palace."""
     return _file("spool", palace, variables)
 
 
 def told_file(palace: str, variables: Mapping[str, str]) -> str:
-    """Return the file that holds which drawers hooks of a palace told of by themselves (`features/hooks/offline_answers`)."""
+    """Return the file that lists the drawers shown by hooks without a service (`features/hooks/offline_answers`)."""
     return _file("told", palace, variables)
 
 
 def late_file(palace: str, variables: Mapping[str, str]) -> str:
-    """Return the file that holds which sessions of a palace began without a service (`features/hooks/late_starts`)."""
+    """Return the file that lists the sessions that began without a service (`features/hooks/late_starts`)."""
     return _file("late", palace, variables)
 
 
@@ -147,28 +149,28 @@ def _answer_prompt(
 
 
 def leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
-    """Append one line to the spool: who, which session, which file, and whether the session has ended."""
+    """Append one line to the spool: host, session, file, and whether the session has ended."""
     path = next((value for name in _PATHS if isinstance(value := read.get(name), str) and value), "")
     session = next((value for name in _SESSIONS if isinstance(value := read.get(name), str) and value), "")
     if not os.path.isabs(path) or len(path) > _LONGEST:
         if path:
-            wrong = "the transcript is not read: no absolute path, or one that is too long"
+            wrong = "the transcript was not read: its path is not absolute, or is too long"
             hook_log.note(host, event, wrong, palace, variables)
         return
     append(spool_file(palace, variables), (host[:40], session[:200], path, "ended" if event in ENDINGS else ""))
 
 
 def _leave_pointer(palace: str, host: str, event: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
-    """As `leave_pointer`. Where the spool cannot be written, the rest is done all the same: a service is started."""
+    """Do the same as `leave_pointer`, but log an error if the spool cannot be written, so that the hook goes on."""
     try:
         leave_pointer(palace, host, event, read, variables)
     except OSError as error:
-        wrong = f"the transcript could not be noted ({error.strerror}); it is read when a later turn ends"
+        wrong = f"the transcript could not be queued ({error.strerror}); it will be read when a later turn ends"
         hook_log.note(host, event, wrong, palace, variables)
 
 
 def _leave_beginning(palace: str, host: str, read: dict[str, object], variables: Mapping[str, str]) -> None:
-    """Append one line: which session is to be oriented by its first prompt. One that goes on has what it was told."""
+    """Append one line: the session to orient at its first prompt. A resumed or forked session needs none."""
     session = next((value for name in _SESSIONS if isinstance(value := read.get(name), str) and value), "")
     source = read.get("source")
     if not session or source in ("resume", "fork"):
@@ -184,7 +186,7 @@ def _leave_beginning(palace: str, host: str, read: dict[str, object], variables:
 def _leave_note(
     file: str, request: keyword_answers.PromptRequest, context: keyword_answers.PromptAnswer, began: float
 ) -> None:
-    """Append one line for the ledger: who was told of which drawers, and when; none of the words."""
+    """Append one line for the ledger: the session, the drawers it was shown, and when; no archived text."""
     from palazzo.text.token_counts import estimate_tokens
 
     took = int((time.monotonic() - began) * 1e6)
@@ -197,7 +199,7 @@ def _leave_note(
 
 
 def _read_delivered_ids(file: str, request: keyword_answers.PromptRequest) -> frozenset[str]:
-    """The ids that hooks without a service told this session of, as far as no service has read of it yet."""
+    """Return the ids that hooks without a service showed this session, if no service has read them yet."""
     start = "\t".join(map(_escape_part, (request.host, request.session))) + "\t"
     try:
         with open(file, "rb") as reader:
@@ -210,7 +212,7 @@ def _read_delivered_ids(file: str, request: keyword_answers.PromptRequest) -> fr
 
 
 def append(file: str, parts: tuple[str, ...]) -> None:
-    """Append a line of parts with tabs between; escaped, so that one line is one record."""
+    """Append a line of tab-separated parts; they are escaped, so that one line is one record."""
     line = "\t".join(map(_escape_part, parts)) + "\n"
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -224,7 +226,7 @@ def append(file: str, parts: tuple[str, ...]) -> None:
 
 
 class _Plain:
-    """What the scanner in C asks of its decoder: JSON as `json.loads` reads it."""
+    """The interface that the C scanner expects of its decoder: JSON is read as `json.loads` reads it."""
 
     strict = True
     object_hook = object_pairs_hook = None
@@ -235,17 +237,17 @@ _WHITE = " \t\n\r"
 
 
 def _parse_payload(host: str, event: str, payload: bytes) -> tuple[dict[str, object], str]:
-    """The object that a payload is, or an empty one and what is wrong."""
+    """Return the object that the payload holds, or an empty one and the problem."""
     if not hook_log.is_known(host, event):
         return {}, "not known"
     if len(payload) > _LARGEST:
-        return {}, f"a payload of {len(payload):,} bytes is not read"
+        return {}, f"the payload of {len(payload):,} bytes is too large and was not read"
     text = payload.decode("utf-8-sig", "replace")
     try:
         read = _loads(text)
     except (ValueError, RecursionError, StopIteration):
-        return {}, "the payload is no JSON"
-    return (read, "") if isinstance(read, dict) else ({}, f"the payload is no object but a {type(read).__name__}")
+        return {}, "the payload is not valid JSON"
+    return (read, "") if isinstance(read, dict) else ({}, f"the payload is not an object but a {type(read).__name__}")
 
 
 def _loads(text: str) -> object:
@@ -260,12 +262,12 @@ def _loads(text: str) -> object:
     text = text.strip(_WHITE)
     read, end = scan(text, 0)
     if end != len(text):
-        raise ValueError("there is more behind the value")
+        raise ValueError("there is unexpected text after the JSON value")
     return read
 
 
 def _as_json(value: object, keep_unicode: bool) -> str:
-    """Texts, and objects of them, as `json.dumps` writes them."""
+    """Return strings, and objects of strings, as `json.dumps` writes them."""
     from _json import encode_basestring, encode_basestring_ascii
 
     if isinstance(value, dict):
@@ -276,7 +278,7 @@ def _as_json(value: object, keep_unicode: bool) -> str:
 
 
 def _escape_part(part: str) -> str:
-    """A part of a line, as in a URL: what is no printable ASCII is its bytes in hexadecimal."""
+    """Return a part of a line, percent-encoded as in a URL: bytes that are not printable ASCII become hexadecimal."""
     return "".join(
         chr(byte) if 32 < byte < 127 and byte != 37 else f"%{byte:02X}" for byte in part.encode("utf-8", "replace")
     )

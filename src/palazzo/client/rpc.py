@@ -5,14 +5,14 @@
         stream.send({"id": 1, "operation": "status", "request": {}})
         answer = stream.read()
 
-Owns the first line of either side, and how a service is started; `palazzo.client.service_address` is where it listens,
-`palazzo.client.jsonl` how lines travel, `palazzo.daemon` the other end. Standard library only, and imported in a few
-milliseconds (so no pathlib, json, socket or subprocess): hosts start a client for every session, and for every call of
-a hook.
+This module defines the first line of either side, and how a service is started. `palazzo.client.rpc.service_address`
+defines where it listens, `palazzo.client.rpc.jsonl` how lines are sent, and `palazzo.daemon` is the other end. It uses
+the standard library only and is imported in a few milliseconds (so no pathlib, json, socket or subprocess): hosts start
+a client for every session, and for every call of a hook.
 
-Both sides write lines of JSON. The client's first says who it is and what it wants (`"calls"` or `"mcp"`), the
+Both sides write lines of JSON. The client's first line says who it is and what it wants (`"calls"` or `"mcp"`); the
 service's answer is `{"palazzo": 1, "ok": true, "version": …, "pid": …}` or `{"ok": false, "reason": …}`. A service
-whose client is newer gives way: it stops listening, finishes what it has begun and ends, and the client starts
+whose client is newer gives way: it stops listening, finishes the work that it has begun and ends, and the client starts
 another.
 """
 
@@ -40,15 +40,19 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 GIVING_WAY = "giving way"
-"""Why a service refuses a client that is newer than itself."""
+"""The reason that a service gives when it refuses a client that is newer than itself."""
 PATIENCE = 10.0
-"""Seconds for which a service that was started is waited for, where one waits."""
+"""Maximum seconds of waiting for a started service, where waiting is allowed."""
 _ANSWERS_WITHIN = 5.0
-"""Seconds in which a service answers the first line. It does so before anything else, so a longer wait is in vain."""
+"""Seconds within which a service answers the first line. It answers before any other work, so a longer wait is
+useless.
+"""
 _LOOK_AGAIN = 0.02
-"""Seconds between two looks for a service that is starting."""
+"""Seconds between two checks for a service that is starting."""
 _START_AGAIN = 1.0
-"""Seconds after which another is started if none has taken the lock: the one before may have lost a race, or died."""
+"""Seconds after which another service is started if none holds the lock: the previous one may have lost a race, or
+died.
+"""
 _PASSED = (
     *("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB"),
     *("CLAUDE_CODE_SESSION_ID", "MEMPAL_DIR", "MEMPALACE_AGENT_NAME", "CLAUDECODE", "OPENCODE", "AI_AGENT"),
@@ -58,9 +62,11 @@ _PASSED_FROM = (
     *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),
     *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_", "CLAUDE_PLUGIN_OPTION_"),
 )
-"""Variables that an operation may ask for: what they say at the client holds for its calls."""
+"""Prefixes of variables that an operation may read: the client's values apply to its calls."""
 _PLUGINS_PALACE = "CLAUDE_PLUGIN_OPTION_PALACE"
-"""How Claude Code hands on what a person has set for our plugin; `unset` is no value (`settings/setting_layers`)."""
+"""The variable in which Claude Code passes the user's setting for Palazzo's plugin; `unset` means no value
+(`settings/setting_layers`).
+"""
 _WINDOWS = sys.platform == "win32"
 
 
@@ -74,8 +80,8 @@ class GivingWay(ServiceUnavailable):
 def chosen_palace(palace: str | None, variables: Mapping[str, str], cwd: str | None = None) -> str:
     """Return the absolute path of the palace file: the named one, the environment's, the settings', the default.
 
-    A path is taken as it is written, whatever characters it has: whoever opens it refuses what cannot be a palace's,
-    and nothing is written to the default where another was named.
+    A path is used exactly as written, whatever characters it has: if it cannot be a palace, opening it fails, and
+    nothing is written to the default when another one was named.
     """
     in_environment = _named_by(variables, "PALAZZO_PALACE") or _named_by(variables, _PLUGINS_PALACE)
     setting: object = palace or in_environment or _setting(variables, "palace")
@@ -88,7 +94,7 @@ def chosen_palace(palace: str | None, variables: Mapping[str, str], cwd: str | N
 
 
 def is_wanted(variables: Mapping[str, str]) -> bool:
-    """Whether the user lets background processes be started: `PALAZZO_SERVICE`, else the setting `service`."""
+    """Return whether the user allows background processes: `PALAZZO_SERVICE`, else the setting `service`."""
     value = _variable(variables, "PALAZZO_SERVICE").lower()
     if value in ("true", "on", "yes", "1"):
         return True
@@ -108,7 +114,7 @@ def _variable(variables: Mapping[str, str], name: str) -> str:
 
 
 def _setting(variables: Mapping[str, str], name: str) -> object:
-    """What the user's own settings file says, read as TOML only where it has the word; None where it says nothing."""
+    """Return the value in the user's settings file, parsed as TOML only if it contains the name; None if unset."""
     try:
         with open(os.path.join(paths.config_place(variables), "config.toml"), "rb") as file:
             raw = file.read(256 * 1024)
@@ -131,9 +137,9 @@ def _setting(variables: Mapping[str, str], name: str) -> object:
 
 
 def build() -> str:
-    """Return a stamp of the code that is installed here: when it was last changed, and how many files it is.
+    """Return a stamp of the code that is installed here: the time of its last change, and the number of its files.
 
-    Of what an installer put there one file is looked at, of a directory that is worked in all.
+    For an installed package only one file is checked; for a working directory, all files.
     """
     package = os.path.dirname(os.path.abspath(__file__))
     if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
@@ -151,12 +157,12 @@ def build() -> str:
 
 
 def is_newer(version: str, stamp: str, than_version: str, than_stamp: str) -> bool:
-    """Whether one build is newer than another: by version, then by when its code was last changed."""
+    """Return whether one build is newer than another: by version, then by the time of the last code change."""
     return (_numbers(version), _numbers(stamp)) > (_numbers(than_version), _numbers(than_stamp))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The numbers in a version or a stamp, to be compared; what comes before a release counts down to it."""
+    """Return the numbers of a version or a stamp, for comparison; pre-releases sort before their release."""
     for rank, mark in enumerate(("dev", "a", "b", "rc")):
         text = text.replace(mark, f".{rank - 4}.")
     return (*(int(part) for part in text.split(".") if part.lstrip("-").isdecimal()), 0)
@@ -166,11 +172,11 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def connect(endpoint: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN) -> Stream:
-    """Return a connection to the service that listens at `where`, after both have said who they are.
+    """Return a connection to the service that listens at `endpoint`, after both sides have identified themselves.
 
     `hello` says what is wanted: `{"want": "calls"}` or `{"want": "mcp", …}`; version and build are this package's
-    unless it names others; with `"any": true` an older service is as good. Raises GivingWay where the service is
-    older, ServiceUnavailable where none answers.
+    unless it names others; with `"any": true` an older service is accepted. Raises GivingWay if the service is older,
+    ServiceUnavailable if none answers.
     """
     stream, _ = greet(endpoint, hello, seconds)
     stream.socket.settimeout(None)
@@ -180,11 +186,11 @@ def connect(endpoint: Address, hello: Mapping[str, Any], seconds: float = _ANSWE
 def greet(
     endpoint: Address, hello: Mapping[str, Any], seconds: float = _ANSWERS_WITHIN
 ) -> tuple[Stream, dict[str, Any]]:
-    """Return a connection as `connect` does, with the service's answer; reading from it gives up after `seconds`."""
+    """Return a connection as `connect` does, with the service's answer; reading from it times out after `seconds`."""
     try:
         stream = Stream(reach(endpoint, seconds))
     except OSError as error:
-        raise ServiceUnavailable(f"No service runs for {endpoint.palace} ({error.strerror or error}).") from error
+        raise ServiceUnavailable(f"No service is running for {endpoint.palace} ({error.strerror or error}).") from error
     try:
         stream.send({"palazzo": PROTOCOL, "version": __version__, "build": build(), **token(endpoint), **hello})
         answer = stream.read()
@@ -194,14 +200,14 @@ def greet(
     if answer is not None and answer.get("ok") is True:
         return stream, answer
     stream.close()
-    reason = str((answer or {}).get("reason") or "it has just ended")
+    reason = str((answer or {}).get("reason") or "it has just stopped")
     if reason == GIVING_WAY:
-        raise GivingWay(f"The service of {endpoint.palace} is older than this, and gives way.")
-    raise ServiceUnavailable(f"The service of {endpoint.palace} refuses: {reason}.")
+        raise GivingWay(f"The service of {endpoint.palace} is an older version and is shutting down.")
+    raise ServiceUnavailable(f"The service of {endpoint.palace} refused the connection: {reason}.")
 
 
 def reach(endpoint: Address, seconds: float) -> _socket.socket:
-    """Return a bare connection to what listens at `where`, before anything is said; OSError where nothing does."""
+    """Return a raw connection to the listener at `endpoint`, before any message; OSError if there is none."""
     check_directory(endpoint)
     return _windows_socket(endpoint) if _WINDOWS else _unix_socket(endpoint, seconds)
 
@@ -214,7 +220,9 @@ def _unix_socket(endpoint: Address, seconds: float) -> _socket.socket:
         connection.settimeout(seconds)
         connection.connect(endpoint.socket)
         if peer_uid(connection) not in (None, os.getuid()):
-            raise ServiceUnavailable(f"What listens at {endpoint.socket} is somebody else's; it is not asked.")
+            raise ServiceUnavailable(
+                f"The process listening at {endpoint.socket} belongs to another user, so it is not called."
+            )
     except BaseException:
         connection.close()
         raise
@@ -228,7 +236,7 @@ def _windows_socket(endpoint: Address) -> _socket.socket:
 
 
 def token(endpoint: Address) -> dict[str, str]:
-    """What shows that this client may read the user's files; on other platforms the socket's mode does."""
+    """Return the proof that this client may read the user's files; on other platforms the socket's mode is enough."""
     return {"token": _port_and_token(endpoint)[1]} if _WINDOWS else {}
 
 
@@ -244,12 +252,12 @@ def _port_and_token(endpoint: Address) -> tuple[str, str]:
 def ensure_service(
     endpoint: Address, variables: Mapping[str, str], hello: Mapping[str, Any], seconds: float = PATIENCE
 ) -> Stream:
-    """Return a connection as `connect` does; where no service answers, one is started and waited for.
+    """Return a connection as `connect` does; if no service answers, start one and wait for it.
 
-    Raises ServiceUnavailable when the user wants none, or when none answers in time.
+    Raises ServiceUnavailable if the user allows none, or if none answers in time.
     """
     if not is_wanted(variables):
-        raise ServiceUnavailable("Background processes are off (PALAZZO_SERVICE, or the setting `service`).")
+        raise ServiceUnavailable("Background processes are disabled (PALAZZO_SERVICE, or the setting `service`).")
     deadline = time.monotonic() + seconds
     retry_time = 0.0
     while True:
@@ -269,14 +277,14 @@ def ensure_service(
 
 
 def is_starting(endpoint: Address) -> bool:
-    """Whether a process has the right to listen at `where`, listening or about to."""
+    """Return whether a process holds the right to listen at `endpoint`, and listens or will soon."""
     from palazzo import locks
 
     return locks.is_held(endpoint.lock)
 
 
 def start(endpoint: Address, variables: Mapping[str, str]) -> None:
-    """Start a service, detached, and wait for nothing. Of several that are started at once all but one end at once."""
+    """Start a detached service without waiting for it. If several start at once, all but one exit immediately."""
     make_directory(endpoint)
     command = [sys.executable, "-P", "-m", "palazzo.daemon.service", endpoint.palace]
     environment = _environment(variables)
@@ -293,7 +301,7 @@ def start(endpoint: Address, variables: Mapping[str, str]) -> None:
 
 
 def _spawn(command: list[str], environment: dict[str, str]) -> None:
-    """Start a process in a session of its own. A shell between ends at once: hosts kill what descends from servers."""
+    """Start a process in a session of its own. An intermediate shell ends at once: hosts kill their descendants."""
     import _thread
 
     actions = [
@@ -310,7 +318,7 @@ def _spawn(command: list[str], environment: dict[str, str]) -> None:
 
 
 def _collect(pid: int) -> None:
-    """Wait for a process that was started: a client that outlives it would keep it as a zombie."""
+    """Wait for a process that was started: otherwise a client that outlives it would keep it as a zombie."""
     try:
         os.waitpid(pid, 0)
     except ChildProcessError:
@@ -318,7 +326,7 @@ def _collect(pid: int) -> None:
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment, with import paths that hold wherever the process runs."""
+    """Return the caller's environment, with import paths that are valid wherever the process runs."""
     environment = dict(variables)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parts = [os.path.abspath(part) for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
@@ -334,9 +342,10 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 class Caller:
-    """Calls operations of a running service, one after the other; `connect` first, or let `call` do so.
+    """Calls operations of a running service, one after the other. Call `connect` first, or let `call` do so.
 
-    What was sent and not answered is sent again to the next service, by the same key: it is carried out once.
+    A request that was sent and not answered is sent again to the next service with the same key: it is carried out
+    once.
     """
 
     def __init__(self, endpoint: Address, variables: Mapping[str, str], cwd: str, starts: bool = True) -> None:
@@ -352,7 +361,7 @@ class Caller:
         self.close()
 
     def connect(self) -> Stream:
-        """Connect to the service, starting one if need be and allowed; ServiceUnavailable where none answers."""
+        """Connect to the service, starting one if necessary and allowed; ServiceUnavailable if none answers."""
         hello = {"want": "calls"}
         if self._stream is None and self._starts:
             self._stream = ensure_service(self._where, self._variables, hello)
@@ -363,10 +372,11 @@ class Caller:
     def call(
         self, operation: str, request: Mapping[str, Any], key: str | None = None, tell: Tell | None = None
     ) -> dict[str, Any]:
-        """Return the service's answer: `{"result": …}` or `{"error": {"kind": …, "message": …}}`, as `wire` writes it.
+        """Return the service's answer, as `rpc_codec` writes it.
 
-        `tell` is told of every message before it, with `progress` or a `notice`. Raises ServiceUnavailable where no
-        service answers, or where one was lost that may have carried out a call without a key.
+        It is `{"result": …}` or `{"error": {"kind": …, "message": …}}`. `tell` is called with every message before it,
+        with `progress` or a `notice`. Raises ServiceUnavailable if no service answers, or if one was lost that may have
+        carried out a call without a key.
         """
         self._sent += 1
         message = {"id": self._sent, "operation": operation, "request": request, "surroundings": self._surroundings}
@@ -380,10 +390,12 @@ class Caller:
             except (OSError, ValueError) as error:
                 self.close()
                 if not self._starts or (is_sent and key is None):
-                    raise ServiceUnavailable(f"The service of {self._where.palace} was lost ({error}).") from error
+                    raise ServiceUnavailable(
+                        f"The connection to the service of {self._where.palace} was lost ({error})."
+                    ) from error
 
     def close(self) -> None:
-        """Let go of the connection; what is being carried out is finished."""
+        """Close the connection; a call that is being carried out is finished."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -396,14 +408,14 @@ class Caller:
                 return message
             if tell is not None:
                 tell(message)
-        raise ConnectionError("it has ended")
+        raise ConnectionError("the connection was closed")
 
 
 # --- what is said ----------------------------------------------------------------------------------------------
 
 
 def surroundings(cwd: str, variables: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a service must know of a caller: where it stands, and the variables that an operation may ask for."""
+    """Return what a service must know of a caller: its directory, and the variables that an operation may read."""
     client_variables = {
         name: value for name, value in variables.items() if name in _PASSED or name.startswith(_PASSED_FROM)
     }

@@ -1,9 +1,9 @@
-"""Where the service of a palace listens: one place for each user and palace, in every environment.
+"""The address of a palace's service: one place for each user and palace, in every environment.
 
 Hosts pass on different variables (Codex drops XDG_RUNTIME_DIR, macOS gives each context its own TMPDIR, cron has
 neither), so the place depends on none of them: it is `/tmp/palazzo-UID`, which is used only while it belongs to that
-user. Another user of the machine can make that directory first; then the place lies in the user's home. The lock beside
-the socket is the right to be the service. Standard library only, imported in a millisecond.
+user. Another user of the machine can create that directory first; then the place is in the user's home. The process
+that holds the lock beside the socket is the service. Standard library only, imported in a millisecond.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 _PLACE = "/tmp"  # noqa: S108 - owner and mode of the directory in it are checked
 _HOME_PLACE = os.path.join(".cache", "palazzo-run")
-"""Below the user's home, where `/tmp/palazzo-UID` is somebody else's."""
+"""Used below the user's home directory if `/tmp/palazzo-UID` belongs to another user."""
 _LONGEST_ADDRESS = 100
-"""Bytes of a socket's path: macOS allows 103, Linux 107, and a service binds under another name first."""
+"""The most bytes of a socket's path: macOS allows 103, Linux 107, and a service first binds under another name."""
 _USER_TEMPORARY = 65_537
-"""What macOS calls the directory that TMPDIR names in a login session."""
+"""The constant of macOS for the directory that TMPDIR names in a login session."""
 _WINDOWS = sys.platform == "win32"
 
 
 class Address:
-    """Where the service of one palace listens. `palace` is the file's real path."""
+    """The address of one palace's service. `palace` is the file's real path."""
 
     __slots__ = ("directory", "lock", "palace", "socket")
 
@@ -40,7 +40,7 @@ class Address:
 
 
 def address(palace: str, variables: Mapping[str, str]) -> Address:
-    """Return where the service of the palace at `palace` listens. Nothing is made."""
+    """Return where the service of the palace at `palace` listens. Creates nothing."""
     real = os.path.realpath(palace)
     if _WINDOWS:
         return Address(real, os.path.join(paths.data_place(variables), "run"), _name(real))
@@ -69,7 +69,7 @@ def former_addresses(palace: str, variables: Mapping[str, str]) -> list[Address]
 
 
 def make_directory(place: Address) -> None:
-    """Make the directory that a service listens in (0700); ServiceUnavailable where it cannot be the user's own."""
+    """Create the service's socket directory (0700); raises ServiceUnavailable if it cannot be the user's own."""
     try:
         os.makedirs(place.directory, mode=0o700, exist_ok=True)
         check_directory(place)
@@ -77,13 +77,13 @@ def make_directory(place: Address) -> None:
             os.chmod(place.directory, 0o700)
     except OSError as error:
         raise ServiceUnavailable(
-            f"{place.directory} cannot be made for the service ({error.strerror}). Move away what is there, or set "
-            "PALAZZO_SERVICE to off."
+            f"{place.directory} cannot be created for the service ({error.strerror}). Move away what is at that "
+            "path, or set PALAZZO_SERVICE to off."
         ) from error
 
 
 def check_directory(place: Address) -> None:
-    """Raise ServiceUnavailable where it is no directory or another user's, OSError where it does not exist."""
+    """Raise ServiceUnavailable if it is not a directory or is another user's, OSError if it does not exist."""
     import stat
 
     if _WINDOWS:
@@ -91,13 +91,13 @@ def check_directory(place: Address) -> None:
     status = os.lstat(place.directory)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise ServiceUnavailable(
-            f"{place.directory} is not a directory of yours, so no service is asked or started there. Have it removed, "
-            "or set PALAZZO_SERVICE to off."
+            f"{place.directory} is not a directory of yours, so no service is used or started there. Have it "
+            "removed, or set PALAZZO_SERVICE to off."
         )
 
 
 def _is_taken(directory: str) -> bool:
-    """Whether another user has something there, which a sticky `/tmp` lets nobody else remove."""
+    """Return whether another user owns something there, which a sticky `/tmp` lets no one else remove."""
     try:
         return os.lstat(directory).st_uid != os.getuid()
     except OSError:
@@ -105,7 +105,7 @@ def _is_taken(directory: str) -> bool:
 
 
 def _home() -> str:
-    """The user's home, as the system knows it, whatever HOME says: all of the user's programs must meet there."""
+    """Return the user's home by the system, not by HOME: all of the user's programs must meet there."""
     import pwd
 
     try:
@@ -119,7 +119,7 @@ def _own() -> str:
 
 
 def _temporary() -> str:
-    """The user's own temporary directory on macOS, even where no variable names it."""
+    """Return the user's own temporary directory on macOS, even if no variable names it."""
     try:
         return os.confstr(_USER_TEMPORARY) or "" if sys.platform == "darwin" else ""
     except (ValueError, OSError):
@@ -127,9 +127,9 @@ def _temporary() -> str:
 
 
 def _name(real: str) -> str:
-    """The name of a palace's socket and lock: a part of the digest of its path.
+    """Return the name of a palace's socket and lock: a part of the digest of its path.
 
-    The private modules are hashlib's own. hashlib takes ten milliseconds to import, since it loads OpenSSL.
+    The private modules are hashlib's own. Importing hashlib takes ten milliseconds, since it loads OpenSSL.
     """
     value = os.fsencode(os.path.normcase(real))
     try:

@@ -1,8 +1,8 @@
-"""Whether the service that hooks start comes up, and what a person is told whose service does not.
+"""Start-up check of the service that hooks start, and the notice to a person whose service does not start.
 
-A hook starts a service and waits for nothing, so only the next one can see that none came of it. A note in the state
-directory says when one was started, or failed to; the service removes it as soon as it serves. Its other lines are
-sessions whose person was told. Standard library only.
+A hook starts a service without waiting for it, so only the next hook can see that the start failed. A note in the state
+directory says when a service was started, or failed to start; the service removes it as soon as it serves. The note's
+other lines are the sessions in which the person was notified. Standard library only.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _COMES_UP_WITHIN = 10.0
-"""Seconds after which a service that was started has failed to: it takes a second of an idle machine."""
+"""Seconds after which a service start counts as failed: it takes one on an idle machine."""
 _RETRY_SECONDS = 60.0
-"""Seconds between two starts where one has failed. Each takes a second of one core, and hooks are many."""
+"""Seconds between two attempts to start a service after a failure. Each takes a second of one core, and there are many
+hooks.
+"""
 _LONGEST, _MOST_TOLD = 64 * 1024, 200
-_CRASHES = "it ends as soon as it is started"
+_CRASHES = "it ends immediately after its start"
 
 
 def begin(address: rpc.Address, variables: Mapping[str, str]) -> str:
-    """Start a service if none is about to serve; return why none can be, empty where nothing is known against it."""
+    """Start a service if none is starting; return why none can start, or '' if no reason is known."""
     file = _note(address, variables)
     if rpc.is_starting(address):
         return ""
@@ -49,7 +51,7 @@ def begin(address: rpc.Address, variables: Mapping[str, str]) -> str:
 
 
 def is_news(address: rpc.Address, variables: Mapping[str, str], session: str) -> bool:
-    """Whether the person of a session was not told yet; from now on they were. False where that cannot be kept."""
+    """Record that a session's user is notified; return whether it is news. False if that cannot be recorded."""
     file = _note(address, variables)
     state, at, sessions = _read(file)
     session_name = "".join(letter for letter in session[:200] if letter.isprintable()) or "-"
@@ -61,13 +63,13 @@ def is_news(address: rpc.Address, variables: Mapping[str, str], session: str) ->
 
 
 def failed_at(address: rpc.Address, variables: Mapping[str, str]) -> float | None:
-    """Return when a service was last started of which nothing came, in seconds since 1970; None where none is known."""
+    """Return when the last failed start of a service was, in seconds since 1970; None if no failure is recorded."""
     state, at, _ = _read(_note(address, variables))
     return at if state == "failed" else None
 
 
 def came_up(address: rpc.Address, variables: Mapping[str, str]) -> None:
-    """Forget what failed before: the service serves."""
+    """Clear recorded failures: the service is up."""
     try:
         os.unlink(_note(address, variables))
     except OSError:
@@ -76,7 +78,7 @@ def came_up(address: rpc.Address, variables: Mapping[str, str]) -> None:
 
 def _sentence(why: str) -> str:
     return (
-        f"Palazzo's service does not run ({why}): memory is searched by words alone, and what is said is taken in "
+        f"Palazzo's service does not run ({why}): memory is searched by keyword only, and new messages are ingested "
         "later. 'palazzo service start' says more; with PALAZZO_SERVICE=off none is started."
     )
 
@@ -87,7 +89,7 @@ def _note(address: rpc.Address, variables: Mapping[str, str]) -> str:
 
 
 def _read(file: str) -> tuple[str, float, list[str]]:
-    """Return the note's state (empty where there is none), when a service was started, and the sessions."""
+    """Return the note's state ('' if there is none), when a service was started, and the notified sessions."""
     try:
         with open(file, encoding="utf-8", errors="replace") as stream:
             first, *sessions = [*stream.read(_LONGEST).split("\n")[:-1], ""]

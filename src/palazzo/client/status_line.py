@@ -1,8 +1,8 @@
-"""`palazzo statusline`: one short line about the session, for a host to show below its prompt. It never fails.
+"""`palazzo statusline`: prints one short line about the session, for a host to show below its prompt. It never fails.
 
     palazzo: api · 1,204 drawers · 3 told · saved 14:02
 
-A host starts it whenever something changes, so it asks the service that runs, and starts none: hooks do that. Standard
+A host starts it whenever something changes, so it queries a running service, and starts none: hooks do that. Standard
 library only.
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TIMEOUT_SECONDS = 1.0
-"""Seconds for which a service is waited for: a line that comes later is of no use."""
+"""Seconds to wait for a service: a later status line is of no use."""
 _DAY = 86_400
 
 
 def main(arguments: list[str]) -> int:
-    """Read what the host says of its session on standard input, and print the line: `statusline [--palace PATH]`."""
+    """Read the host's session data on standard input, and print the status line: `statusline [--palace PATH]`."""
     payload = _object(b"" if os.isatty(0) else hook_client.read_all())
     _, _, palace = hook_client.parse_arguments(arguments)
     try:
@@ -40,12 +40,12 @@ def main(arguments: list[str]) -> int:
 
 
 def line(payload: Mapping[str, Any], palace: str | None, variables: Mapping[str, str]) -> str:
-    """Return the line for what a host says: its session's id, and the directories that it works in."""
+    """Return the line for a host's data: its session id, and its working directories."""
     if hook_client.is_off(variables):
         return "palazzo: off"
     cwd = _directory(payload)
     if not rpc.is_wanted(variables):
-        return "palazzo: no service, which the settings keep off"
+        return "palazzo: service disabled in the settings"
     address = rpc.address(rpc.chosen_palace(palace, variables, cwd), variables)
     session = payload.get("session_id")
     try:
@@ -56,13 +56,13 @@ def line(payload: Mapping[str, Any], palace: str | None, variables: Mapping[str,
 
 
 def render_line(answer: Mapping[str, Any], now: float) -> str:
-    """Return the line for what a service answered (`features/ledger/status_figures`)."""
+    """Return the line for the service's answer (`features/ledger/status_figures`)."""
     if answer.get("paused"):
         until = answer.get("paused_until")
         return f"palazzo: paused until {_clock(until, now)}" if isinstance(until, int) else "palazzo: paused"
     wing, drawers, injected_count = answer.get("wing"), int(answer.get("drawers") or 0), int(answer.get("told") or 0)
     if not wing:
-        return "palazzo: nothing kept yet"
+        return "palazzo: nothing filed yet"
     parts = [_plain(str(wing)), f"{drawers:,} drawer{'' if drawers == 1 else 's'}"]
     parts += [f"{injected_count:,} told"] if injected_count else []
     saved_at = answer.get("saved_at")
@@ -71,7 +71,7 @@ def render_line(answer: Mapping[str, Any], now: float) -> str:
 
 
 def _fetch_status(address: rpc.Address, session: str, cwd: str, variables: Mapping[str, str]) -> Mapping[str, Any]:
-    """What the service answers; any version does, since a line is no reason to have another."""
+    """Return the service's answer; any version is accepted, since a status line is no reason to start another."""
     stream, _ = rpc.greet(address, {"want": "calls", "any": True}, _TIMEOUT_SECONDS)
     try:
         around = rpc.surroundings(cwd, variables)
@@ -82,14 +82,14 @@ def _fetch_status(address: rpc.Address, session: str, cwd: str, variables: Mappi
                 result: Mapping[str, Any] = answer["result"]
                 return result
             if "error" in answer:
-                raise ServiceUnavailable("The service has no line to show.")
+                raise ServiceUnavailable("The service has no status line to show.")
     finally:
         stream.close()
     raise ServiceUnavailable("The service has just ended.")
 
 
 def _directory(payload: Mapping[str, Any]) -> str:
-    """The project's directory, as the host names it, else the current one."""
+    """Return the project's directory as the host states it, else the current directory."""
     workspace = payload.get("workspace")
     places = workspace if isinstance(workspace, dict) else {}
     for candidate in (places.get("project_dir"), payload.get("cwd"), places.get("current_dir")):
@@ -109,13 +109,13 @@ def _object(payload: bytes) -> dict[str, Any]:
 
 
 def _clock(at: int, now: float) -> str:
-    """A time of today as one, another as its day; it stays true however long the line is shown."""
+    """Format a time: today's as a time of day, others as a date; it stays correct however long the line is shown."""
     seconds = at / 1_000_000
     form = "%H:%M" if abs(now - seconds) < _DAY else "%d %b"
     return time.strftime(form, time.localtime(seconds))
 
 
 def _plain(text: str) -> str:
-    """A name without what would move a terminal's cursor, and not too long."""
+    """Return a name shortened and without characters that would move a terminal's cursor."""
     printable_text = "".join(letter for letter in text if letter.isprintable())
     return printable_text if len(printable_text) <= 24 else f"{printable_text[:23]}…"

@@ -1,4 +1,4 @@
-"""A daily backup, made while the service is idle."""
+"""Backup schedule: a daily backup, made while the service is idle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUIET = 60.0
 
 
 class BackingUp:
-    """A thread that makes backups of a palace until it is ended. `last_call` returns the time of the last call."""
+    """A thread that makes backups of a palace until it is stopped. `last_call` returns the time of the last call."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool, last_call: Callable[[], float]) -> None:
         self._palace, self._variables, self._pool, self._last_call = palace, variables, pool, last_call

@@ -1,4 +1,6 @@
-"""A client from its first word to its last: it says who it is and what it wants, and is served that."""
+"""Connection of a client, from its first line to its last: the client says who it is and what it wants, and is
+served.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("palazzo.service")
 _HANDSHAKE_TIMEOUT = 5.0
-"""Seconds in which a client says who it is."""
+"""Seconds within which a client must identify itself."""
 
 
 class Guest:
-    """One connection. `serve` runs on a thread of its own, and returns when the connection has ended."""
+    """One connection. `serve` runs on its own thread, and returns when the connection has ended."""
 
     def __init__(self, service: Service, connection: socket.socket) -> None:
         self._service, self.stream = service, Stream(connection)
@@ -32,7 +34,7 @@ class Guest:
         self._is_mcp = False
 
     def serve(self) -> None:
-        """Greet, and serve what is wanted."""
+        """Answer the hello, and serve the request."""
         try:
             self.stream.socket.settimeout(_HANDSHAKE_TIMEOUT)
             hello = self.stream.read()
@@ -41,12 +43,12 @@ class Guest:
         except (OSError, ValueError):
             return  # it left, or is no client of ours
         except Exception as error:  # noqa: BLE001 - what one client brings out must not end the others
-            _log.info("a connection ended by a bug: %s at %s", type(error).__name__, place_of(error))
+            _log.info("a connection was ended by a bug: %s at %s", type(error).__name__, place_of(error))
         finally:
             self._service.remove_connection(self)
 
     def finish(self) -> None:
-        """Answer what is asked, and end. MCP connections are told by their own loop."""
+        """Answer open requests, and end. MCP connections are stopped by their own loop."""
         if self._calls is not None:
             self._calls.finish()
 
@@ -67,7 +69,7 @@ class Guest:
         elif want == "hook":
             hooks = self._service.hooks
             if not hooks.has_time_for(hello):
-                hooks.overhear(self.stream, hello, lambda: self._say(False, reason="it is warming up"))
+                hooks.overhear(self.stream, hello, lambda: self._say(False, reason="it is starting up"))
                 return
             self._say(True)
             hooks.serve(self.stream, hello)
@@ -85,15 +87,15 @@ class Guest:
     def _refusal(self, hello: Mapping[str, Any]) -> str:
         token = self._service.listener.token
         if token and not hmac.compare_digest(token, str(hello.get("token", ""))):
-            return "the token is wrong"
+            return "the token is invalid"
         if hello.get("palazzo") != rpc.PROTOCOL:
-            return f"it speaks protocol {rpc.PROTOCOL}, and the client {hello.get('palazzo')!r}"
+            return f"it uses protocol {rpc.PROTOCOL}, but the client uses {hello.get('palazzo')!r}"
         if hello.get("want") not in ("calls", "mcp", "hook", "state", "stop"):
-            return f"it has no {hello.get('want')!r}"
+            return f"it does not offer {hello.get('want')!r}"
         return ""
 
     def _is_newer(self, hello: Mapping[str, Any]) -> bool:
-        """Whether the client is to have another service: it is newer than this one, or this one is ending anyway."""
+        """Return whether the client needs another service: it is newer than this one, or this one is ending."""
         if self._service.ending.is_set():
             return True
         version, build = str(hello.get("version", "")), str(hello.get("build", ""))

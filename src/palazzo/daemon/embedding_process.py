@@ -1,10 +1,11 @@
-"""Make the vectors that are pending, at the lowest priority, and exit: `python -m palazzo.daemon.embedding_process PALACE`.
+"""Embedding process: computes the pending vectors at the lowest priority, and exits.
 
-One process for each palace: it holds a lock file beside it, which who starts it may hand on (`PALACE HANDLE`). Killing
-it loses at most the batch at hand, which the next one makes again. What went wrong is left in a file that `palazzo
-doctor` reads.
+Run as `python -m palazzo.daemon.embedding_process PALACE`. There is one process for each palace: it holds a lock file
+beside the palace, and the process that starts it may hand the lock on (`PALACE HANDLE`). Killing it loses at most the
+current batch, which the next process computes again. Errors are written to a file that `palazzo doctor` reads.
 
-What sessions came to, failed of and mention waits for no vector: it is taken in first, and in turn with the vectors.
+Digests, failures and mentions of sessions do not wait for vectors: they are processed first, and then in turn with the
+vectors.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ from palazzo.operations.context import Context
 
 _THREADS, _THREADS_BESIDE_CALLS = 2, 1
 _TRIES, _PAUSE = 4, 0.1
-"""A lock that somebody only looked at is free again within a moment."""
+"""Attempts and pause in seconds for a lock: a lock that another process only checked is free again within a moment."""
 _TURN, _EVERY = 2.0, 5.0
-"""Seconds that following sessions may take at a time while vectors are pending, and between two such turns. A few
-seconds take in what was said just now; a history that is read for the first time would keep all vectors waiting."""
+"""Maximum seconds for one turn of following sessions while vectors are pending, and seconds between two turns. A few
+seconds are enough for recent messages; the first read of a history would delay all vectors.
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Embed what is pending in the palace named by the only argument; return the exit code."""
+    """Embed pending passages of the palace named by the only argument; return the exit code."""
     argv = sys.argv[1:] if arguments is None else arguments
     if len(argv) not in (1, 2) or not all(handle.isdecimal() for handle in argv[1:]):
         print("usage: python -m palazzo.daemon.embedding_process PALACE [HANDLE]", file=sys.stderr)
@@ -60,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
 def embed(palace: Path, inherited_lock: locks.FileLock | None = None) -> int:
     """Make vectors until none is pending or another process makes them; return how many were made.
 
-    `held`: the lock, where it is held already. It is let go.
+    `inherited_lock`: the lock, if the caller holds it already. It is released.
     """
     count = 0
     with Context(palace=palace) as context, inherited_lock or contextlib.nullcontext():
@@ -85,7 +87,10 @@ def embed(palace: Path, inherited_lock: locks.FileLock | None = None) -> int:
 
 
 class _Consumers:
-    """The consumers of the log that run beside embedding. If one fails, the vectors and the others go on."""
+    """The asynchronous consumers of the log that run during embedding.
+
+    If one fails, embedding and the other consumers continue.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -93,7 +98,7 @@ class _Consumers:
         context.writing().retry_of_other_releases()
 
     def follow_sessions(self, until: float = float("inf")) -> None:
-        """Take in what was said since, until that moment: what mended a failure first, which may fail again at once."""
+        """Process new messages until that time: fixes of failures first, since they may be needed again at once."""
 
         def stop() -> bool:
             return time.monotonic() >= until
@@ -105,11 +110,11 @@ class _Consumers:
         self._run("mention", lambda: palace.follow_mentions(entities, stop))
 
     def follow_claims(self) -> None:
-        """Read claims."""
+        """Process claims."""
         self._run("claim", self._context.writing().follow_claims)
 
     def _run(self, activity: str, follow: Callable[[], None]) -> None:
-        """Run a consumer, unless it has failed in this process. Note an error for `doctor`."""
+        """Run a consumer, unless it has failed in this process. Record an error for `doctor`."""
         if activity in self._failed:
             return
         try:
@@ -122,7 +127,7 @@ class _Consumers:
 
 
 def _embed_pending(context: Context, consumers: _Consumers) -> int:
-    """Make the vectors that are pending, on one thread while somebody is being answered, else on two."""
+    """Make the pending vectors, on one thread while a request is being answered, otherwise on two."""
     from palazzo.index import passage_embedding as embedding
 
     database, count, turn = context.writing().database, 0, time.monotonic()
@@ -150,7 +155,7 @@ def _has_other_threads(context: Context, threads: int) -> bool:
 
 
 def lower_priority() -> None:
-    """Let every other process go first."""
+    """Lower the priority of this process below all others."""
     if sys.platform == "win32":
         import ctypes
 

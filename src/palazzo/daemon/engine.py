@@ -1,7 +1,7 @@
-"""Carries operations out for all connections of one service: the palace, the threads, and how much is being done.
+"""Engine: runs operations for all connections of one service, and owns the palace, the threads and the load count.
 
-It knows no sockets. What it notes of a call is its name, how long it took and what kind of error it ended with: never
-a word of what was asked or answered.
+It knows nothing of sockets. It records of a call its name, its duration and the kind of error that ended it, but never
+any content of the request or the answer.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from palazzo.operations.operation import Operation
 
 _log = logging.getLogger("palazzo.service")
 _NEVER_HERE = frozenset(["watch", "service_start", "service_stop", "service_status"])
-"""Operations that a service does not carry out: one goes on for ever, the others are about the service itself."""
+"""Operations that a service does not run: one never ends, the others control the service itself."""
 
 _NOTE_EVERY = 2.0
-"""Seconds between two notes, for whoever embeds, that calls come in."""
+"""Seconds between two notices to the embedding process that calls are arriving."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An operation to be carried out, and for whom. `on_progress` may raise Stopped when nobody waits any more.
+    """An operation to run, and its caller's context. `on_progress` may raise Stopped when the caller no longer waits.
 
-    What is `owed` is short, and carried out to its end though the service is told to end. A job waits at most
+    A job that is `owed` is short, and runs to its end even if the service is told to stop. A job waits at most
     `lock_wait` seconds for another program's lock, if that is given.
     """
 
@@ -56,27 +56,27 @@ class Job:
 
 
 class Engine:
-    """Runs jobs in the lanes, on palaces of the pool."""
+    """Runs jobs in the worker pools, on palaces of the palace pool."""
 
     def __init__(self, palace: Path) -> None:
         self.palace = palace
         self.pool, self._lanes = Pool(), Lanes()
         self.stopping = threading.Event()
-        """Set when long jobs are to end at their next report."""
+        """Set when long jobs must stop at their next progress report."""
         self.done = 0
         self.last_call = float("-inf")
-        """When a call last came in or ended, by the monotonic clock."""
+        """Time when a call last started or ended, by the monotonic clock."""
         self._noted = float("-inf")
         self._running: dict[int, str] = {}
         self._lock = threading.Lock()
 
     @property
     def running(self) -> int:
-        """How many jobs have been taken and are not done."""
+        """Return how many jobs were accepted and are not finished."""
         return len(self._running)
 
     def submit(self, job: Job) -> Future[Any]:
-        """Begin a job; its result, or what it raised, is the future's."""
+        """Start a job; the future has its result, or the error that it raised."""
         with self._lock:
             number = self.done + len(self._running) + 1
             while number in self._running:
@@ -96,7 +96,7 @@ class Engine:
         return future
 
     def close(self) -> None:
-        """Wait for what runs, and let go of the palace."""
+        """Wait for running jobs, and close the palace."""
         self._lanes.close()
         self.pool.close()
 
@@ -150,7 +150,7 @@ class Engine:
 
 
 def operation_called(name: object) -> Operation[Any, Any]:
-    """Return the operation that a client names; UsageError for one that there is not, or that is not for a service."""
+    """Return the operation with that name; UsageError if it does not exist, or is not for a service."""
     operation_names = registry.MODULES.keys() | registry.FOR_CLIENTS.keys()
     if not isinstance(name, str) or name not in operation_names or name in _NEVER_HERE:
         raise UsageError(f"The service has no operation {name!r}.")
@@ -158,6 +158,6 @@ def operation_called(name: object) -> Operation[Any, Any]:
 
 
 def place_of(error: Exception) -> str:
-    """Return where in the package an error came from; its message may hold words, and is not told."""
+    """Return where in the package an error came from; its message may hold user text, and is left out."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "palazzo" in frame.filename]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"

@@ -1,7 +1,7 @@
-"""Hooks, as a service answers them: one request on a connection, one answer, in time.
+"""Hook requests: one request on a connection, one answer, in time.
 
-A host waits for the answer, so what takes longer than it may is finished for nobody: the answer is nothing to add.
-A transcript that was not written to its end is read again, two seconds later, and when a service begins.
+A host waits for the answer. Work that takes longer than the host allows is finished anyway, and the host gets an empty
+answer. A transcript that was not written to its end is read again two seconds later, and when a service starts.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from palazzo.operations.context import Progress
 
 _log = logging.getLogger("palazzo.service")
 _DEFAULT_TIMEOUT = 0.8
-"""Seconds in which a hook is answered whose client does not say how long it has."""
+"""Seconds within which a hook is answered if its client does not state its time limit."""
 _TO_SPARE = 0.1
 _FALLBACK_TIME = 0.6
-"""Seconds that a client gets which is to answer by itself."""
+"""Seconds reserved for a client that must answer without the service."""
 _CAPTURES_WITHIN = 25.0
 _USED = tuple(
     f"palazzo.{module}"
@@ -55,13 +55,13 @@ _USED = tuple(
     )
 )
 _REREAD_DELAY = 2.0
-"""Seconds after which a transcript that lagged is read again: hosts write the last message within one."""
+"""Seconds after which a transcript that lagged is read again: hosts write the last message within one second."""
 _TRY_AGAIN = 60.0
 """Seconds until a transcript that could not be captured is read again."""
 _LOCK_SHARE = 0.7
 """Share of a hook's time that it waits for another program's lock; the rest is for the answer."""
 _LOOK_AGAIN = 15.0
-"""Seconds until it is looked again whether a pause is over."""
+"""Seconds between two checks whether a pause is over."""
 
 
 class Hooks:
@@ -76,10 +76,10 @@ class Hooks:
         self._is_warm = threading.Event()
 
     def has_time_for(self, hello: Mapping[str, Any]) -> bool:
-        """Whether a hook can be answered in its time: while all is still being loaded, most cannot.
+        """Return whether a hook can be answered in time: while modules are still being loaded, most cannot.
 
-        Its client answers a prompt by keyword then, which takes less. What captures is begun at once: it is finished
-        whether or not somebody still waits.
+        In that case its client answers a prompt by keyword, which takes less time. Capturing hooks are started at once:
+        they are finished whether or not the client still waits.
         """
         if str(hello.get("event", "")) in CAPTURES:
             return True
@@ -113,9 +113,9 @@ class Hooks:
             raise
 
     def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
-        """Refuse a hook that its client is to answer by itself, and hold the prompt that it tells of all the same.
+        """Refuse a hook that its client must answer itself, but store the prompt that it reports.
 
-        Of a session without a transcript it is all that there is of a turn's beginning.
+        For a session without a transcript, this prompt is the only record of the beginning of a turn.
         """
         payload = _payload(stream, hello)
         refuse()
@@ -127,16 +127,16 @@ class Hooks:
         hook_exchange.answer(str(hello.get("host", "")), str(hello.get("event", "")), payload, hold, _log.info)
 
     def load(self) -> None:
-        """Import what the first hook of a kind would have to, while its host waits."""
+        """Import the modules that the first hook of each kind would otherwise import while its host waits."""
         for module in _USED:
             importlib.import_module(module)
 
     def is_ready(self) -> None:
-        """Answer all hooks from now on: what could be loaded is."""
+        """Answer all hooks from now on: loading is finished."""
         self._is_warm.set()
 
     def catch_up(self) -> None:
-        """Read what hooks pointed at while no service ran; while it is paused, once it is not any more."""
+        """Read the transcripts to which hooks left pointers without a service; if it is paused, wait for the end."""
         from palazzo.features.hooks import spool
         from palazzo.operations.context import Context
 
@@ -155,19 +155,19 @@ class Hooks:
         spool.forget(pointers)
 
     def _capture_later(self, request: HookRequest) -> None:
-        """Leave a pointer to the transcript that could not be captured, and read it in a while."""
+        """Leave a pointer to a transcript that could not be captured, and read it later."""
         from palazzo.features.hooks import spool
 
         spool.leave(self._engine.palace, request, self._variables)
         self._later("spool", self.catch_up, seconds=_TRY_AGAIN)
 
     def _end(self, request: HookRequest) -> None:
-        """Do what is done once a session has ended, as if its hook told of it now."""
+        """Do the work for an ended session, as if its hook reported it now."""
         job = self._job(request, str(self._engine.palace.parent), self._variables)
         self._engine.submit(job).add_done_callback(lambda done: self._handle_result(done, request, self._variables))
 
     def finish(self) -> None:
-        """Read now what was to be read in a moment, and nothing later."""
+        """Run all delayed reads now, and accept no more."""
         with self._lock:
             self._is_ending = True
             timers = list(self._timers.values())
@@ -221,7 +221,7 @@ class Hooks:
     # --- again ---------------------------------------------------------------------------------------------
 
     def _later(self, name: str, action: Callable[..., object], *arguments: Any, seconds: float = _REREAD_DELAY) -> None:
-        """Run an action after some seconds, once for all calls with the same name until then."""
+        """Run an action after some seconds, once for all calls with the same name within that time."""
 
         def do() -> None:
             with self._lock:
@@ -236,13 +236,13 @@ class Hooks:
         timer.start()
 
     def _read_again(self, path: Path, variables: Mapping[str, str]) -> bool:
-        """Read a transcript once more. Return False if the palace could not be used."""
+        """Read a transcript again. Return False if the palace could not be used."""
         request = HookRequest("", "subagent-stop", "", transcript=str(path))
         try:
             job = replace(self._job(request, str(path.parent), variables), owed=True)
             self._engine.submit(job).result(_CAPTURES_WITHIN)
         except (PalazzoError, RuntimeError, TookTooLong) as error:
-            _log.info("reading a transcript again: %s", type(error).__name__)
+            _log.info("trying again to read a transcript: %s", type(error).__name__)
             return not isinstance(error, (PalaceUnusable, TookTooLong))
         return True
 
@@ -259,37 +259,37 @@ class Hooks:
 
 
 class AnswerRecipient:
-    """A host that waits for an answer, until it goes or the answer is handed over to it: whichever comes first."""
+    """A host that waits for an answer until it disconnects or gets the answer, whichever comes first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._has_gone = self._is_answered = False
 
     def goes(self) -> bool:
-        """Wait no longer; False where the answer has been handed over, and is only to be fetched."""
+        """Stop waiting; return False if the answer was already handed over and only has to be fetched."""
         with self._lock:
             self._has_gone = not self._is_answered
             return self._has_gone
 
     def stays(self, is_answered: bool) -> bool:
-        """Whether it waits still; where it does and `is_answered`, it has the answer from now on."""
+        """Return whether it still waits; if so and if `is_answered`, it has the answer from now on."""
         with self._lock:
             self._is_answered = self._is_answered or (is_answered and not self._has_gone)
             return not self._has_gone
 
 
 def _nobody(_: object) -> None:
-    """Nobody is told what a hook notices."""
+    """Ignore the notices of a hook."""
 
 
 def _payload(stream: Stream, hello: Mapping[str, Any]) -> bytes:
-    """What the host wrote, as far as it is read."""
+    """Return the host's payload, up to the size that is read."""
     length = hello.get("length")
     return _read(stream, min(length, hook_exchange.LARGEST + 1) if isinstance(length, int) else 0)
 
 
 def _read(stream: Stream, length: int) -> bytes:
-    """Return so many bytes, or fewer where the client has gone."""
+    """Return this many bytes, or fewer if the client is gone."""
     payload = bytearray(stream.drain_buffer())
     while len(payload) < length:
         piece = stream.socket.recv(min(1 << 20, length - len(payload)))

@@ -1,6 +1,6 @@
 """Connections that carry MCP: one event loop on a thread of its own, started for the first of them.
 
-The SDK is imported then, or before, when nothing else is to be done (`warm_up`); a service that no agent asks never
+The SDK is imported then, or earlier when the service is idle (`warm_up`). A service that no agent connects to never
 pays for it.
 """
 
@@ -24,7 +24,10 @@ _INVALID_REQUEST = -32600
 
 
 class McpConnections:
-    """Serves MCP on streams that said hello. `serve` blocks the calling thread, the work is done on the loop's."""
+    """Serves MCP on streams after their handshake.
+
+    `serve` blocks the calling thread; the work runs on the event loop's thread.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -34,7 +37,7 @@ class McpConnections:
         self._open: set[_Connection] = set()
 
     def warm_up(self) -> None:
-        """Import the SDK and build the server that most clients ask for."""
+        """Import the SDK and build the server that most clients use."""
         self._import_sdk()
 
     def _import_sdk(self) -> None:
@@ -45,7 +48,7 @@ class McpConnections:
             build("palazzo", "core")
 
     def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
-        """Serve one client until it has gone; after `finish`, until it waits for nothing."""
+        """Serve one client until it is gone; after `finish`, until it waits for no answer."""
         self._import_sdk()
         around = hello.get("surroundings")
         around = around if isinstance(around, dict) else {}
@@ -63,7 +66,7 @@ class McpConnections:
             self._open.discard(connection)
 
     def finish(self) -> None:
-        """Let every connection end as soon as its client waits for nothing."""
+        """Let every connection end as soon as its client waits for no answer."""
         for connection in list(self._open):
             self._running().call_soon_threadsafe(connection.finish)
 
@@ -96,7 +99,7 @@ class _Connection:
         self._end_of_input: Callable[[], None] | None = None
 
     def finish(self) -> None:
-        """Read nothing more once no call is being carried out; to be called on the loop."""
+        """Stop reading once no call is being carried out; call this on the loop."""
         self._is_finishing = True
         self._end_if_done()
 
@@ -135,7 +138,7 @@ class _Connection:
             writer.close()
 
     async def _call(self, call: OperationCall) -> Any:
-        """Carry an operation out in a lane of the engine: the `Call` of a server that a service runs."""
+        """Carry out an operation in a worker pool of the engine: the `Call` of a server that a service runs."""
         self._calls += 1
         try:
             return await carried_out(self._engine, call)
@@ -146,7 +149,7 @@ class _Connection:
     async def _lines(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, initial_bytes: bytes
     ) -> AsyncIterator[bytes]:
-        """What the client sends, line by line; `early` is what it sent behind its hello."""
+        """Yield the client's input, line by line; `initial_bytes` is what it sent after its hello."""
         *whole, rest = initial_bytes.split(b"\n")
         for line in whole:
             yield line
@@ -160,7 +163,7 @@ class _Connection:
             except asyncio.LimitOverrunError:
                 if not await _passed_over(reader):
                     return
-                writer.write(_encode_refusal(f"A line may have {LONGEST_LINE:,} bytes. Send less."))
+                writer.write(_encode_refusal(f"A line can have at most {LONGEST_LINE:,} bytes. Send less."))
                 rest = b""
                 continue
             yield rest + line[:-1]
@@ -168,7 +171,7 @@ class _Connection:
 
 
 async def carried_out(engine: Engine, call: OperationCall) -> Any:
-    """Carry out in a lane of the engine what a connection asks; when it is cancelled, return once that has ended."""
+    """Carry out a connection's call in a worker pool of the engine; if cancelled, return once the call has ended."""
     import anyio
 
     around = call.surroundings
@@ -194,7 +197,7 @@ async def carried_out(engine: Engine, call: OperationCall) -> Any:
 
 
 async def _passed_over(reader: asyncio.StreamReader) -> bool:
-    """Read on to the end of a line that is too long; False where the client ends before."""
+    """Skip to the end of a line that is too long; return False if the client ends before it."""
     while True:
         try:
             await reader.readuntil(b"\n")

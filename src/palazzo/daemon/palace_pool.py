@@ -1,10 +1,10 @@
-"""Palaces that are kept open for many callers: the model and the vector index are loaded once.
+"""Palace pool: palaces that stay open for many callers, so that the model and the vector index are loaded once.
 
     with pool.lease() as opened, Context(path, …, opened=opened) as context:
         operation.run(context, request)
 
-A palace is kept by what opens it: its path, whether it redacts, its embedder. Whether it is still the file that was
-opened is looked at for each lease; one that was replaced, restored over or taken away is let go of when its last user
+The key of a pooled palace is how it is opened: its path, whether it redacts, its embedder. Each lease checks whether it
+is still the file that was opened. A palace that was replaced, restored over or removed is released when its last user
 is done.
 """
 
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from palazzo.store.palace_opening import Mode
 
 MOST_KEPT = 2
-"""Palaces that are kept while nobody uses them. A service has one, unless its clients' settings differ."""
+"""Unused palaces that stay open. A service has one palace, unless its clients' settings differ."""
 
 
 _CACHE_MB = 12
-"""Megabytes of pages that each of the service's threads keeps. The system's own cache is behind it: with 64 a search
-among 100,000 drawers is as fast, and seven threads hold 300 MB more (`benchmarks/service.py`)."""
+"""Megabytes of pages that each of the service's threads caches. The operating system's cache is behind it: with 64 a
+search among 100,000 drawers is equally fast, and seven threads use 300 MB more (`benchmarks/service.py`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Pool:
 
     @contextmanager
     def lease(self) -> Iterator[Lease]:
-        """Give what a `Context` is opened by; what it has opened stays open for the next."""
+        """Yield the lease with which a `Context` is opened; palaces that it opens stay open for the next one."""
         lease = Lease(self)
         try:
             yield lease
@@ -68,13 +69,13 @@ class Pool:
             self._let_go(lease.held)
 
     def close(self) -> None:
-        """Close every palace that nobody uses; those in use are closed when their users are done."""
+        """Close every palace that is not in use; those in use are closed when their users are done."""
         with self._lock:
             for entry in list(self._kept.values()):
                 self._retire(entry)
 
     def take(self, context: Context, mode: Mode) -> _PalaceEntry:
-        """Return the palace that `context` asks for, opened now if need be; whoever takes it lets go of it."""
+        """Return the palace that `context` asks for, opening it if necessary; the caller must release it."""
         key = _Key(context.palace_path, context.settings.flag("redact"), context.embedder_spec)
         with self._lock:
             entry = self._kept.get(key)
@@ -113,21 +114,21 @@ class Pool:
 
 
 class Lease:
-    """What one call holds of the pool; a `Context` opens its palace by it."""
+    """The part of the pool that one call holds; a `Context` opens its palace through it."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self.held: list[_PalaceEntry] = []
 
     def __call__(self, context: Context, mode: Mode) -> Palace:
-        """Return the palace, open for writing where the file allows it; what `Palace.open` raises otherwise."""
+        """Return the palace, opened for writing if the file allows it; raise the errors of `Palace.open` otherwise."""
         entry = self._pool.take(context, mode)
         self.held.append(entry)
         return entry.palace
 
 
 def _open(context: Context, mode: Mode, key: _Key) -> Palace:
-    """Open for writing, so that whoever writes next finds it open; to read, where it is missing or read-only."""
+    """Open for writing, so that later writers find it open; for reading if the file is missing or read-only."""
     from palazzo.palace import Palace
 
     def open_palace(mode: Mode) -> Palace:

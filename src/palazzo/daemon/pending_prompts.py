@@ -1,7 +1,7 @@
-"""What a person sent in a turn that has not ended, of sessions whose host names no transcript.
+"""Pending prompts: prompts of turns that have not ended, in sessions whose host names no transcript.
 
-Most hosts tell of the prompt when it is sent, and of the answer when the turn ends. Of sessions that have a transcript
-nothing is kept of either; until that is known prompts stand here, in memory alone.
+Most hosts report the prompt when it is sent, and the answer when the turn ends. For sessions that have a transcript,
+neither is kept. Until that is known, prompts are held here, in memory only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from palazzo.features.hooks.hook import HookRequest
 
 _MOST = 200
-"""Sessions whose prompts are held; the oldest go first."""
+"""Maximum number of sessions whose prompts are held; the oldest are dropped first."""
 _ENDS = ("stop", "session-end")
 
 
@@ -24,9 +24,9 @@ class Prompts:
         self._lock = threading.Lock()
 
     def turns(self, request: HookRequest) -> list[HookRequest]:
-        """Return what is to be asked for: `request`, with the prompt that its turn began with, where it ends one.
+        """Return the requests to process: `request`, with the prompt of its turn if it ends one.
 
-        Before it come the ends of turns that the host did not tell of: a person went on in the middle of them.
+        The ends of turns that the host did not report come first: the user continued in the middle of them.
         """
         key = (request.host, request.session)
         with self._lock:

@@ -1,4 +1,4 @@
-"""What the service does again and again beside answering, in a thread of its own, until it is ended."""
+"""Periodic tasks: work that the service repeats in a separate thread, until it is stopped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ _log = logging.getLogger("palazzo.service")
 
 
 class PeriodicWorker:
-    """A thread that does `work`, and again so many seconds after it came back or failed. Nothing of it ends a service.
+    """A thread that runs `work`, and runs it again a number of seconds after it returned or failed.
 
-    `work` is called `name` in the log. Long work calls `heed` now and then, which raises Stopped once it is to end.
+    Its failures never end a service. The log calls `work` by `name`. Long work calls `heed` regularly, which raises
+    Stopped when the thread must end.
     """
 
     def __init__(self, name: str, work: Callable[[], None], every: float) -> None:
         self._name, self._work, self._every = name, work, every
         self.stop = threading.Event()
-        """Set when it is to end."""
+        """Set when the thread must end."""
         self._thread = threading.Thread(target=self._run, name=f"palazzo-{name}", daemon=True)
 
     def begin(self) -> None:
@@ -29,13 +30,13 @@ class PeriodicWorker:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop, and wait for what is at hand."""
+        """Stop, and wait for current work."""
         self.stop.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def heed(self, *_: object) -> None:
-        """Raise Stopped when it is to end. It takes what progress is told with, and needs nothing of it."""
+        """Raise Stopped if it should end. It accepts the arguments of progress reports, and ignores them."""
         if self.stop.is_set():
             raise OperationCancelled
 
@@ -48,5 +49,5 @@ class PeriodicWorker:
             except PalazzoError as error:
                 _log.info("%s failed: %s", self._name, type(error).__name__)
             except Exception as error:  # noqa: BLE001 - a bug beside the service must not end it
-                _log.info("%s failed by a bug: %s", self._name, type(error).__name__)
+                _log.info("%s failed because of a bug: %s", self._name, type(error).__name__)
             self.stop.wait(self._every)

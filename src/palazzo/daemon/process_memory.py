@@ -1,4 +1,4 @@
-"""How much memory this process holds."""
+"""Memory use of this process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resident_mb() -> int:
-    """Return the resident memory of this process in MB, 0 where the platform does not tell without more."""
+    """Return the resident memory of this process in MB; 0 if the platform does not report it easily."""
     try:
         pages = int(Path("/proc/self/statm").read_bytes().split()[1])
     except (OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""A connection that calls operations: lines of JSON in, an answer to each, in the order in which they are done.
+"""RPC connection: reads lines of JSON, calls operations, and answers each call as soon as it is done.
 
     {"id": 1, "operation": "search", "request": {…}, "key": "…"?, "surroundings": {"cwd": "…", "variables": {…}}}
     {"cancel": 1}
@@ -7,7 +7,7 @@
     {"id": 1, "notice": "…"}                                                     any number of times
     {"id": 1, "result": {…}}  or  {"id": 1, "error": {"kind": "NotFound", "message": "…"}}
 
-Requests and results are as `operations/rpc_codec` writes them. Bytes that are no such line are answered with an error.
+Requests and results are encoded by `operations/rpc_codec`. Bytes that are not such a line are answered with an error.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ from palazzo.operations.context import Progress
 from palazzo.operations.rpc_codec import from_wire, to_wire
 
 _MOST_AT_ONCE = 32
-"""Calls of one connection that are being carried out; who asks for more waits until one is done."""
+"""Maximum number of concurrent calls of one connection; further calls wait until one is done."""
 _READS_WITHIN = 20
-"""Seconds for which an answer is held for a client that does not read; then it is taken for gone."""
+"""Seconds for which an answer is held for a client that does not read; after that the client is considered gone."""
 _PROGRESS_INTERVAL = 0.1
-"""Seconds between two reports of progress that are passed on."""
+"""Minimum seconds between two progress reports that are forwarded."""
 
 
 class Calls:
-    """One connection. `serve` returns when the client has gone, or when it is closed and all is answered."""
+    """One connection.
+
+    `serve` returns when the client has disconnected, or when the connection is closed and all calls are answered.
+    """
 
     def __init__(self, stream: Stream, engine: Engine) -> None:
         self._stream, self._engine = stream, engine
@@ -51,7 +54,7 @@ class Calls:
             stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _READS_WITHIN, 0))
 
     def serve(self) -> None:
-        """Answer until the client sends no more, and then what it still waits for."""
+        """Answer until the client sends no more, and then finish the calls that it still waits for."""
         try:
             while self._take(self._line()):
                 pass
@@ -62,24 +65,26 @@ class Calls:
         self._stream.close()
 
     def finish(self) -> None:
-        """Take nothing more, answer what is asked, and end."""
+        """Accept no further calls, answer the open ones, and end."""
         try:
             self._stream.socket.shutdown(socket.SHUT_RD)
         except OSError:
             return  # it has ended
 
     def _line(self) -> bytes | None:
-        """The next line that is no longer than one may be; who sends another is told."""
+        """Return the next line within the size limit; for a longer line, send the client an error."""
         while True:
             try:
                 return self._stream.read_line()
             except ValueError:
-                self._send({"id": None, **_error(UsageError(f"A line may have {LONGEST_LINE:,} bytes. Send less."))})
+                self._send(
+                    {"id": None, **_error(UsageError(f"A line can have at most {LONGEST_LINE:,} bytes. Send less."))}
+                )
                 if not self._stream.pass_over():
                     return None
 
     def _take(self, line: bytes | None) -> bool:
-        """Begin what a line asks for; False at the end."""
+        """Start the request in a line; return False at the end."""
         if line is None:
             return False
         number: object = None
@@ -100,10 +105,10 @@ class Calls:
         around = message.get("surroundings", {})
         key = message.get("key")
         if not isinstance(key, str | None) or not isinstance(around, dict):
-            raise UsageError("A call's key is a text, and its surroundings an object.")
+            raise UsageError("A call's key must be a string, and its client environment an object.")
         variables = around.get("variables", {})
         if not isinstance(variables, dict) or not all(isinstance(value, str) for value in variables.values()):
-            raise UsageError("The variables of a call's surroundings are texts by name.")
+            raise UsageError("The variables of a call's client environment must be strings, by name.")
         call = _Open(number, self)
         cwd = Path(str(around.get("cwd") or self._engine.palace.parent))
         job = Job(operation, request, key, cwd, variables, "user", call.progress, call.notice)
@@ -113,7 +118,9 @@ class Calls:
         try:
             future = self._engine.submit(job)
         except RuntimeError:
-            self._close_call(call, {"id": number, **_error(PalazzoError("The service is ending. Ask the next one."))})
+            self._close_call(
+                call, {"id": number, **_error(PalazzoError("The service is shutting down. Call the next one."))}
+            )
             return
         call.future = future
         future.add_done_callback(lambda done: self._close_call(call, {"id": number, **_answer(done)}))
@@ -132,7 +139,7 @@ class Calls:
             call.stop()
 
     def _abandon(self) -> None:
-        """The client is gone: what has not begun is not begun, what is long ends at its next report."""
+        """Handle a client that is gone: drop calls that have not begun; long ones stop at their next report."""
         with self._changed:
             calls = list(self._open.values())
         for call in calls:
@@ -148,7 +155,7 @@ class Calls:
 
 
 class _Open:
-    """A call that is not answered yet."""
+    """A call without an answer yet."""
 
     def __init__(self, number: object, calls: Calls) -> None:
         self.number, self._calls = number, calls
@@ -179,9 +186,9 @@ def _message(line: bytes) -> dict[str, Any]:
     try:
         message = loads(line)
     except ValueError as error:
-        raise UsageError(f"This line is no JSON: {error}.") from None
+        raise UsageError(f"This line is not valid JSON: {error}.") from None
     if not isinstance(message, dict):
-        raise UsageError("A message is one JSON object.")
+        raise UsageError("A message must be one JSON object.")
     return message
 
 
@@ -189,7 +196,7 @@ def _answer(future: Future[Any]) -> dict[str, Any]:
     try:
         return {"result": to_wire(future.result())}
     except (OperationCancelled, CancelledError):
-        return {"error": {"kind": "Stopped", "message": "It was stopped. What was committed stays."}}
+        return {"error": {"kind": "Stopped", "message": "The call was stopped. Committed work is kept."}}
     except Exception as error:  # noqa: BLE001 - whatever an operation raises is its caller's to hear
         return _error(error)
 
@@ -197,5 +204,5 @@ def _answer(future: Future[Any]) -> dict[str, Any]:
 def _error(error: Exception) -> dict[str, Any]:
     if isinstance(error, PalazzoError):
         return {"error": {"kind": type(error).__name__, "message": str(error)}}
-    message = f"This is a bug in Palazzo ({type(error).__name__}); the same without the service reports it."
+    message = f"This is a bug in Palazzo ({type(error).__name__}); run the command without the service to get a report."
     return {"error": {"kind": "Bug", "message": message}}

@@ -1,16 +1,16 @@
 """The warm process of one palace: `python -m palazzo.daemon.service PALACE`.
 
-It listens on a socket that is its user's alone, and serves calls and MCP. The one that holds the lock beside the
-socket may listen; the others end at once. It ends when nobody has needed it for a while, when it is told to, when it
-has grown too large, and when somebody comes who is newer: then it stops listening and lets go of the lock at once, so
-that the next one serves while this one finishes what it has begun.
+It listens on a socket that only its user can access, and serves calls and MCP. The process that holds the lock beside
+the socket may listen; others end at once. It ends when it has not been needed for a while, on request, when it has
+grown too large, and when a newer client connects. In that last case it stops listening and releases the lock at once,
+so that its successor serves while it finishes the work that it has begun.
 
-    main thread      accepts, looks after itself, ends
-    one per client   reads what it says (`calls`), or waits for the event loop that does (`mcp_connections`)
-    lanes            carry operations out
-    following        takes in what changes
-    syncing          brings it to other devices, where that was asked for
-    backing up       makes a backup a day
+    main thread      accepts connections, monitors itself, ends
+    one per client   reads its requests (`rpc_connection`), or waits for the event loop that does (`mcp_connections`)
+    worker pools     run operations
+    source follower  mines what changes
+    sync schedule    syncs with other devices, where that was requested
+    backup schedule  makes a backup a day
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ if TYPE_CHECKING:
     from palazzo.daemon.sync_schedule import BackgroundSync
 
 _LOOK_AROUND = 5.0
-"""Seconds between two looks at memory, idleness and the socket."""
+"""Seconds between two checks of memory, idleness and the socket."""
 _AT_LEAST = 3.0
-"""Seconds without a client after which an idle service may end at the earliest: its starter has yet to connect."""
+"""Minimum seconds without a client before an idle service may end: the client that started it must still connect."""
 _WARM_MCP_AFTER = 2.0
-"""Seconds without a call after which the MCP SDK is imported: it takes a second of one core."""
+"""Seconds without a call after which the MCP SDK is imported: the import takes one second of one core."""
 _LEAST_MB = 256
-"""What a fresh service may need: a lower bound would end each as soon as it is warm."""
+"""Memory that a fresh service may need: with a lower limit each service would end as soon as it is warm."""
 _TRIES, _PAUSE = 5, 0.05
-"""A lock that somebody only looked at is free again within a moment."""
+"""Attempts and pause in seconds for a lock: a lock that another process only checked is free again within a moment."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve the palace named by the only argument until there is no need to; return the exit code."""
+    """Serve the palace named by the only argument until it is no longer needed; return the exit code."""
     argv = sys.argv[1:] if arguments is None else arguments
     stays = "--stay" in argv
     palaces = [argument for argument in argv if argument != "--stay"]
@@ -93,7 +93,7 @@ def _lock(endpoint: Address) -> locks.FileLock | None:
 
 
 class Service:
-    """One service, from listening to its end. With `stays` it does not end for being idle."""
+    """One service, from listening to its end. With `stays` it does not end when idle."""
 
     def __init__(
         self, endpoint: Address, variables: Mapping[str, str], lock: locks.FileLock, stays: bool = False
@@ -110,7 +110,7 @@ class Service:
         self.listener = Listener(endpoint, lock)
 
     def run(self) -> int:
-        """Serve, and return the exit code once all is finished."""
+        """Serve, and return the exit code once all work is finished."""
         # Listening already: who comes now waits a moment for what takes one to import.
         with contextlib.suppress(OSError):
             os.chdir(self._palace.parent if self._palace.parent.is_dir() else Path("/"))
@@ -124,7 +124,7 @@ class Service:
         return 0
 
     def state(self) -> dict[str, Any]:
-        """Return what a person may want to know of it."""
+        """Return the state to show to the user."""
         return {
             "palace": self._where.palace,
             "build": self.build,
@@ -162,12 +162,12 @@ class Service:
         threading.Thread(target=self._end_former, name="palazzo-former", daemon=True).start()
 
     def _end_former(self) -> None:
-        """End the services of earlier versions, which listen for this palace at other addresses."""
+        """Stop services of earlier versions, which listen for this palace at other addresses."""
         from palazzo.features.service.service_stop import stop_former
 
         try:
             for pid in stop_former(self._where.palace, self._variables):
-                self._log.info("ended the service of an earlier version, process %d", pid)
+                self._log.info("stopped the service of an earlier version, process %d", pid)
         except PalazzoError as error:
             self._log.info("a service of an earlier version may still run: %s", error)
 
@@ -213,11 +213,11 @@ class Service:
         threading.Thread(target=peer.serve, name="palazzo-guest", daemon=True).start()
 
     def hold(self, stream: Stream) -> None:
-        """Keep a connection until the process ends: that is what the client waits for."""
+        """Keep a connection open until the process ends: the client waits for that."""
         self._held.append(stream)
 
     def remove_connection(self, peer: Guest) -> None:
-        """Forget a client that has gone, or has nothing more to say."""
+        """Remove a client that is gone, or has nothing more to send."""
         with self._guard:
             if peer.stream not in self._held:
                 peer.stream.close()
@@ -227,12 +227,12 @@ class Service:
             self._wake()
 
     def _look_around(self) -> None:
-        """End where there is no need to go on: nobody asks, the socket is another's, or too much memory is held."""
+        """End if it is no longer needed: no clients, a socket that belongs to another service, or too much memory."""
         if not self.listener.is_there():
-            self._log.info("its socket is gone")
+            self._log.info("its socket no longer exists")
             self.end()
         elif not self._is_busy() and resident_mb() > self._most_mb:
-            self._log.info("more than %d MB are held", self._most_mb)
+            self._log.info("it uses more than %d MB of memory", self._most_mb)
             self.end()
         elif not self._stays and self._is_idle():
             self._log.info("idle")
@@ -252,7 +252,7 @@ class Service:
         return locks.is_held(lock_file(self._palace))
 
     def _warm_up(self) -> None:
-        """Load what the first search needs, then the SDK, so that nobody has to wait for them."""
+        """Load what the first search needs, then the SDK, so that no client has to wait for them."""
         from palazzo.features.service.background_process import start_embedding
         from palazzo.index.query import Query
         from palazzo.operations.context import Context
@@ -289,7 +289,7 @@ class Service:
             self.hooks.is_ready()
 
     def _enter_told(self) -> None:
-        """Enter in the ledger what hooks told that found no service."""
+        """Enter in the ledger what hooks showed without a service."""
         from palazzo.features.hooks import offline_answers
         from palazzo.operations.context import Context
 
@@ -303,17 +303,17 @@ class Service:
     # --- its end -------------------------------------------------------------------------------------------
 
     def end(self, long_ones_too: bool = False) -> None:
-        """Begin to end: take no new client, finish what has begun. Long calls stop at their next report if told to."""
+        """Start to end: accept no new client, finish open calls. If requested, long calls stop at their next report."""
         if long_ones_too and hasattr(self, "engine"):
             self.engine.stopping.set()
         self.ending.set()
         self._wake()
 
     def give_way(self) -> None:
-        """Stop listening and let go of the lock, before the newer one is told that it may have both."""
+        """Stop listening and release the lock, before the newer service learns that it may take both."""
         with self._guard:
             if not self.ending.is_set():
-                self._log.info("gives way to a newer one")
+                self._log.info("stopping for a newer service")
             self.ending.set()
             self.listener.close()
         self._wake()

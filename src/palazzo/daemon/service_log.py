@@ -1,4 +1,4 @@
-"""The service's log: one file in the state directory, rotated. It never has a word of the memory."""
+"""The service's log: one file in the state directory, rotated. It never contains text from the memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from palazzo import paths
 from palazzo.features.service.service_state import log_file
 
 _LARGEST, _OLD = 1_000_000, 2
-"""Bytes of a file, and how many older ones are kept beside it."""
+"""Maximum bytes of a log file, and the number of older files that are kept beside it."""
 
 
 def begin(palace: Path, variables: Mapping[str, str]) -> logging.Logger:
-    """Return the service's logger, writing to its file; to nothing where that cannot be written."""
+    """Return the service's logger, writing to its file; to nothing if the file cannot be written."""
     logger = logging.getLogger("palazzo.service")
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -1,4 +1,6 @@
-"""The socket that a service listens on: its user's alone, there only while somebody listens, let go of at once."""
+"""The socket of a service: accessible only to its user, present only while the service listens, then removed at
+once.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,15 @@ from palazzo.client.rpc import Address
 from palazzo.locks import FileLock
 
 _BACKLOG = 128
-"""Clients that may wait to be accepted: every agent of a machine that wakes up at once."""
+"""Maximum number of clients that wait to be accepted: all agents of a machine may wake up at once."""
 
 
 class Listener:
-    """Listens at an address for whoever holds its lock. `token` is what a client must know where sockets have no mode.
+    """Listens at an address for the holder of its lock.
 
-    The socket is bound under another name and renamed when it listens, so that none finds one that does not; one that
-    a killed service has left behind is replaced by that.
+    `token` is the secret that a client must present where sockets have no file mode. The socket is bound under another
+    name and renamed once it listens, so that clients never find a socket that does not listen. The rename also replaces
+    a socket left behind by a killed service.
     """
 
     def __init__(self, endpoint: Address, lock: FileLock) -> None:
@@ -33,11 +36,11 @@ class Listener:
         self._file = _file(endpoint.socket)
 
     def is_there(self) -> bool:
-        """Whether clients still find it: who removed the socket wants another service, or has cleaned up."""
+        """Return whether clients still find it: if the socket was removed, another service is wanted."""
         return _file(self._where.socket) == self._file
 
     def close(self) -> None:
-        """Stop listening and let go of the lock; closing twice is allowed."""
+        """Stop listening and release the lock; closing twice is allowed."""
         with self._closing:
             if self._closed:
                 return
@@ -72,7 +75,7 @@ class Listener:
 
 
 def is_own_user(connection: socket.socket) -> bool:
-    """Whether the process at the other end is of the same user, so far as the platform tells."""
+    """Return whether the process at the other end has the same user, as far as the platform tells."""
     return sys.platform == "win32" or peer_uid(connection) in (None, os.getuid())
 
 

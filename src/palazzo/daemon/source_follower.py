@@ -1,7 +1,7 @@
-"""Takes in what changes while the service runs: histories of hosts that were fed before.
+"""Source follower: mines changes while the service runs, in histories of hosts that were mined before.
 
-Nobody's history is read unasked, and documents not at all. Where a `palazzo watch` runs or begins, it is left to that;
-where one ends, this goes on.
+Histories are never read without the user's request, and documents are not read at all. While a `palazzo watch` runs, it
+does this work instead; when the watch ends, the follower continues.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from palazzo.operations.context import Context
 
 _log = logging.getLogger("palazzo.service")
 _LOOK_AGAIN = 15.0
-"""Seconds until it is looked again whether there is a palace to watch for, and nobody else who does."""
+"""Seconds between two checks whether there is a palace to watch for and no other watcher."""
 _GIVE_WAY = 0.5
-"""Seconds after which a person's watcher that began meanwhile is noticed."""
+"""Seconds within which a watcher that the user started in the meantime is noticed."""
 
 
 class _LeftToOthers(BaseException):
-    """A person watches, or wants none to. No Exception, as `Watching` asks of what is to end it."""
+    """The user runs a watcher, or has switched watching off.
+
+    Not an Exception, as `SourceWatcher` requires of what ends it.
+    """
 
 
 class BackgroundWatcher:
-    """A thread that watches for a palace until it is ended, unless the settings say no."""
+    """A thread that watches for a palace until it is stopped, unless the settings disable it."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
         self._palace, self._variables, self._pool = palace, variables, pool
@@ -43,7 +46,7 @@ class BackgroundWatcher:
         try:
             self._watch()
         except _LeftToOthers:
-            _log.info("watch: left to others")
+            _log.info("watch: another process is watching")
         finally:
             self.is_watching = False
 
@@ -66,7 +69,7 @@ class BackgroundWatcher:
                 SourceWatcher(context, _note, mined_hosts_only=True, heed=self._heed).run(self._thread.stop)
 
     def _heed(self) -> None:
-        """End it where the service ends, a person watches, or the settings have come to say no."""
+        """Stop if the service ends, a user runs a watch, or the settings now forbid it."""
         self._thread.heed()
         now = time.monotonic()
         if now - self._gave_way >= _GIVE_WAY:
@@ -81,7 +84,7 @@ class BackgroundWatcher:
 
 
 def _note(event: WatchEvent) -> None:
-    """What was read is in the palace; the log says how much and how long, never what or where."""
+    """Log an event: the log says how much and how long, never what or where, since the text is in the palace."""
     if event.event in ("read", "caught-up") and event.items:
         _log.info("watch %s: %d items in %.1f s", event.event, event.items, event.took_s)
     elif event.event == "failed":

@@ -1,9 +1,9 @@
-"""Syncs by itself while the service runs, with remotes that were begun with --automatic.
+"""Sync schedule: syncs automatically while the service runs, with remotes that were set up with --automatic.
 
-That is at start, when writes have gone quiet, and now and then to see what other devices have brought.
+It syncs at start, when no writes have happened for a while, and from time to time to fetch news from other devices.
 
-It is in nobody's way: it has a thread of its own, writes in short transactions, waits for no other sync, and what goes
-wrong is told by `palazzo sync status`, `palazzo status` and `palazzo doctor`, and tried again ever later.
+It blocks nothing: it has a thread of its own, writes in short transactions, and waits for no other sync. Errors are
+shown by `palazzo sync status`, `palazzo status` and `palazzo doctor`, and the sync is retried at growing intervals.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from palazzo.operations.context import Context
 
 _log = logging.getLogger("palazzo.service")
 _LOOK_AGAIN = 5.0
-"""Seconds between two looks at whether something was written."""
+"""Seconds between two checks for new writes."""
 _QUIET = 30.0
-"""Seconds without a write after which what was written is brought: an agent's turn is over."""
+"""Seconds without a write after which new records are pushed: an agent's turn is over."""
 _PULL_EVERY = 900.0
-"""Seconds after which other devices' news are asked for though nothing was written here."""
+"""Seconds after which other devices' changes are requested even if nothing was written here."""
 _AFTER_FAILURE, _MOST_AFTER_FAILURE = 300.0, 3_600.0
-"""Seconds after a failure before it is tried again, doubled each time, and at most."""
+"""Seconds after a failure before the next attempt, doubled each time, and the maximum."""
 
 
 class Timing:
-    """When to sync: it is told what the last change is, and by a clock in seconds what time it is."""
+    """Decides when to sync. It is given the number of the last change and the time of a clock in seconds."""
 
     def __init__(self) -> None:
         self._change, self._changed_at = -1, 0.0
@@ -41,7 +41,7 @@ class Timing:
         self._failures = 0
 
     def is_due(self, change: int, now: float) -> bool:
-        """Whether it is time, now that `change` is the last one."""
+        """Return whether a sync is due, given that `change` is the last change."""
         if change != self._change:
             self._change, self._changed_at = change, now
         if now < self._not_before:
@@ -50,7 +50,7 @@ class Timing:
         return self._synced is None or has_news or now >= self._next_pull
 
     def record_sync(self, change: int, now: float, well: bool) -> None:
-        """Note a sync that left the palace with `change` as the last one."""
+        """Record a sync after which `change` was the palace's last change."""
         self._failures = 0 if well else self._failures + 1
         self._synced = change
         self._next_pull = now + _PULL_EVERY
@@ -61,7 +61,7 @@ class Timing:
 
 
 class BackgroundSync:
-    """A thread that syncs a palace until it is ended, at the next record that is taken in or brought."""
+    """A thread that syncs a palace until it is stopped; it stops at the next record that is merged or pushed."""
 
     def __init__(self, palace: Path, variables: Mapping[str, str], pool: Pool) -> None:
         self._palace, self._variables, self._pool = palace, variables, pool

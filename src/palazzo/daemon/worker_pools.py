@@ -1,4 +1,4 @@
-"""Two lanes of threads: what is done in a moment never waits behind what takes minutes."""
+"""Worker pools: two thread pools, so that short work never waits behind work that takes minutes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from palazzo.operations.operation import Operation
 T = TypeVar("T")
 
 SHORT, LONG = 4, 2
-"""Threads of each. Each short one holds a connection with its own cache of pages; more answer no sooner on the cores of
-a laptop. Two long ones let a `verify` go on beside a `mine`."""
+"""Threads of each pool. Each short thread holds a connection with its own page cache; more threads do not answer sooner
+on the cores of a laptop. Two long threads let a `verify` run beside a `mine`.
+"""
 _TAKES_LONG = frozenset(
     [
         *(
@@ -30,22 +31,22 @@ _TAKES_LONG = frozenset(
         "session_checkpoint",
     ]
 )
-"""Operations that may take seconds although they commit no steps: they read all there is, or much of it."""
+"""Operations that may take seconds although they do not commit in steps: they read all or much of the data."""
 
 
 class Lanes:
-    """Runs work in one of two lanes, in the order in which it came to each."""
+    """Runs work in one of two pools, each in order of submission."""
 
     def __init__(self) -> None:
         self._short = ThreadPoolExecutor(SHORT, "palazzo-call")
         self._long = ThreadPoolExecutor(LONG, "palazzo-long")
 
     def submit(self, operation: Operation[Any, Any], work: Callable[[], T]) -> Future[T]:
-        """Run `work`, which is of `operation`, as soon as there is a thread; RuntimeError when the lanes are closed."""
+        """Run `work` of `operation` as soon as a thread is free; RuntimeError when the worker pools are closed."""
         is_long = operation.steps or operation.name in _TAKES_LONG
         return (self._long if is_long else self._short).submit(work)
 
     def close(self) -> None:
-        """Wait for what runs, and take no more."""
+        """Wait for running work, and accept no more."""
         self._short.shutdown(cancel_futures=True)
         self._long.shutdown(cancel_futures=True)

@@ -1,1 +1,1 @@
-"""Where things belong: which project a directory is of, and which wing and rooms its words are filed in."""
+"""Project scope: which project a directory belongs to, and in which wing and rooms its words are filed."""

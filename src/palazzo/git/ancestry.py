@@ -1,4 +1,4 @@
-"""Whether what was said on a branch is part of what is checked out: by commits where they are known, not by names."""
+"""Ancestry: whether words from a branch are part of the checkout; judged by known commits rather than by names."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["MAIN_LINES", "Ancestry", "Visibility"]
 
 
 class Ancestry:
-    """What is known of one checkout's history. Ask many things at once: they cost git one walk together."""
+    """The known history of one checkout. Ask many questions at once: git then needs only one walk."""
 
     def __init__(self, repository: Repository, cache: Path | None = None) -> None:
-        """`cache` is a directory where answers are kept for the next process; it need not be there."""
+        """Create it. `cache` is a directory where answers are kept for the next process; it need not exist."""
         self._repository = repository
         self._kept = get_cache(repository, cache)
 
     def standings(
         self, pairs: Collection[tuple[str, str]], tips: Mapping[str, str] = {}, timeout: float = ANSWER_WITHIN
     ) -> dict[tuple[str, str], Visibility]:
-        """Return how each (branch, commit) stands to what is checked out; "" for what is not known of either.
+        """Return how each (branch, commit) relates to what is checked out; "" if both are unknown.
 
-        `tips` are the last commits that somebody knows of branches, for those that have been deleted. Waits `within`
-        seconds at most; what git has not answered by then is unknown, and known when it is asked for again.
+        `tips` are the last known commits of branches, for branches that have been deleted. Waits at most `timeout`
+        seconds; what git has not answered by then is unknown, and known when it is requested again.
         """
         current_branch, head = head_of(self._repository)
         current_branch = current_branch or find_rebase_branch(self._repository)

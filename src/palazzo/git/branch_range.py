@@ -1,4 +1,4 @@
-"""What one line of history has that another has not: its commits, and where words belong that were said on its way."""
+"""Branch ranges: the commits of one line of history that another does not have, and the words recorded on the way."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from palazzo.git.commit_history import History, UnansweredError
 from palazzo.git.git_files import Repository, head_of
 
 _PERSON_WAITS = 10.0
-"""How long a person waits for an answer about branches, in seconds."""
+"""Seconds that a person waits for an answer about branches."""
 
 
 @dataclass(frozen=True, slots=True)
 class BranchRange:
-    """The commits of `tip` that `base` does not have, and where the two parted.
+    """The commits of `tip` that `base` does not have, and the commits where the two diverged.
 
-    `has_base` and `has_tip` say which of the two git knows. Of the commits that were asked about, `present` are those
-    that the repository has, and `said_before` those that `base` has: what was said there is no news to it, but for
-    where they parted, from which the work began.
+    `has_base` and `has_tip` say which of the two git knows. Of the requested commits, `present` are those that the
+    repository has, and `base_commits` those that `base` has: what was said at these is not new to `base`, except at the
+    commits where the two diverged, where the work began.
     """
 
     commits: frozenset[str] = frozenset()
@@ -29,10 +29,10 @@ class BranchRange:
     has_tip: bool = False
 
     def is_news(self, commit: str, on_branch: bool, is_main: bool = False) -> bool:
-        """Whether what was said at a commit ('' where that is not known) is of the range.
+        """Return whether a statement at a commit ('' if unknown) belongs to the range.
 
-        `on_branch` says that it was said on the branch itself; commits that history has lost (amended, rebased) count
-        by that alone. What was said where the two parted is the branch's, unless that is itself the main line.
+        `on_branch` says that it was made on the branch itself; commits that history has lost (amended, rebased) count
+        by that alone. A statement at the fork point belongs to the branch, unless that is itself the main line.
         """
         if commit in self.commits:
             return True
@@ -42,7 +42,7 @@ class BranchRange:
 
 
 def plain_name(repository: Repository | None, name: str) -> str:
-    """Return a branch as words name it: without the remote it is of, and what is checked out for HEAD."""
+    """Return a branch's plain name: without its remote, and for HEAD the branch that is checked out."""
     if name in ("HEAD", "@") and repository is not None:
         return head_of(repository)[0] or name
     short = name.removeprefix("refs/").removeprefix("heads/")
@@ -50,9 +50,9 @@ def plain_name(repository: Repository | None, name: str) -> str:
 
 
 def branch_range(repository: Repository, base: str, tip: str, commits: Collection[str] = ()) -> BranchRange | None:
-    """Return what `tip` has beyond `base`, branches or what else git takes for a commit; None where git cannot say.
+    """Return what `tip` has beyond `base`, branches or anything else that names a commit; None if git cannot say.
 
-    `commits` are those to be told apart by whether `base` has them.
+    `commits` are those to be classified by whether `base` has them.
     """
     history = History(repository, _PERSON_WAITS)
     try:

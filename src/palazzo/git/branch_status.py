@@ -1,13 +1,13 @@
-"""How memories of other branches stand to what is checked out: the rules, worked out from what git says.
+"""Branch status: how memories of other branches relate to the checkout. The rules, derived from git's answers.
 
-A memory has a branch and, mostly, the commit that was checked out when it came about.
+A memory has a branch and, usually, the commit that was checked out when the memory was created.
 
-1. Its commit is in the history of what is checked out: merged. But where exactly there the branch parted from that
-   history and went on, it belongs to what the branch did next, and stands as the branch does. Not so on a main line:
-   what was said there before anybody left it is everybody's.
-2. Its commit is not, but what it changes is: squashed, rebased, picked, or amended since. Merged.
-3. Else parked where the branch is no more, and unmerged where it is.
-4. Without a commit the branch's last one counts. What is not here, or cannot be proved, is not answered.
+1. Its commit is in the history of the checkout: merged. But if the branch left that history exactly at this commit and
+continued, the memory belongs to the branch's next commits and has the branch's status. This exception does not apply to
+a main line: what was said there before a branch left it belongs to everyone. 2. Its commit is not in the history, but
+its changes are: squashed, rebased, cherry-picked, or amended since. Merged. 3. Otherwise parked if the branch no longer
+exists, and unmerged if it exists. 4. Without a commit, the branch's last commit counts. What is not available here, or
+cannot be proved, gets no answer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from palazzo.git.reflog import head_logs
 from palazzo.git.squash_detection import find_squashed_commits
 
 Visibility = Literal["merged", "unmerged", "parked", "unknown"]
-"""`parked` is what was never merged of a branch that is no more; `unknown` what could not be proved, or not in time."""
+"""`parked`: never merged, and its branch no longer exists; `unknown`: could not be proved, or not in time."""
 
 MAIN_LINES = ("main", "master", "trunk")
-"""Branches whose words concern everybody, where it is not known at which commit they were said."""
+"""Branches whose content concerns everyone, even if the commit at which it was said is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A memory's branch and commit ("" if not known), the branch's own tips, and the last commit known of it."""
+    """A memory's branch and commit ("" if unknown), the branch's own tips, and its last known commit."""
 
     branch: str
     commit: str
@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(slots=True)
 class _Branch:
-    """One branch: commits that may be its last one, the likeliest first; others of it; what was amended on it."""
+    """One branch: candidates for its last commit, likeliest first; its other commits; and its amended commits."""
 
     is_there: bool
     lasts: list[str]
@@ -47,7 +47,7 @@ class _Branch:
     amendments: dict[str, str] = field(default_factory=dict)
 
     def among(self, present: Collection[str]) -> _Branch:
-        """Return what of it is here."""
+        """Return the part of it that is present here."""
         lasts = [commit for commit in dict.fromkeys(self.lasts) if commit in present]
         question_commits = [commit for commit in dict.fromkeys(self.question_commits) if commit in present]
         return _Branch(
@@ -55,7 +55,7 @@ class _Branch:
         )
 
     def last(self, graph: Graph) -> str:
-        """Return the likeliest last commit; where none is known, the furthest that anybody speaks of."""
+        """Return the likeliest last commit; if none is known, the one furthest along among those mentioned."""
         if self.lasts:
             return self.lasts[0]
         return max(self.question_commits, key=lambda one: len(collect_ancestors(graph, one)), default="")
@@ -64,7 +64,7 @@ class _Branch:
 def work_out(
     history: History, head: str, questions: Collection[Question], decide: Callable[[Question, Visibility], None]
 ) -> None:
-    """Say of each question what can be proved, as soon as it is. Raises UnansweredError where git does not answer."""
+    """Report each provable answer as soon as it is known. Raises UnansweredError if git does not answer."""
     branches = _branches(history, questions)
     mentioned_commits = {
         revision
@@ -117,7 +117,7 @@ def _branches(history: History, questions: Iterable[Question]) -> dict[str, _Bra
 
 
 def _judged_by(history: History, head: str, graph: Graph, question: Question, branch: _Branch) -> list[str]:
-    """The commits of which one has to be in the history; none if that cannot be told."""
+    """Return the commits one of which must be in the history; none if that cannot be determined."""
     last, commit = branch.last(graph), question.commit
     if not commit:
         return [last] if last else []
@@ -138,7 +138,7 @@ def _follow_amendments(commit: str, amendments: Mapping[str, str]) -> list[str]:
 
 
 def _surely_outside(history: History, head: str, graph: Graph, commits: Iterable[str]) -> set[str]:
-    """Those that cannot be behind `head` where the clone left commits out: all since they parted are here."""
+    """Return those surely not in `head`'s history although the clone is shallow: all since the fork is here."""
     cut_off = history.shallow()
     if not cut_off:
         return set(commits)

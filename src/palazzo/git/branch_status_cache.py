@@ -1,7 +1,7 @@
-"""Answers about ancestry that are known already: in this process, and in a file for the next one.
+"""Cache of answers about ancestry: in this process, and in a file for the next one.
 
-An answer belongs to the commit that is checked out and to where the branch stood: when one of these moves, it is asked
-for anew. The file holds digests instead of names, and deleting it costs time alone.
+An answer depends on the commit that is checked out and on the tip of the branch: when one of these changes, git is
+asked again. The file contains digests instead of names. Deleting it only costs time.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from palazzo.git.git_files import Repository
 from palazzo.paths import make_private_directory
 
 ANSWER_WITHIN = 0.18
-"""How long an answer waits for what is not known yet, in seconds. Past that the work goes on without it.
+"""Seconds that an answer waits for unknown results. After that, the work goes on without it.
 
-An answer has 0.2 s for git in all; on a busy machine the end of a wait comes some milliseconds late.
+An answer has 0.2 s for git in total; on a busy machine, the end of a wait is some milliseconds late.
 """
 _WORK_WITHIN = 30.0
-"""How long that work may take altogether: 100,000 commits without a commit-graph took it under a second."""
+"""Seconds that this work may take in total: 100,000 commits without a commit-graph took less than one."""
 _DOUBT = 60.0
-"""So long what could not be proved is not asked for again."""
+"""Seconds for which an unproved question is not asked again."""
 _MOST_HEADS, _MOST_OF_A_HEAD = 8, 5_000
 _LARGEST_FILE = 8 * 1024 * 1024
 _STANDINGS = ("merged", "unmerged", "parked")
 
 
 class BranchStatusCache:
-    """What is known of one repository, for all of its checkouts. Safe to use from many threads."""
+    """The known results for one repository, shared by all of its checkouts. Safe to use from many threads."""
 
     def __init__(self, repository: Repository, directory: Path | None) -> None:
-        """`directory` is where the file lies; it need not be there."""
+        """Create it. `directory` is where the file lies; it need not exist."""
         name = hashlib.blake2b(os.fsencode(repository.common), digest_size=16).hexdigest()
         self._file = None if directory is None else directory / f"ancestry-{name}.json"
         self._lock = threading.Lock()
@@ -53,7 +53,7 @@ class BranchStatusCache:
     def answers(
         self, repository: Repository, head: str, questions: Collection[Question], timeout: float
     ) -> dict[Question, Visibility]:
-        """Return what is known of questions about a checkout; what is not is worked out, and waited for a little."""
+        """Return known answers about a checkout; the others are computed, waiting only briefly."""
         deadline = time.monotonic() + timeout
         keys = {question: _key(question) for question in questions}
         while True:
@@ -78,7 +78,7 @@ class BranchStatusCache:
 
     @property
     def is_working(self) -> bool:
-        """Whether something is being worked out that nobody waits for any more."""
+        """Return whether something is still being computed that no caller waits for."""
         return self._working is not None
 
     def _start(self, repository: Repository, head: str, questions: list[Question]) -> None:
@@ -152,7 +152,7 @@ _kept_lock = threading.Lock()
 
 
 def get_cache(repository: Repository, directory: Path | None) -> BranchStatusCache:
-    """Return what this process knows of a repository."""
+    """Return what this process has cached for a repository."""
     with _kept_lock:
         key = (repository.common, directory)
         if key not in _caches:
@@ -161,7 +161,7 @@ def get_cache(repository: Repository, directory: Path | None) -> BranchStatusCac
 
 
 def forget_all() -> None:
-    """Know nothing any more, as a process that begins."""
+    """Clear the cache, as in a new process."""
     with _kept_lock:
         _caches.clear()
 

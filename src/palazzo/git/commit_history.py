@@ -1,4 +1,4 @@
-"""What git says of the commits of one checkout. All questions of a `History` share one bound in time."""
+"""The commit history of one checkout, as git reports it. All queries of a `History` share one time limit."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Graph = Mapping[str, tuple[str, ...]]
 
 HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_BEYOND = 50_000
-"""Commits of branches, counted together. Where they are more, they have another history altogether."""
+"""The most commits of branches, counted together. If there are more, the branches have an unrelated history."""
 _MOST_HEADS, _MOST_MERGED = 4, 100
 _MOST_PATHS = 500
-"""So many paths narrow a walk; of more, matching them costs what they save."""
+"""The most paths that restrict a walk; with more, matching costs as much as it saves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """What walks have found about one head.
+    """The results of walks from one head.
 
-    `graph` is what is beyond it, `inside` what was asked for and is not. `since` are changes of files since commits,
-    with the head that they reach up to.
+    `graph` contains the commits beyond it, `inside` the requested commits that are not beyond it. `since` are the
+    changes of files since commits, with the head that they reach up to.
     """
 
     graph: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -35,31 +35,31 @@ class Walks:
     since: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[str, list[str]]] = field(default_factory=dict)
 
     def carry_forward(self, new: Collection[str]) -> Walks:
-        """Return what holds of a later head that has this one behind it, and `new` since."""
+        """Return what remains valid for a later head that descends from this one, with `new` commits since."""
         came = set(new) & self.graph.keys()
         graph = {commit: parents for commit, parents in self.graph.items() if commit not in came}
         return Walks(graph, self.inside | came, dict(self.since))
 
 
 WalksByHead = dict[str, Walks]
-"""By head, the latest last."""
+"""Walks by head, the latest last."""
 
 
 class UnansweredError(Exception):
-    """Git did not say, for whatever reason."""
+    """Git did not answer, for any reason."""
 
 
 class History:
-    """Asks git about one checkout, until its time is over; then, and wherever git fails, raises UnansweredError."""
+    """Asks git about one checkout until the time limit; after that, and if git fails, it raises UnansweredError."""
 
     def __init__(self, repository: Repository, timeout: float, walks_by_head: WalksByHead | None = None) -> None:
-        """`walked` is what earlier ones of this repository have walked, and what this one will have."""
+        """Create it. `walks_by_head` is the shared cache of walks of this repository, which this object extends."""
         self.repository = repository
         self._walked = {} if walks_by_head is None or self.shallow() else walks_by_head  # what is cut off may come yet
         self._deadline = time.monotonic() + timeout
 
     def ask(self, *arguments: str, lines: Iterable[str] = ()) -> bytes:
-        """Return what git prints, given those lines to read."""
+        """Return git's output for those input lines."""
         remaining_seconds = self._deadline - time.monotonic()
         stdin = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
         output = (
@@ -72,7 +72,7 @@ class History:
         return output
 
     def present(self, commits: Collection[str]) -> set[str]:
-        """Return those that are commits of which the objects are here."""
+        """Return those that are commits whose objects are present here."""
         hashes = sorted(revision for revision in set(commits) if HASH.fullmatch(revision))
         if not hashes:
             return set()
@@ -81,7 +81,7 @@ class History:
         return {commit for commit, _, kind in fields if kind == "commit"} & set(hashes)
 
     def find_commits_beyond(self, head: str, commits: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """Return all commits at or behind `commits` that are not at or behind `head`, with their parents."""
+        """Return `commits` and their ancestors that are not `head` or its ancestors, with their parents."""
         walks = self._walks_of(head)
         new_commits = [
             revision for revision in sorted(commits) if revision not in walks.graph and revision not in walks.inside
@@ -102,21 +102,21 @@ class History:
         return {revision: walks.graph[revision] for revision in collect_ancestors(walks.graph, *commits)}
 
     def forks(self, commit: str, head: str, graph: Graph) -> tuple[str, ...]:
-        """Return where a commit of `graph` (what is beyond `head`) parted from `head`: mostly one, none if nowhere."""
+        """Return where a commit of `graph` (beyond `head`) forked from `head`: usually one, () if nowhere."""
         inside = _inside(graph, commit)
         if len(inside) <= 1:
             return inside
         return tuple(sorted(self.ask("merge-base", "--all", commit, head).decode().split()))
 
     def first_fork(self, commit: str, graph: Graph) -> tuple[str, ...]:
-        """Return where a commit's branch parted at first, if history has been merged into it since; () if nowhere."""
+        """Return where a commit's branch first forked, if history was merged into it since; () if nowhere."""
         inside = _inside(graph, commit)
         if len(inside) <= 1:
             return inside
         return tuple(self.ask("merge-base", "--octopus", *inside[:_MOST_MERGED]).decode().split())
 
     def since(self, bases: tuple[str, ...], head: str, paths: Collection[str]) -> list[str]:
-        """Return the commits with one parent at or behind `head`, not behind `bases`, that changed one of `paths`."""
+        """Return the non-merge commits of `head`, not of `bases` (ancestors included), that changed one of `paths`."""
         names = sorted(paths)
         narrow = len(names) <= _MOST_PATHS and not any("\n" in name for name in names)
         cached_changes = self._walks_of(head).since
@@ -133,7 +133,7 @@ class History:
         return cached_changes[key][1]
 
     def _walks_of(self, head: str) -> Walks:
-        """What is known of a head already, or of one that is behind it: then only what is new has to be walked."""
+        """Return the walks known for a head, or for an ancestor of it: then only the new part must be walked."""
         if head in self._walked:
             return self._walked[head]
         walks = Walks()
@@ -147,11 +147,11 @@ class History:
         return walks
 
     def walk(self, bases: Collection[str], tip: str) -> list[str]:
-        """Return the commits at or behind `tip` that are not at or behind `bases`."""
+        """Return `tip` and its ancestors that are not `bases` or their ancestors."""
         return self.ask("rev-list", "--stdin", lines=[tip, *(f"^{base}" for base in bases)]).decode().split()
 
     def shallow(self) -> frozenset[str]:
-        """Return the commits whose parents were left out when this repository was cloned."""
+        """Return the commits whose parents were omitted when this repository was cloned."""
         try:
             words = (self.repository.common / "shallow").read_text(encoding="ascii", errors="replace")
         except OSError:
@@ -159,7 +159,7 @@ class History:
         return frozenset(words.split())
 
     def resolve_commit(self, name: str) -> str:
-        """Return the commit of a branch, also of one that is gone, or of what else git takes for one; "" if none."""
+        """Return the commit of a branch, even a deleted one, or of any other git name; "" if there is none."""
         tip = next(iter(tips_of(self.repository, name)), "") or last_of(self.repository, name)
         if tip or not name.isprintable():
             return tip
@@ -169,13 +169,13 @@ class History:
 
 
 def last_of(repository: Repository, branch: str) -> str:
-    """Return the commit at which a branch was left last, as the logs of this repository's heads tell, or ""."""
+    """Return a branch's last commit when it was last left, by the logs of this repository's heads, or ""."""
     last_commits = [log.lasts[branch] for log in head_logs(repository) if branch in log.lasts]
     return max(last_commits)[1] if last_commits else ""
 
 
 def _inside(graph: Graph, commit: str) -> tuple[str, ...]:
-    """The commits that are not in the graph any more from which those have come that are at or behind one."""
+    """Return the commits outside the graph that are parents of a commit or its ancestors in the graph."""
     return tuple(
         sorted(
             {
@@ -189,7 +189,7 @@ def _inside(graph: Graph, commit: str) -> tuple[str, ...]:
 
 
 def collect_ancestors(graph: Graph, *commits: str) -> set[str]:
-    """Return the commits of a graph that are at or behind one of `commits`."""
+    """Return those of `commits` that are in the graph, and their ancestors in it."""
     ancestors: set[str] = set()
     queue = list(commits)
     while queue:

@@ -1,14 +1,14 @@
-"""Whether the lines that a memory cites still stand in the checkout at hand. It reads files, and of git what is kept.
+"""Freshness: whether cited lines are still in the current checkout. Reads files, and cached answers of git.
 
-    fresh     the file is as it was, or the cited lines stand where they stood
-    moved     they stand elsewhere in the file, or the file has another name now
-    changed   the file is there, and the lines are not as they were
-    gone      the file is not there, nor is it known under another name
-    unknown   nobody saw what was cited; or it cannot be told apart, or not be read, or not in time
+    fresh     the file is unchanged, or the cited lines are at the same place
+    moved     the lines are elsewhere in the file, or the file has another name now
+    changed   the file exists, and the lines are not as they were
+    gone      the file does not exist, and is not known under another name
+    unknown   the cited lines were never seen, are not distinctive, or could not be read, or not in time
 
-The rule in doubt is `unknown`: of what is called fresh the words were compared. Lines that are too common to be told
-apart (a lone brace) are fresh only where the whole file is as it was. No path leads out of the checkout: not by `..`,
-nor by a symbolic link.
+In case of doubt the result is `unknown`: a citation is fresh only if its words were compared. Lines that are too common
+to be distinctive (a lone brace) are fresh only if the whole file is unchanged. No path leads out of the checkout,
+neither by `..` nor by a symbolic link.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ from palazzo.model import UNKNOWN_LINE, Anchor, Freshness
 from palazzo.text.cited_lines import Finder, lines_of, says_enough, says_plenty
 
 TIMEOUT_SECONDS = 0.025
-"""Seconds that all citations of an answer may take."""
+"""Seconds that all citations of an answer may take together."""
 LARGEST, LARGEST_SEARCHED = 2 * 1024 * 1024, 384 * 1024
-"""Bytes of a file that is hashed whole, and of one in which lines are looked for: so that a citation takes 5 ms at most
-(`benchmarks/freshness.py`)."""
+"""The largest file, in bytes, that is hashed completely, and the largest in which lines are searched: so a citation
+takes at most 5 ms (`benchmarks/freshness.py`).
+"""
 _MOST_PLACES, _MOST_LIKE_IT = 50, 8
-"""Places of the same lines in a file, and files that may be the one sought, that are looked at."""
+"""The most occurrences of the same lines in a file, and the most similar files, that are examined."""
 _UNTRACKED_LIMIT = 200
-"""Files beside those that git tracks that are looked at, where one was moved without telling git."""
+"""The most untracked files that are examined, in case a file was moved without git."""
 _ORDER: tuple[Freshness, ...] = ("gone", "changed", "moved", "fresh")
 
 
 @dataclass(frozen=True, slots=True)
 class CitationStatus:
-    """How a citation stands. `path`, `first` and `last` are where it stands now, as far as that is known.
+    """The state of a citation. `path`, `first` and `last` are its current place, if known.
 
-    `is_checked` is false where there was something to compare, and no time or no way to.
+    `is_checked` is false if there was something to compare, but not enough time or no way to do so.
     """
 
     freshness: Freshness
@@ -60,9 +61,9 @@ Missing = Literal["missing", "unreadable"]
 
 
 def worst(standings: Iterable[CitationStatus]) -> Freshness:
-    """Return what is said of all citations of one memory: the worst that is known of any.
+    """Return the state of all citations of one memory: the worst known one.
 
-    Nothing is called fresh while something else that could have been compared was not.
+    The result is not fresh if something else that could have been compared was not compared.
     """
     status_list = list(standings)
     states = {status.freshness for status in status_list}
@@ -72,19 +73,20 @@ def worst(standings: Iterable[CitationStatus]) -> Freshness:
 
 
 class Checkout:
-    """A project's files at one moment: what is read is read once. Make one for each answer.
+    """A project's files at one moment: each file is read only once. Create one instance per answer.
 
-    `root` is the project's directory, `key` the palace's own (`store/redaction_state`), `within` in seconds.
+    `root` is the project's directory, `key` the palace's own key (`store/redaction_state`), `within` the time limit in
+    seconds.
     """
 
     def __init__(self, root: Path, key: bytes, timeout: float = TIMEOUT_SECONDS) -> None:
         self._root, self._key = _resolve_path(root), key
         self.until = time.monotonic() + timeout
-        """The moment by which the answer has to be there."""
+        """The deadline of the answer."""
         self._files: dict[str, _File | Missing] = {}
 
     def check(self, anchors: Sequence[Anchor]) -> list[CitationStatus]:
-        """Return how citations stand, in their order. What there is no time for is unknown: the last ones first."""
+        """Return the states of citations, in their order. If time runs out, the last ones are unknown."""
         if not self._root.is_dir():
             return [_SKIPPED_STATUS] * len(anchors)
         statuses = [self._at_its_place(anchor) for anchor in anchors]
@@ -96,7 +98,7 @@ class Checkout:
         return statuses
 
     def compare(self, anchor: Anchor, path: str) -> CitationStatus:
-        """Return how a citation stands if the file is `path` now; "gone" where there is no such file."""
+        """Return a citation's state if the file is `path` now; "gone" if there is no such file."""
         if not _names_a_file(path):
             return _UNDETERMINED_STATUS
         file = self._file(path)
@@ -105,7 +107,7 @@ class Checkout:
         return replace(_compare_file(anchor, file), path=path)
 
     def says_plenty(self, status: CitationStatus) -> bool:
-        """Whether the lines at which a citation stands now are those of no other file by chance."""
+        """Return whether a citation's current lines are too distinctive to be in another file by chance."""
         file = self._file(status.path)
         return isinstance(file, _File) and says_plenty(file.lines[max(status.first - 1, 0) : status.last or None])
 
@@ -148,7 +150,7 @@ def _resolve_path(path: Path) -> Path:
 
 
 def _names_a_file(path: str) -> bool:
-    """Whether a path leads from a project's root to below it, by its words alone."""
+    """Return whether a path leads from a project's root to below it, judged by the path alone."""
     windows = os.name == "nt" and any(mark in path for mark in '\\:*?"<>|')
     return bool(path) and not windows and "\0" not in path and not {"", ".", ".."}.intersection(path.split("/"))
 
@@ -157,7 +159,7 @@ def _names_a_file(path: str) -> bool:
 
 
 class _File:
-    """A file's content, and what follows from it."""
+    """A file's content, and data derived from it."""
 
     def __init__(self, data: bytes, key: bytes) -> None:
         self._data, self._key = data, key
@@ -168,7 +170,7 @@ class _File:
         return len(self._data) <= LARGEST_SEARCHED
 
     def is_blob(self, blob: str) -> bool:
-        """Whether that is git's id of it, in either of the ways in which git makes them."""
+        """Return whether that is the file's git object ID, by either of git's hash functions."""
         kind = "sha256" if len(blob) == _SHA256 else "sha1"
         if kind not in self._blobs:
             whole = b"blob %d\0" % len(self._data) + self._data
@@ -185,7 +187,7 @@ class _File:
 
 
 def _compare_file(anchor: Anchor, file: _File) -> CitationStatus:
-    """How a citation stands in a file that is there."""
+    """Return the state of a citation in an existing file."""
     if anchor.blob and file.is_blob(anchor.blob):
         return CitationStatus("fresh", "", max(anchor.first, 0), max(anchor.last, 0))
     if not anchor.digest:
@@ -199,7 +201,7 @@ def _compare_file(anchor: Anchor, file: _File) -> CitationStatus:
 
 
 def _stretch(anchor: Anchor, file: _File) -> CitationStatus:
-    """How cited lines stand in a file that is there."""
+    """Return the state of cited lines in an existing file."""
     count, place = anchor.lines, anchor.first - 1
     stays = anchor.first != UNKNOWN_LINE and file.finder.stands_at(place, anchor.digest, count)
     if stays and says_plenty(file.lines[place : place + count]):
@@ -225,13 +227,13 @@ def _at(freshness: Freshness, place: int, count: int) -> CitationStatus:
 
 
 class _FileRelocator:
-    """Looks for files that are not where they were."""
+    """Searches for files that are no longer at their old path."""
 
     def __init__(self, checkout: Checkout, checkout_files: CheckoutFiles | Missing) -> None:
         self._checkout, self._tracked = checkout, checkout_files
 
     def find(self, anchor: Anchor) -> CitationStatus:
-        """Return how a citation of a file stands that is not there."""
+        """Return the state of a citation of a missing file."""
         if isinstance(self._tracked, str):
             return CitationStatus("gone") if self._tracked == "missing" else _SKIPPED_STATUS
         until = self._checkout.until
@@ -250,14 +252,14 @@ class _FileRelocator:
         return namesake or self._search_untracked_files(anchor, self._tracked.list_untracked_files(until))
 
     def _left_out(self, listing: Listing, anchor: Anchor) -> CitationStatus | None:
-        """What git tracks and has not put here: a sparse checkout, a submodule that is not checked out."""
+        """Return what git tracks and has not checked out: a sparse checkout, an uninitialized submodule."""
         entry = listing.entry(anchor.path)
         if entry is not None and entry[0] == "S":
             return CitationStatus("fresh", anchor.path) if anchor.blob == entry[1] else _UNDETERMINED_STATUS
         return _UNDETERMINED_STATUS if entry is None and listing.is_in_submodule(anchor.path) else None
 
     def _same_content(self, listing: Listing, anchor: Anchor) -> CitationStatus | None:
-        """The one file of the same content, or the one of those that has the same name."""
+        """Return the only file with the same content, or the only one of those with the same name."""
         if not anchor.blob or anchor.blob in _EMPTY:
             return None
         statuses = (self._checkout.compare(anchor, path) for path in listing.with_blob(anchor.blob, _MOST_LIKE_IT))
@@ -267,19 +269,19 @@ class _FileRelocator:
         return None if sole_match is None else replace(sole_match, freshness="moved")
 
     def _follow_rename(self, anchor: Anchor, path: str) -> CitationStatus:
-        """How it stands in its file, which has another name. What nobody saw of the file has moved with it."""
+        """Return the state in a renamed file. A citation of unseen content counts as moved with the file."""
         status = self._checkout.compare(anchor, path)
         is_unverified = status == replace(_UNDETERMINED_STATUS, path=path) and not anchor.digest
         return replace(status, freshness="moved", path=path) if status.freshness in _HAS or is_unverified else status
 
     def _find_matching_file(self, anchor: Anchor, paths: Iterable[str]) -> CitationStatus | None:
-        """The one of these files that has the cited words, where they are no words that many files have."""
+        """Return the only one of these files with the cited words, if they are too distinctive for many files."""
         statuses = (self._checkout.compare(anchor, path) for path in paths)
         matches = [status for status in statuses if status.freshness in _HAS and self._checkout.says_plenty(status)]
         return replace(matches[0], freshness="moved") if len(matches) == 1 else None
 
     def _search_untracked_files(self, anchor: Anchor, untracked_paths: Sequence[str] | None) -> CitationStatus:
-        """A file that git does not track and that has the cited words, those of the same name first; else gone."""
+        """Return an untracked file with the cited words, those of the same name first; else gone."""
         if untracked_paths is None:
             return _SKIPPED_STATUS
         for path in sorted(untracked_paths, key=lambda path: (_name(path) != _name(anchor.path), path))[
@@ -295,12 +297,12 @@ class _FileRelocator:
 
 _HAS = ("fresh", "moved")
 _SHA256 = 64
-"""Digits of an id."""
+"""Digits of a SHA-256 object id."""
 _EMPTY = (
     "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 )
-"""git's ids of a file without content."""
+"""git's ids of an empty file."""
 
 
 def _name(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Who works on a project: the names of the authors of its newest commits, as git tells them."""
+"""Authors of a project: the names of the authors of its newest commits, as git reports them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from palazzo.git import git_process
 from palazzo.git.git_files import repository_of
 
 _COMMITS = 2_000
-"""The newest commits that are looked at: who wrote none of them is not spoken of much."""
+"""The number of latest commits that are examined: an author of none of them is rarely mentioned."""
 _SECONDS = 2.0
-"""How long git may take. It told of 2,000 commits in 0.02 s."""
+"""Seconds that git may take. It listed 2,000 commits in 0.02 s."""
 _LONGEST = 60
 
 
 def commit_authors(directory: Path) -> list[str]:
-    """Return the names of who wrote the newest commits of a directory's repository, who wrote last first.
+    """Return the authors of the newest commits of a directory's repository, the latest first.
 
-    Empty where there is no repository or commit, or git is not there, fails, or takes too long.
+    Empty if there is no repository or commit, or git is missing, fails, or takes too long.
     """
     repository = repository_of(directory)
     if repository is None:

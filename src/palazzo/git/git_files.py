@@ -1,8 +1,7 @@
-"""What git keeps in plain files: where a repository lies, its head, its remotes. No process is started here.
+"""Git's plain files: where a repository is, its head, its remotes. No process is started here.
 
-The layout is that of git's own documentation (gitrepository-layout, gitglossary "worktree"): `.git` is a
-directory, or a file `gitdir: PATH` in a worktree or submodule; a worktree's git directory names the shared
-one in `commondir`.
+The layout is that of git's own documentation (gitrepository-layout, gitglossary "worktree"): `.git` is a directory, or
+a file `gitdir: PATH` in a worktree or submodule; a worktree's git directory names the shared one in `commondir`.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ _URL = re.compile(r"^\s*url\s*=\s*(.+?)\s*$", re.MULTILINE)
 _SCP_LIKE = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(.+)", re.IGNORECASE)
 _NO_NAME = re.compile(r"\.\.|^[-/.]|[/.]$|//|/\.|\.lock$|@\{|[\\ ~^:?*\[]")
-"""What the name of a branch cannot have (git-check-ref-format)."""
+"""What the name of a branch must not contain (git-check-ref-format)."""
 _OF_BRANCHES = ("refs/heads/", "refs/remotes/")
 _MOST_PACKED = 32
 
 _packed_refs_cache: dict[Path, tuple[tuple[int, int], tuple[dict[str, str], frozenset[str]]]] = {}
-"""Files of packed refs that this process has read, with their size and time of change."""
+"""Packed refs files that this process has read, with their size and modification time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Repository:
 
     @property
     def name(self) -> str:
-        """The name of the main checkout's directory, which its worktrees share."""
+        """Return the name of the main checkout's directory, which its worktrees share."""
         if self.common == self.directory:
             return self.root.name
         owner = self.common.parent if self.common.name.startswith(".") else self.common
@@ -46,7 +45,7 @@ class Repository:
 
 
 def repository_of(directory: Path) -> Repository | None:
-    """Return the repository that `directory` (absolute) lies in, or None."""
+    """Return the repository that contains `directory` (absolute), or None."""
     for root in (directory, *directory.parents):
         git_directory = _git_directory(root)
         if git_directory is not None:
@@ -70,7 +69,7 @@ def head_of(repository: Repository) -> tuple[str, str]:
 
 
 def commit_at(repository: Repository, reference: str) -> str:
-    """Return the commit that a full reference name stands for, or ""."""
+    """Return the commit of a full reference name, or ""."""
     for directory in (repository.directory, repository.common):
         hash_text = read_line(directory / reference)
         if _HASH.fullmatch(hash_text):
@@ -85,9 +84,9 @@ def commit_at(repository: Repository, reference: str) -> str:
 
 
 def tips_of(repository: Repository, branch: str) -> tuple[str, ...]:
-    """Return the commits that a branch points to: here, then at each remote as it was last heard of. () if it is gone.
+    """Return the commits that a branch points to: here, then at each remote as last fetched. () if it is gone.
 
-    Also () where the name is none that a branch can have, and where refs are kept in a reftable.
+    Also () if the name is not a valid branch name, or if refs are kept in a reftable.
     """
     if not branch or _NO_NAME.search(branch) or not branch.isprintable():
         return ()
@@ -102,7 +101,7 @@ def tips_of(repository: Repository, branch: str) -> tuple[str, ...]:
 
 
 def find_rebase_branch(repository: Repository) -> str:
-    """Return the branch that a rebase which is not finished will put back, or ""."""
+    """Return the branch that an unfinished rebase will restore, or ""."""
     for state in ("rebase-merge", "rebase-apply"):
         head_name = read_line(repository.directory / state / "head-name")
         if head_name.startswith("refs/heads/"):
@@ -111,7 +110,7 @@ def find_rebase_branch(repository: Repository) -> str:
 
 
 def first_commit_in_log(repository: Repository) -> str:
-    """Return the commit that began this repository, where the log of its head still says so."""
+    """Return the first commit of this repository, if the log of its head still has it."""
     line = read_line(repository.common / "logs" / "HEAD")
     old_hash, _, rest = line.partition(" ")
     commit = rest.partition(" ")[0]
@@ -120,7 +119,7 @@ def first_commit_in_log(repository: Repository) -> str:
 
 
 def origin_of(repository: Repository) -> str:
-    """Return the remote `origin` as `host/path`, without user, password, port or `.git`; "" if it is none."""
+    """Return the remote `origin` as `host/path`, without user, password, port or `.git`; "" if there is none."""
     section = _ORIGIN.search(_read(repository.common / "config"))
     url = _URL.search(section.group(1)) if section else None
     address_match = (_ADDRESS.fullmatch(url.group(1)) or _SCP_LIKE.fullmatch(url.group(1))) if url else None
@@ -130,12 +129,12 @@ def origin_of(repository: Repository) -> str:
 
 
 def read_line(path: Path) -> str:
-    """Return the first line of a small file, or "" where it cannot be read."""
+    """Return the first line of a small file, or "" if it cannot be read."""
     return _read(path).partition("\n")[0].replace("\0", "").strip()
 
 
 def _read_packed_refs(file: Path) -> tuple[dict[str, str], frozenset[str]]:
-    """What `packed-refs` says of branches, and of which remotes; kept until the file changes."""
+    """Return the branches and remotes in `packed-refs`; cached until the file changes."""
     try:
         status = file.stat()
         stamp = (status.st_size, status.st_mtime_ns)

@@ -1,11 +1,11 @@
-"""Starts git to ask about a checkout, within a time and a size; what git cannot answer is not known.
+"""Runs git to query a checkout, within limits of time and size; what git cannot answer is unknown.
 
-One other module starts git, to send what is synchronised: `sync/remotes/git_transport`.
+One other module starts git, to send synchronised data: `sync/remotes/git_transport`.
 
-A repository is somebody else's word: its configuration can name programs that git would start (hooks, a file system
-monitor, diff drivers, signature checkers, transports), so what could be named is switched off here. Whether a
-repository of another user may be read at all is git's to say (`safe.directory`), and nothing here overrides it: the
-repository is always found by git itself, from the checkout's root and no higher.
+A repository is untrusted: its configuration can name programs that git would start (hooks, a file system monitor, diff
+drivers, signature checkers, transports), so all of these are switched off here. Git alone decides whether another
+user's repository may be read (`safe.directory`), and nothing here overrides that: git itself always finds the
+repository, from the checkout's root and not above it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import IO, Any
 
 TIMEOUT_SECONDS = 0.2
-"""How long an answer waits for git, in seconds."""
+"""Seconds that an answer waits for git."""
 LARGEST = 32 * 1024 * 1024
-"""The most that git may say: the hashes of some 800,000 commits. What says more is not believed in part."""
+"""The most bytes of git's output: the hashes of some 800,000 commits. Longer output is rejected completely."""
 
 _READING = frozenset(
     [
@@ -35,8 +35,10 @@ _READING = frozenset(
         *("patch-id", "rev-list", "rev-parse"),
     ]
 )
-"""What is asked of git. None of them writes, and none reads files of the working directory as long as `diff` compares
-two trees or has `--cached`, and `diff-index` has it: filters that a repository names would run on those files."""
+"""The git commands that are used. None of them writes, and none reads files of the working directory as long as `diff`
+compares two trees or has `--cached`, and `diff-index` has it: filters that a repository configures would run on those
+files.
+"""
 _SHOWING_PATCHES = frozenset(["diff", "diff-index", "diff-tree", "log"])
 _SETTINGS = (
     ("core.fsmonitor", "false"),
@@ -54,23 +56,25 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 _LAST_WORDS = 0.05
-"""How long a process that was ended is waited for. One that the system holds (a dead network drive) is left to it."""
+"""Seconds to wait for a process that was killed. One that the system blocks (a dead network drive) is left to the
+system.
+"""
 
 _running: set[subprocess.Popen[bytes]] = set()
 _exit_event = threading.Event()
-"""This process ends: nothing is begun any more."""
+"""Set when this process is ending: no new process is started."""
 
 
 def run(root: Path, *arguments: str, stdin: bytes = b"", timeout: float = TIMEOUT_SECONDS) -> bytes | None:
-    """Return what git prints about the checkout at `root`, or None where it fails, takes longer or says too much.
+    """Return git's output about the checkout at `root`, or None if it fails, takes too long or is too large.
 
-    `root` is a directory with `.git` in it. `arguments` begin with one of the commands that read; names and hashes
-    that come from elsewhere belong into `stdin`, or behind `--`. None also where git is not there, does not trust the
-    repository's owner, or finds it broken.
+    `root` is a directory with `.git` in it. `arguments` begin with one of the reading commands; names and hashes from
+    elsewhere must be passed in `stdin`, or after `--`. None also if git is missing, does not trust the repository's
+    owner, or finds it broken.
     """
     command, *rest = arguments
     if command not in _READING:
-        raise ValueError(f"git {command} is not asked here: it is none of the commands that only read.")
+        raise ValueError(f"git {command} is refused here: it is not one of the commands that only read.")
     program = find_program()
     if program is None or _exit_event.is_set():
         return None
@@ -90,7 +94,7 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", timeout: float = TIMEOU
 
 
 def _answer(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
-    """What it prints until the deadline; it has ended when this returns."""
+    """Return the output until the deadline; the process has ended when this returns."""
     chunks: list[bytes] = []
     assert process.stdout is not None  # noqa: S101 (it is a pipe)
     reading = threading.Thread(target=_read, args=(process.stdout, chunks), name="palazzo-git", daemon=True)
@@ -116,7 +120,7 @@ def _read(stream: IO[bytes], chunks: list[bytes]) -> None:
 
 
 def _start(line: Sequence[str], root: Path, stdin: bytes) -> subprocess.Popen[bytes]:
-    """What it reads lies in a file, so that nobody has to feed it while its answer is awaited."""
+    """Start git with its standard input from a file, so that nothing has to be written while waiting."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= _ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(root.parent)}
     process_options: dict[str, Any] = {"start_new_session": True}
@@ -138,7 +142,7 @@ def _start(line: Sequence[str], root: Path, stdin: bytes) -> subprocess.Popen[by
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process with all that it started, and collect it: later, if the machine is too busy for it to end now."""
+    """End a process and its children, and reap it: later, if the machine is too busy for it to end now."""
     _kill(process)
     try:
         process.wait(_LAST_WORDS)
@@ -164,7 +168,7 @@ atexit.register(_end_all)
 
 
 def find_program() -> str | None:
-    """Return the first git on PATH, or None. Not one that lies where this process is: that may be anybody's place."""
+    """Return the first git on PATH, or None. Never one in the current directory, which may be untrusted."""
     for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
         program_path = shutil.which("git", path=directory) if directory and Path(directory).is_absolute() else None
         if program_path and Path(program_path).is_absolute():

@@ -1,7 +1,7 @@
-"""What commits change, so that two of them can be told to be the same change: as git's patch-id does, and without it.
+"""The changes of commits, so that two equal changes can be recognised: like git's patch-id, and without it.
 
-A change is known by its files and the lines it takes out and puts in, not by where they stand or by what is about them:
-what was rebased or squashed onto a main line that went on has the same lines elsewhere.
+A change is identified by its files and by the lines that it removes and adds, not by their position or context: after a
+rebase or squash onto a main line that has advanced, the same lines are at another place.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _OF_A_FILE = (b"diff --git ", b"old mode ", b"new mode ", b"new file mode ", b"d
 
 
 def paths_changed(history: History, commits: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Return which files commits change, each against the one it is mapped to ("" for its parent).
+    """Return which files commits change, each relative to the one it is mapped to ("" for its parent).
 
-    What changes nothing is left out.
+    Commits without changes are left out.
     """
     if not commits:
         return {}
@@ -39,12 +39,12 @@ def paths_changed(history: History, commits: Mapping[str, str]) -> dict[str, fro
 
 
 def patch_ids(history: History, commits: Mapping[str, str]) -> dict[str, bytes]:
-    """Return by what to know the changes of commits, each against the one it is mapped to ("" for its parent)."""
+    """Return patch IDs of commits, each relative to the one it is mapped to ("" for its parent)."""
     return _patches(history, _lines(commits)) if commits else {}
 
 
 def between(history: History, ends: Collection[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-    """Return by what to know what lies between two commits, for pairs of them."""
+    """Return the patch ID of the difference between two commits, for pairs of them."""
     if not ends:
         return {}
     commits = list(dict.fromkeys(commit for pair in ends for commit in pair))
@@ -58,7 +58,7 @@ def between(history: History, ends: Collection[tuple[str, str]]) -> dict[tuple[s
 
 
 def authorship(history: History, commits: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return who wrote commits, when, under which subject: amending, rebasing and picking a commit leave that be."""
+    """Return commits' author, time and subject: amending, rebasing and picking a commit keep them."""
     lines = list(commits)
     if not lines:
         return {}

@@ -1,11 +1,10 @@
-"""What a project says about itself: `palazzo.toml`, or `mempalace.yaml` where there is none.
+"""A project's own configuration: `palazzo.toml`, or `mempalace.yaml` if there is no `palazzo.toml`.
 
-One person's `.claude/palazzo.local.md` says over that what is read, and under which label, for them alone.
+One person's `.claude/palazzo.local.md` overrides, for that person only, what is read and under which label.
 
-Anybody may have written these files, so they decide little: a label for the wing, the rooms, and which of
-the project's own files are read. A value that is wrong costs that value alone and yields a sentence that
-names the file, the line where it can be told, and what is allowed. Keys at the top that are not known here
-belong to the settings.
+Anybody may have written these files, so they decide little: a label for the wing, the rooms, and which of the project's
+own files are read. An invalid value affects only that value, and yields a sentence that names the file, the line if it
+is known, and what is allowed. Unknown top-level keys belong to the settings.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ Policy = Literal["docs", "all"]
 
 _LARGEST = 256 * 1024
 _MOST = 200
-"""Rooms in a project, keywords in a room, patterns in a list."""
+"""The most rooms in a project, keywords in a room, and patterns in a list."""
 _LONGEST = 200
-"""Characters in a name, a keyword or a pattern."""
+"""The most characters in a name, a keyword or a pattern."""
 _ROOM_KEYS = ("name", "description", "keywords")
 _MINE_KEYS = ("policy", "include", "exclude")
 _PERSONAL = ("wing", *(f"mine.{key}" for key in _MINE_KEYS))
 _ROOM_BEGINS = re.compile(r"\s*\[\[\s*rooms\s*\]\]|\s*-\s+[\w\"']+\s*:(?:\s|$)")
-"""A table of TOML's `rooms`, or an item of YAML's."""
+"""The start of a table of TOML's `rooms`, or of an item of YAML's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A topic within a wing, as the project names it."""
+    """A topic within a wing, as the project defines it."""
 
     name: str
     description: str = ""
@@ -44,7 +43,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
-    """A project's own settings. `wing` is "" and `policy` None where the project does not say."""
+    """A project's own settings. `wing` is "" and `policy` None if the project does not set them."""
 
     wing: str = ""
     rooms: tuple[Room, ...] = ()
@@ -56,12 +55,12 @@ class ProjectConfig:
 
 
 def read_project_config(root: Path) -> ProjectConfig:
-    """Return what the project at `root` says. Never raises: what is wrong is in `problems`."""
+    """Return the configuration of the project at `root`. Never raises: errors are in `problems`."""
     return _as_the_person_wants(_team(root), root)
 
 
 def _as_the_person_wants(team: ProjectConfig, root: Path) -> ProjectConfig:
-    """What `.claude/palazzo.local.md` replaces, and adds to what is left out. The settings say what is wrong in it."""
+    """Apply `.claude/palazzo.local.md`: it replaces values, and adds exclusions. The settings report errors in it."""
     personal_settings = {
         setting.name: setting.value for setting in setting_layers.person_file(root).entries if setting.name in _PERSONAL
     }
@@ -92,7 +91,7 @@ def _team(root: Path) -> ProjectConfig:
         except OSError as error:
             return ProjectConfig(file=path, problems=(f"{name} cannot be read ({error.strerror}).",))
         if len(raw) > _LARGEST:
-            return ProjectConfig(file=path, problems=(f"{name} has more than {_LARGEST:,} bytes and is not read.",))
+            return ProjectConfig(file=path, problems=(f"{name} is larger than {_LARGEST:,} bytes and is not read.",))
         return _Reading(path, raw.decode("utf-8-sig", "replace")).config(parse)
     return ProjectConfig()
 
@@ -114,7 +113,7 @@ def _yaml(text: str) -> object:
 
 
 class _Reading:
-    """One file being read; collects what is wrong with it."""
+    """Reads one file, and collects its problems."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path, self._lines = path, text.splitlines()
@@ -130,7 +129,7 @@ class _Reading:
         if values is None:
             values = {}
         if not isinstance(values, Mapping):
-            problem = f"{self._path.name} must hold keys and values. Nothing in it is used."
+            problem = f"{self._path.name} must contain keys and values. Nothing in it is used."
             return ProjectConfig(file=self._path, problems=(problem,))
         return self.read(values)
 
@@ -157,7 +156,7 @@ class _Reading:
             self._wrong("rooms", "must be a list of rooms, each with a name")
             return ()
         if len(value) > _MOST:
-            self._wrong("rooms", f"may hold {_MOST} rooms; the others are left out")
+            self._wrong("rooms", f"may contain {_MOST} rooms; the others are left out")
         rooms = [self._room(room, number) for number, room in enumerate(value[:_MOST])]
         return tuple(room for room in rooms if room is not None)
 
@@ -165,7 +164,7 @@ class _Reading:
         if isinstance(value, str):
             value = {"name": value}
         if not isinstance(value, Mapping):
-            self._wrong("rooms", "must hold rooms, each with a name", number)
+            self._wrong("rooms", "must contain rooms, each with a name", number)
             return None
         self._report_unknown_keys(value, _ROOM_KEYS, "rooms.", number)
         name = self._name(value, "name", number)
@@ -175,7 +174,7 @@ class _Reading:
             return None
         description = value.get("description", "")
         if not isinstance(description, str):
-            self._wrong("description", "must be text", number)
+            self._wrong("description", "must be a string", number)
             description = ""
         return Room(name, description, self._strings(value, "keywords", number))
 
@@ -202,14 +201,14 @@ class _Reading:
         entries = value if isinstance(value, list) else [None]
         good = [entry.strip() for entry in entries if isinstance(entry, str) and 0 < len(entry.strip()) <= _LONGEST]
         if len(good) < len(entries) or len(good) > _MOST:
-            self._wrong(key, f"must be a list of up to {_MOST} texts of 1 to {_LONGEST} characters", number)
+            self._wrong(key, f"must be a list of up to {_MOST} strings of 1 to {_LONGEST} characters", number)
         return tuple(good[:_MOST])
 
     def _patterns(self, values: Mapping[str, Any], key: str) -> tuple[str, ...]:
         patterns = self._strings(values, key)
         inside = tuple(pattern for pattern in patterns if _stays_inside(pattern))
         if len(inside) < len(patterns):
-            self._wrong(key, "may hold only patterns below the project's directory, without `..`")
+            self._wrong(key, "may contain only patterns below the project's directory, without `..`")
         return inside
 
     def _report_unknown_keys(
@@ -217,7 +216,9 @@ class _Reading:
     ) -> None:
         for key in values:
             if key not in valid_keys:
-                self._wrong(str(key), f"is not known in {table[:-1]}; it may hold {', '.join(valid_keys)}", number)
+                self._wrong(
+                    str(key), f"is not known in {table[:-1]}, which may contain {', '.join(valid_keys)}", number
+                )
 
     def _wrong(self, key: str, requirement: str, number: int | None = None) -> None:
         line = self._line(key, number)
@@ -225,7 +226,7 @@ class _Reading:
         self._problems.append(f"{location}: `{key}` {requirement}. The default is used.")
 
     def _line(self, key: str, number: int | None) -> int | None:
-        """The line that sets `key`, in the room of that number; None where the file has another shape."""
+        """Return the line that sets `key`, in the room of that number; None if the file has another format."""
         first, last = 0, len(self._lines)
         if number is not None:
             begins = [index for index, line in enumerate(self._lines) if _ROOM_BEGINS.match(line)]

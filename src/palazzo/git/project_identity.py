@@ -1,10 +1,9 @@
-"""Which project a directory belongs to, wherever its checkouts lie.
+"""Project identity: the project that a directory belongs to, wherever its checkouts are.
 
-A git repository is known by its first commit, which its clones and worktrees share and a namesake does not.
-The commit is the root of the first-parent history of the main line, so that merging in another history or
-checking out an orphan branch changes nothing. A shallow clone has no first commit, and is known by its
-`origin`. A directory without a repository is known by its name alone. No identity holds a path of this
-machine.
+A git repository is identified by its first commit, which its clones and worktrees share and a repository of the same
+name does not. The commit is the root of the first-parent history of the main line, so that merging another history or
+checking out an orphan branch changes nothing. A shallow clone has no first commit, and is identified by its `origin`. A
+directory without a repository is identified by its name alone. No identity contains a path of this machine.
 """
 
 from __future__ import annotations
@@ -24,23 +23,22 @@ from palazzo.git.git_files import (
 )
 
 GIT_SECONDS = 2.0
-"""How long git may take to find the first commit. It took 0.27 s for 100,000 commits without files."""
+"""Seconds that git may take to find the first commit. It took 0.27 s for 100,000 commits without files."""
 
 PROJECT_FILES = ("palazzo.toml", "mempalace.yaml")
 
 _MAIN_LINES = ("refs/remotes/origin/main", "refs/heads/main", "refs/remotes/origin/master", "refs/heads/master")
 
 _FIRST_COMMITS: dict[tuple[Path, str], str] = {}
-"""What git answered, by git directory and tip: a tip's first commit never changes, so a process asks once."""
+"""Git's answers, by git directory and tip: a tip's first commit never changes, so a process asks only once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectIdentity:
-    """A project, and what of it is checked out at `root`.
+    """A project, and the state of its checkout at `root`.
 
-    `identity` is `git:<first commit>`, `remote:<host/path>` or `dir:<name>`. `settled` is False where git
-    did not answer in time or is not there: a later call may know better, so this one is not to be filed
-    under.
+    `identity` is `git:<first commit>`, `remote:<host/path>` or `dir:<name>`. `is_final` is False if git did not answer
+    in time or is not available: a later call may get a better answer, so do not store anything under this one.
     """
 
     identity: str
@@ -52,7 +50,7 @@ class ProjectIdentity:
 
 
 def project_identity(directory: Path, git_seconds: float = GIT_SECONDS) -> ProjectIdentity:
-    """Return the project that `directory` belongs to. It need not exist."""
+    """Return the project that `directory` belongs to. The directory need not exist."""
     real_path = _resolve_path(directory.expanduser().absolute())
     repository = repository_of(real_path)
     if repository is None:
@@ -66,7 +64,7 @@ def project_identity(directory: Path, git_seconds: float = GIT_SECONDS) -> Proje
 
 
 def project_root(directory: Path) -> Path:
-    """Return the directory of the project that `directory` (absolute) lies in.
+    """Return the project directory that contains `directory` (absolute).
 
     That is its repository's, else the nearest with a project file of Palazzo's or MemPalace's, else itself.
     """

@@ -1,7 +1,7 @@
-"""Where words of a project are filed: the names of wings and rooms, and which room fits.
+"""Project rooms: the names of wings and rooms, and the room that fits a text.
 
-A room that the project configured wins, by a directory of its name or by its keywords. Without one, a
-document's room is its top-level directory, and conversations share one.
+A room that the project configured takes precedence, by a directory of its name or by its keywords. Otherwise a
+document's room is its top-level directory, and conversations share one room.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CONVERSATIONS = "sessions"
 
 _LONGEST_SLUG = 64
 _SAMPLE_LENGTH = 20_000
-"""Characters of a text that its room is told from."""
+"""The most characters of a text that are used to choose its room."""
 
 
 def room_for_document(config: ProjectConfig, relpath: str, text_head: str) -> str:
@@ -49,10 +49,10 @@ def room_for_conversation(config: ProjectConfig, text: str) -> str:
 
 
 def slug(name: str, default: str = GENERAL) -> str:
-    """Return `name` as wings and rooms are called: lower case, letters of any script, digits, `_` and `-`.
+    """Return `name` in the form of names of wings and rooms: lower case, letters of any script, digits, `_` and `-`.
 
-    The result has no slash, no space and 1 to 64 characters; `default` where nothing of the name is left. A secret in
-    the name becomes `redacted`: all names of wings and rooms are made here.
+    The result has no slash, no space and 1 to 64 characters; `default` if nothing of the name is left. A secret in the
+    name becomes `redacted`: all names of wings and rooms are made here.
     """
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", _without_secrets(name)).lower())
     dashed_name = "".join(letter if _is_kept(letter) else "-" for letter in plain)
@@ -71,7 +71,7 @@ def _without_secrets(name: str) -> str:
 
 
 _SHORTEST_WITH_SECRET = 12
-"""Characters: a password of six and a name for it."""
+"""The least characters of a text that can hold a secret: a password of six, and a name for it."""
 
 
 def _is_kept(letter: str) -> bool:
@@ -79,7 +79,7 @@ def _is_kept(letter: str) -> bool:
 
 
 def _by_path(rooms: tuple[Room, ...], path: PurePath) -> str:
-    """The room that a directory of the path, or the file itself, is named like; the outermost first."""
+    """Return the room named like a directory of the path or like the file itself; the outermost first."""
     names = [slug(part, "") for part in (*path.parts[:-1], path.stem)]
     for name in names:
         for room in rooms:
@@ -89,7 +89,7 @@ def _by_path(rooms: tuple[Room, ...], path: PurePath) -> str:
 
 
 def _by_keywords(rooms: tuple[Room, ...], text: str) -> str:
-    """The room whose keywords appear most often; the first of equals. A room without any has its name."""
+    """Return the room whose keywords appear most often; ties: the first. Without keywords its name counts."""
     sample = text[:_SAMPLE_LENGTH].casefold()
     best, most = "", 0
     for room in rooms:
@@ -100,7 +100,7 @@ def _by_keywords(rooms: tuple[Room, ...], text: str) -> str:
 
 
 def _occurrences(word: str, text: str) -> int:
-    """How often `word` stands by itself; within a script that has no spaces, how often it stands at all."""
+    """Return how often `word` occurs as a whole word; in a script without spaces, how often it occurs at all."""
     left_boundary = r"(?<![a-z0-9_])" if word[:1].isascii() else ""
     right_boundary = r"(?![a-z0-9_])" if word[-1:].isascii() else ""
     return len(re.findall(left_boundary + re.escape(word) + right_boundary, text))

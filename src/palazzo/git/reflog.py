@@ -1,7 +1,7 @@
-"""What git's own log of a checkout's head says: which commit was checked out when, and where branches were left.
+"""Git's reflog of a checkout's HEAD: which commit was checked out when, and where branches were left.
 
-The log is a plain file, one line for each time that the head moved (git-reflog). It begins where git has cut it off, as
-a rule after 90 days, and each worktree has its own.
+The log is a plain file, with one line for each move of HEAD (git-reflog). Git truncates it, usually after 90 days, and
+each worktree has its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from palazzo.git.git_files import Repository
 from palazzo.model import Micros
 
 _MOST = 8 * 1024 * 1024
-"""How much of a log is read, its end: some 50,000 movements."""
+"""The most bytes of a log that are read, from its end: some 50,000 movements."""
 _MOST_KEPT = 32
 _LINE = re.compile(
     r"(?P<before>[0-9a-f]{40}|[0-9a-f]{64}) (?P<after>[0-9a-f]{40}|[0-9a-f]{64}) [^\t]*> (?P<at>\d{1,11}) [+-]\d{4}"
@@ -31,7 +31,7 @@ _AMEND_PREFIX = "commit (amend)"
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """The head moved from one commit to another at a time; `branch` was checked out then ("" if that is not known)."""
+    """A movement of the head from one commit to another; `branch` was checked out then ("" if unknown)."""
 
     old_commit: str
     new_commit: str
@@ -42,10 +42,10 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class HeadLog:
-    """All movements as they came about, their times apart, and whether these are in order.
+    """All movements in the order of the log, a list of their times, and whether the times are in order.
 
-    `lasts` are the commits at which branches were seen last, with the time; `amends` what `commit --amend` put in the
-    place of which commits, both by branch.
+    `lasts` are the commits at which branches were last seen, with the time; `amends` maps commits to those that `commit
+    --amend` replaced; both are by branch.
     """
 
     movements: tuple[Movement, ...] = ()
@@ -57,8 +57,8 @@ class HeadLog:
     def commit_at(self, moment: Micros, branch: str = "") -> str:
         """Return the commit that was checked out at a moment, or "".
 
-        "" where the log does not reach back that far, where it says that another branch was checked out than `branch`,
-        and where its times are not in order about that moment.
+        "" if the log does not reach back that far, if another branch than `branch` was checked out according to it, or
+        if its times are not in order around that moment.
         """
         number = bisect_right(self.times, moment)
         if not number or not (self.is_ordered or self._in_order_about(number, moment)):
@@ -71,11 +71,11 @@ class HeadLog:
 
 
 _log_cache: dict[Path, tuple[tuple[int, int], HeadLog]] = {}
-"""Logs that this process has read, by file, with its size and time of change."""
+"""Logs that this process has read, by file, with size and modification time."""
 
 
 def head_log(repository: Repository) -> HeadLog:
-    """Return the log of this checkout's head; an empty one where git keeps none."""
+    """Return the log of this checkout's head; an empty one if git keeps none."""
     return _log(repository.directory / "logs" / "HEAD")
 
 
@@ -139,7 +139,7 @@ def _of(text: str) -> HeadLog:
 
 
 def _with_branches(movements: list[Movement]) -> list[Movement]:
-    """Say what was checked out: what the next movement leaves, and before the first one what that leaves."""
+    """Add the branch that was checked out, from where movements lead; before the first, from where it came."""
     first = next((origin for movement in movements if (origin := _moved_from(movement))), "")
     results, branch = [], first
     for movement in movements:

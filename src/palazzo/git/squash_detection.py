@@ -1,4 +1,4 @@
-"""Whether commits that are not in a history are part of it all the same: squashed, rebased or picked."""
+"""Squash detection: whether commits outside a history are in it all the same: squashed, rebased or cherry-picked."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from palazzo.git import patches
 from palazzo.git.commit_history import Graph, History, collect_ancestors
 
 _MOST_TIPS = 64
-"""Of one commit's branch so many points are looked at at which it may have been squashed."""
+"""The most points of one commit's branch that are examined as possible squash points."""
 _MOST_IN_PARTS = 24
-"""Commits of a branch of which every stretch is looked at."""
+"""The most commits of a branch for which every range is examined."""
 
 Paths = frozenset[str]
 
 
 @dataclass(slots=True)
 class _Case:
-    """One commit: where its branch began, up to where that may have been squashed (tip to where it parted), and what
-    leads to it."""
+    """One commit: its branch's start, possible squash points (tip to fork point), and the commits leading to it."""
 
     commit: str
     began: tuple[str, ...]
@@ -31,12 +30,12 @@ class _Case:
 def find_squashed_commits(
     history: History, head: str, graph: Graph, tips_by_commit: Mapping[str, Collection[str]]
 ) -> set[str]:
-    """Return those of `asked` whose changes are in `head`'s history though they are not.
+    """Return those of `asked` whose changes are in `head`'s history although the commits are not.
 
-    `graph` holds all that is beyond `head`; `asked` maps a commit of it to the tips of its branch. A squashed one: all
-    that its branch changed, up to a point at or ahead of it, is the change of one commit of that history since. A
-    rebased or picked one: so is each commit that leads to it, or else a commit of that author, time and subject. Both
-    may have happened to stretches of one branch.
+    `graph` holds everything beyond `head`; `asked` maps a commit of it to the tips of its branch. A commit counts as
+    squashed if everything that its branch changed, up to a point at or after it, is the change of one commit of that
+    history since. It counts as rebased or picked if the same holds for each commit that leads to it, or else if there
+    is a commit with that author, time and subject. Both may have happened to parts of one branch.
     """
     cases = [_case(history, head, graph, commit, dict.fromkeys(tips)) for commit, tips in tips_by_commit.items()]
     cases = [case for case in cases if case.began and head not in case.began]
@@ -80,10 +79,10 @@ def find_squashed_commits(
 def _landed_in_parts(
     history: History, line: Sequence[str], picked_commits: Collection[str], case: _Case, changes: Mapping[str, Paths]
 ) -> bool:
-    """Whether stretches of a branch were squashed one after another, which together have all that leads to a commit.
+    """Return whether parts of a branch were squashed one after another and together cover everything up to a commit.
 
-    `line` is the branch from where it parted, `alone` those of it that need no squash, `changes` the files that were
-    changed since, by commit.
+    `line` is the branch from its fork point, `picked_commits` those of it that need no squash, `changes` the files that
+    were changed since, by commit.
     """
     if case.commit not in line[1:]:
         return False
@@ -114,7 +113,7 @@ def _landed_in_parts(
 
 
 def _line(graph: Graph, case: _Case, tips: Collection[str]) -> list[str]:
-    """The branch of a commit from where it parted: the longest of its tips' that has no merge and is not too long."""
+    """Return a commit's branch from its fork point: the longest of its tips' without merges and not too long."""
     longest: list[str] = []
     for tip in (case.commit, *tips):
         line = [tip]
@@ -137,7 +136,7 @@ def _case(history: History, head: str, graph: Graph, commit: str, tips: Iterable
 
 
 def _list_squash_points(graph: Graph, commit: str, tips: Iterable[str]) -> list[str]:
-    """The commit, the tips that it is behind, and what lies between: where its branch may have been squashed."""
+    """Return a commit, the tips that descend from it, and all between: where its branch may be squashed."""
     children: dict[str, list[str]] = {}
     for tip in tips:
         for revision in collect_ancestors(graph, tip):
@@ -161,7 +160,7 @@ def _since(
     whole: Mapping[str, frozenset[str]],
     single_paths: Mapping[str, frozenset[str]],
 ) -> dict[tuple[str, ...], list[str]]:
-    """What happened to the files in question, by where it was parted from."""
+    """Return the later commits that changed the files in question, by fork point."""
     paths: dict[tuple[str, ...], set[str]] = {}
     for case in cases:
         case_paths = paths.setdefault(case.began, set())

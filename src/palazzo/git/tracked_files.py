@@ -1,7 +1,7 @@
-"""Where the files of a checkout are, as git knows it: what it tracks, what lies beside that, what was renamed.
+"""Tracked files of a checkout, as git reports them: tracked and untracked files, and renames.
 
-git is asked in threads of their own, once for each state of the index, and its answers are kept in this process. Who
-asks says how long to wait; what is not there by then is not known yet, and mostly is when it is asked for again.
+Git runs in separate threads, once for each state of the index, and its answers are kept in this process. The caller
+says how long to wait. An answer that is not there by then is unknown, and is usually there at the next request.
 """
 
 from __future__ import annotations
@@ -21,31 +21,33 @@ from palazzo.git.git_files import Repository, head_of
 T = TypeVar("T")
 
 PATIENCE = 2.0
-"""Seconds that a thread waits for git: nobody waits for the thread. A history of 100,000 commits takes about one."""
+"""Seconds that a thread waits for git; no caller waits for the thread. A history of 100,000 commits takes about one."""
 _CHECKOUTS, _ANSWERS = 4, 256
-"""Checkouts of which answers are kept, and answers of each: that about all files of a large one has some 10 MB."""
+"""The most checkouts whose answers are kept, and the most answers of each: an answer about all files of a large
+checkout has some 10 MB.
+"""
 _AT_ONCE = 4
-"""Files that are looked for at the same time; others are looked for when they are asked for again."""
+"""Files that are searched at the same time; others are searched when they are requested again."""
 _RETRY_DELAY = 30.0
-"""Seconds after which git is asked again what it could not answer."""
+"""Seconds after which git is asked again if it could not answer."""
 _STALE = 10.0
-"""Seconds for which files that git does not track are taken to be where they were: nothing says that they moved."""
+"""Seconds for which untracked files are assumed to be in place: no event reports that they moved."""
 _RENAMES = 8
-"""How often a file may have been renamed to be followed."""
+"""The most renames of a file that are followed."""
 _COMPARISON_LIMIT, _LONGEST = 200, 512 * 1024
-"""Files that git does not track, and their bytes at most, that one that it misses is compared with."""
+"""The most untracked files, and their most bytes, that a missing file is compared with."""
 _ALIKE = 0.5
-"""git's own measure of a renamed file (`-M`)."""
+"""git's own similarity threshold for a renamed file (`-M`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What git tracks: rows of `TAG MODE BLOB STAGE<tab>PATH`, each with a NUL behind it. They are never all parsed."""
+    """The files that git tracks: rows of `TAG MODE BLOB STAGE<tab>PATH`, each ending in NUL. Never fully parsed."""
 
     rows: bytes
 
     def entry(self, path: str) -> tuple[str, str] | None:
-        """Return (tag, blob) of a tracked file. Tag `S` is one that is left out of this checkout."""
+        """Return (tag, blob) of a tracked file. Tag `S` marks a file that is left out of this checkout."""
         end = self.rows.find(b"\t" + os.fsencode(path) + b"\0")
         if end < 0:
             return None
@@ -54,17 +56,17 @@ class Listing:
         return tag, blob
 
     def is_in_submodule(self, path: str) -> bool:
-        """Whether the file belongs to a repository within this one, of which this one knows no files."""
+        """Return whether the file belongs to a nested repository, whose files this repository does not track."""
         parts = path.split("/")
         above = (b"\t" + os.fsencode("/".join(parts[:n])) + b"\0" for n in range(1, len(parts)))
         return any(self.rows.find(prefix) >= 0 for prefix in above)
 
     def with_blob(self, blob: str, most: int) -> list[str]:
-        """Return files of this very content."""
+        """Return the files with exactly this content."""
         return list(self._paths(f" {blob} 0\t".encode("ascii"), most))
 
     def find_by_name(self, name: str, most: int) -> list[str]:
-        """Return files of this name, in whatever directory; at the root last."""
+        """Return the files with this name in any directory; one at the root comes last."""
         name_bytes = os.fsencode(name)
         return [*self._paths(b"/" + name_bytes + b"\0", most), *self._paths(b"\t" + name_bytes + b"\0", 1)][:most]
 
@@ -79,30 +81,31 @@ class Listing:
 
 
 class CheckoutFiles:
-    """One checkout. Times are seconds of `time.monotonic`: until when an answer is waited for."""
+    """One checkout. Times are in seconds of `time.monotonic`, and give the time until which an answer is awaited."""
 
     def __init__(self, repository: Repository) -> None:
         self._root = repository.root
         self._known = _known_of(str(repository.directory), (_index_of(repository), head_of(repository)[1]))
 
     def listing(self, until: float) -> Listing | None:
-        """Return what git tracks; None where that is not known by then."""
+        """Return what git tracks; None if git has not answered in time."""
         return self._known.get("tracked", lambda: _listing(self._root), until)
 
     def list_untracked_files(self, until: float) -> tuple[str, ...] | None:
-        """Return the files beside those, but for those that are ignored; None where that is not known by then."""
+        """Return the untracked files that are not ignored; None if git has not answered in time."""
         return self._known.get("untracked", lambda: _list_untracked_files(self._root), until, _STALE)
 
     def find_new_path(self, path: str, until: float) -> str | None:
-        """Return what a file is called now that is not there any more: "" if nobody can say, None if not known yet.
+        """Return the current name of a file that no longer exists: "" if it cannot be determined, None if not known
+        yet.
 
-        It is told by git's own measure: a file that was deleted, and one that was added by the same commit (or is about
-        to be) and is alike by half at least. What git was not told of is measured alike.
+        It uses git's own measure: a deleted file, and a file that the same commit added (or is about to add) and that
+        is at least half alike. Renames that git does not know of are measured in the same way.
         """
         return self._known.get(("renamed", path), lambda: self._follow(path), until, _STALE, _AT_ONCE)
 
     def _follow(self, path: str) -> str | None:
-        """Follow a file through what was committed, what is staged, and what nobody told git."""
+        """Follow a file through committed and staged renames, and renames that git does not know of."""
         visited_paths = [path]
         while len(visited_paths) <= _RENAMES:
             to = self._find_rename(visited_paths[-1])
@@ -152,7 +155,7 @@ def _list_untracked_files(root: Path) -> tuple[str, ...] | None:
 
 
 def _renamed_by_commit(root: Path, path: str) -> str | None:
-    """What the last commit that took a file away called it; "" where none did, or it is gone for good."""
+    """Return a removed file's new name in the last commit that removed it; "" if none did or it is gone."""
     last = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%H", "--", path)
     output = git_process.run(root, *last, timeout=PATIENCE)
     if output is None:
@@ -165,7 +168,7 @@ def _renamed_by_commit(root: Path, path: str) -> str | None:
 
 
 def _find_untracked_rename(root: Path, path: str, blob: str, untracked_paths: Sequence[str]) -> str:
-    """The file beside the tracked ones that is most like one of those that is not there; "" where none is."""
+    """Return the untracked file that is most similar to a missing tracked one; "" if there is none."""
     suffix = PurePosixPath(path).suffix
     candidates = [name for name in untracked_paths if PurePosixPath(name).suffix == suffix][:_COMPARISON_LIMIT]
     content = git_process.run(root, "cat-file", "blob", blob, timeout=PATIENCE) if candidates else None
@@ -176,7 +179,7 @@ def _find_untracked_rename(root: Path, path: str, blob: str, untracked_paths: Se
 
 
 def _likeness(content: bytes, file: Path) -> float:
-    """The share of the longer one's lines that both have."""
+    """Return the share of the longer file's lines that both files have."""
     try:
         if file.is_symlink() or not file.is_file() or file.stat().st_size > _LONGEST:
             return 0.0
@@ -198,10 +201,10 @@ def _renames(root: Path, command: str, *rest: str) -> dict[str, str] | None:
 
 
 class _Answer(Generic[T]):
-    """What somebody asked, and what was said once `there` is set."""
+    """A question, and its answer once `there` is set."""
 
     def __init__(self, question: Callable[[], T | None], old_answer: T | None = None) -> None:
-        """`before` is what was said until there is an answer."""
+        """Create the answer; `old_answer` is the previous answer, used until there is a new one."""
         self.there, self.at = threading.Event(), 0.0
         self.said = old_answer
         self._question = question
@@ -214,13 +217,13 @@ class _Answer(Generic[T]):
             self.there.set()
 
     def is_old(self, max_age: float) -> bool:
-        """Whether it is to be asked for again."""
+        """Return whether git must be asked again."""
         lasts = _RETRY_DELAY if self.said is None else max_age
         return self.there.is_set() and time.monotonic() - self.at > lasts
 
 
 class _Answers:
-    """Answers of one checkout in one state, by what was asked. Each is looked for by a thread that ends by itself."""
+    """Answers about one checkout in one state, by question. A thread that ends by itself looks up each one."""
 
     def __init__(self, state: Hashable) -> None:
         self.state = state
@@ -235,9 +238,9 @@ class _Answers:
         max_age: float = float("inf"),
         at_once: int | None = None,
     ) -> T | None:
-        """Return what was said; an old answer where there is no new one in time, None where there is none at all.
+        """Return the answer: an old one if no new one arrives in time, None if there is none at all.
 
-        With `at_once` nothing new is asked while so many questions are open.
+        With `at_once`, no new question is asked while that many questions are open.
         """
         with self._lock:
             answer = old_answer = self._answers.get(key)
@@ -259,7 +262,7 @@ class _Answers:
 
 _lock = threading.Lock()
 _answers_by_directory: OrderedDict[str, _Answers] = OrderedDict()
-"""What is known of checkouts, by their git directory; the last one asked for is the last."""
+"""The known data of checkouts, by git directory; the most recently used is last."""
 
 
 def _known_of(directory: str, state: Hashable) -> _Answers:

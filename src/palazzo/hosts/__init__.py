@@ -1,1 +1,1 @@
-"""Hosts: the programs that agents live in. One module for each, which alone knows its payloads and files."""
+"""Hosts: the programs that run agents. Each host has one module, and only that module knows its payloads and files."""

@@ -1,4 +1,4 @@
-"""The seam between a host and the engine: its payloads in, its answers out. Adapters translate and decide nothing."""
+"""The interface between a host and the engine: payloads in, answers out. Adapters translate; they decide nothing."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ class HostAdapter(Protocol):
 
     @property
     def events(self) -> Mapping[str, Event]:
-        """Its own names of events, and ours, to ours."""
+        """Map the host's names of events, and Palazzo's, to Palazzo's."""
         ...
 
     @property
     def shows(self) -> Collection[Event]:
-        """Events after which the host shows the person a line (`tell`)."""
+        """Return the events after which the host shows the person a line (`tell`)."""
         ...
 
     @property
     def holds_back(self) -> bool:
-        """Whether a hook can hold a compaction back."""
+        """Return whether a hook can delay a compaction."""
         ...
 
     def read(self, event: Event, payload: Payload) -> HookEvent | None:
-        """Return what happened; None where it is nothing that anybody needs to know."""
+        """Return what happened; None if the event does not matter."""
         ...
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
-        """Return what the host reads as `reaction`; an empty answer where it cannot be told there."""
+        """Return `reaction` in the host's form; an empty answer if the host cannot show it for this event."""
         ...
 
 
 def text(payload: Payload, *names: str) -> str:
-    """Return the first of these fields that is a text; empty where none is."""
+    """Return the first of these fields that is a non-empty text; empty if there is none."""
     values = (payload.get(name) for name in names)
     return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def mapping(payload: Payload, *names: str) -> Payload:
-    """Return the first of these fields that is an object; empty where none is."""
+    """Return the first of these fields that is an object; empty if there is none."""
     values = (payload.get(name) for name in names)
     return next((value for value in values if isinstance(value, Mapping)), {})
 
 
 def beginning(payload: Payload) -> Beginning:
-    """Return how the session begins, by the host's own word for it; a word that is not known is a new session."""
+    """Return how the session begins, from the host's own word for it; an unknown word means a new session."""
     return _BEGINNINGS.get(text(payload, "source"), "startup")
 
 
 def words(value: Any) -> str:
-    """Return what a tool answered as text, whatever shape the host gives it."""
+    """Return a tool's response as text, whatever shape the host gives it."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -73,7 +73,7 @@ def words(value: Any) -> str:
 
 
 def kind(tool: str) -> ToolKind:
-    """Return what sort of tool it is, by the names that hosts give to their own."""
+    """Return what sort of tool it is, by the host's own name for it."""
     return _KINDS.get(tool.casefold().replace("_", ""), "other")
 
 

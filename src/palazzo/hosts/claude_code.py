@@ -1,8 +1,8 @@
-"""Claude Code's hooks, as versions 2.1.197 and 2.1.330 were seen to speak.
+"""Claude Code's hooks, as observed in versions 2.1.197 and 2.1.330.
 
-Of what a hook writes only `hookSpecificOutput` with the name of the very event reaches the model; at the top level the
-same text is ignored without a word, and after a compaction the complaint about it would itself be injected. What
-PreCompact writes in plain text becomes a part of the summary's instructions: there nothing is written but a block.
+Of a hook's output, only `hookSpecificOutput` with the name of the same event reaches the model. The same text at the
+top level is silently ignored, and after a compaction the complaint about it would itself be injected. Plain text that
+PreCompact prints becomes part of the summary's instructions, so that event writes nothing except a block.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INJECTS: frozenset[Event] = frozenset(
 
 
 class ClaudeCode:
-    """The adapter."""
+    """The adapter for Claude Code."""
 
     name = "claude-code"
     events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
@@ -39,7 +39,7 @@ class ClaudeCode:
     holds_back = True
 
     def read(self, event: Event, payload: Payload) -> HookEvent | None:
-        """Return what happened; None for the stop of the agent that summarises, which has no kind."""
+        """Return what happened; None for the stop of the summarising agent, which has no kind."""
         session_event = claude_shaped.parse_event(self.name, event, payload, claude_shaped.tool(payload))
         return None if event == "subagent-stop" and not session_event.agent_kind else session_event
 

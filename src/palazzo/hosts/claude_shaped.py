@@ -1,4 +1,4 @@
-"""Payloads and answers of the shape that Claude Code gave them, which other hosts have taken over in part."""
+"""Payloads and answers in Claude Code's format, which other hosts have partly adopted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from palazzo.injection.hook_events import Event, HookEvent, Reaction, ToolUse
 
 
 def parse_event(host: str, event: Event, payload: Payload, used: ToolUse | None) -> HookEvent:
-    """Return what a payload tells of. `SubagentStop` names its parent's transcript beside its own, which is the one."""
+    """Return the event of a payload. `SubagentStop` also names its parent's transcript; its own is used."""
     return HookEvent(
         host=host,
         event=event,
@@ -29,7 +29,7 @@ def parse_event(host: str, event: Event, payload: Payload, used: ToolUse | None)
 
 
 def tool(payload: Payload) -> ToolUse | None:
-    """Return the call that a payload tells of, if any."""
+    """Return the tool call of a payload, if any."""
     name = adapter.text(payload, "tool_name")
     if not name:
         return None
@@ -43,7 +43,7 @@ def tool(payload: Payload) -> ToolUse | None:
 
 
 def answer(names: Mapping[Event, str], injects: Collection[Event], event: Event, reaction: Reaction) -> Answer:
-    """Return an answer: a line for the person, and words for the model under the host's name of this very event."""
+    """Return an answer: a line for the person, and context for the model under the host's name of this event."""
     fields: Answer = {"systemMessage": reaction.tell} if reaction.tell else {}
     if reaction.inject and event in injects:
         fields["hookSpecificOutput"] = {"hookEventName": names[event], "additionalContext": reaction.inject}

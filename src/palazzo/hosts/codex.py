@@ -1,8 +1,8 @@
-"""Codex's hooks, as version 0.169 was seen to speak: Claude Code's shapes, with less of them.
+"""Codex's hooks, as observed in version 0.169: a subset of Claude Code's formats.
 
-There is no event for a tool that failed: a command that fails comes as PostToolUse. A block there would replace the
-tool's output, and one of a compaction would end the turn; neither is ever written. It clamps SessionEnd to three
-seconds.
+There is no event for a failed tool: a command that fails arrives as PostToolUse. A block in answer to it would replace
+the tool's output, and a block of a compaction would end the turn; the adapter never writes either. Codex limits
+SessionEnd to three seconds.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _INJECTS: frozenset[Event] = frozenset(["session-start", "prompt", "pre-tool", "
 _FAILED = re.compile(
     r"^(?:Exit code|Process exited with code|exit status):? (?!0\b)-?\d+", re.MULTILINE | re.IGNORECASE
 )
-"""What Codex writes over the output of a command that failed, where it does."""
+"""Text that Codex may write above the output of a command that failed."""
 
 
 class Codex:
-    """The adapter."""
+    """The adapter for Codex."""
 
     name = "codex"
     events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
@@ -50,7 +50,7 @@ class Codex:
         return claude_shaped.parse_event(self.name, event, payload, used)
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
-        """Return the answer in the shape that reaches the model; nothing can hold a compaction back here."""
+        """Return the answer in the shape that reaches the model; compaction cannot be delayed in this host."""
         answer = claude_shaped.answer(_NAMES, _INJECTS, event, reaction)
         if reaction.ask and event == "stop":
             answer |= {"decision": "block", "reason": reaction.ask}

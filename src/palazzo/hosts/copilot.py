@@ -1,6 +1,6 @@
-"""Copilot CLI's hooks, as version 1.0.102 was seen to speak.
+"""Copilot CLI's hooks, as observed in version 1.0.102.
 
-Its payloads do not say which event they are of. It reads `additionalContext` at the top level, and ignores what Claude
+Its payloads do not name their event. It reads `additionalContext` at the top level, and ignores the fields that Claude
 Code requires.
 """
 
@@ -27,7 +27,7 @@ _EXIT = re.compile(r"completed with exit code (?!0\b)-?\d+>\s*$")
 
 
 class Copilot:
-    """The adapter."""
+    """The adapter for Copilot CLI."""
 
     name = "copilot"
     events: Mapping[str, Event] = _NAMES | {event: event for event in _NAMES.values()}
@@ -35,7 +35,7 @@ class Copilot:
     holds_back = False
 
     def read(self, event: Event, payload: Payload) -> HookEvent | None:
-        """Return what happened; a command that failed is told of at the end of its output."""
+        """Return what happened; a failed command is recognised by the end of its output."""
         used = _tool(payload)
         return HookEvent(
             host=self.name,
@@ -51,7 +51,7 @@ class Copilot:
         )
 
     def write(self, event: Event, reaction: Reaction) -> Answer:
-        """Return the answer; there is no way to tell the person something."""
+        """Return the answer; this host cannot show the person anything."""
         answer: Answer = {"additionalContext": reaction.inject} if reaction.inject and event in _INJECTS else {}
         if reaction.ask and event == "stop":
             answer |= {"decision": "block", "reason": reaction.ask}

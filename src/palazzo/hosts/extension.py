@@ -1,10 +1,10 @@
-"""Hosts whose hooks are an extension of ours (opencode, pi): their payloads are made by it, in our own words.
+"""Hosts whose hooks are a Palazzo extension (opencode, pi): the extension builds the payloads in Palazzo's own format.
 
     {"session", "cwd", "transcript", "source", "prompt", "trigger", "last_message", "asked",
      "agent", "agent_kind", "tool": {"name", "input", "output", "error"}}
 
-and the answer is `{"inject", "ask", "tell", "hold_back"}`, each only where there is something to say. The extension
-puts it where its host wants it.
+The answer is `{"inject", "ask", "tell", "hold_back"}`; empty fields are left out. The extension passes it on in the way
+that its host requires.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palazzo.injection.hook_events import EVENTS, Event, HookEvent, Reaction, To
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """The adapter of a host of that name."""
+    """The adapter for the host of that name."""
 
     name: str
     events: Mapping[str, Event]

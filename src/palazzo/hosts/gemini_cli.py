@@ -1,4 +1,4 @@
-"""Gemini CLI's hooks, as version 0.61 was seen to speak; what its answers do is known from its documentation alone."""
+"""Gemini CLI's hooks, as observed in version 0.61. The effect of its answers is known only from its documentation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXIT = re.compile(r"^Exit Code: (?!0\b)-?\d+", re.MULTILINE)
 
 
 class GeminiCli:
-    """The adapter."""
+    """The adapter for Gemini CLI."""
 
     name = "gemini-cli"
     events: Mapping[str, Event] = {own: event for event, own in _NAMES.items()} | {event: event for event in _NAMES}
@@ -32,7 +32,7 @@ class GeminiCli:
     holds_back = False
 
     def read(self, event: Event, payload: Payload) -> HookEvent | None:
-        """Return what happened; a command that failed is told of by its exit code in the output."""
+        """Return what happened; a failed command is recognised by the exit code in its output."""
         used = claude_shaped.tool(payload)
         if event == "post-tool" and used is not None and (error := _error(payload, used)):
             return claude_shaped.parse_event(self.name, "tool-failure", payload, replace(used, error=error))
@@ -47,6 +47,6 @@ class GeminiCli:
 
 
 def _error(payload: Payload, used: ToolUse) -> str:
-    """What went wrong: the response's own error, else the output of a command that ended with a code."""
+    """Return the error: the response's own, else the output of a command that ended with a code."""
     error = adapter.words(adapter.mapping(payload, "tool_response").get("error"))
     return error or (used.output if _EXIT.search(used.output) else "")

@@ -1,7 +1,6 @@
-"""From what a host writes to a hook to what it reads back: always an answer that the host takes, whatever came in.
+"""From a host's hook payload to its answer: always an answer that the host accepts, whatever the input.
 
-Nothing in here raises. What could not be made sense of is told to `log`, one line each, and answered with nothing to
-add.
+Nothing in here raises. For input that cannot be interpreted, `log` gets one line and the answer adds nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from palazzo.injection.hook_events import NOTHING as NO_REACTION
 from palazzo.injection.hook_events import Event, HookEvent, Reaction
 
 LARGEST = 10 << 20
-"""Bytes of a payload that are read. A prompt of ten megabytes is nothing that anybody typed."""
+"""Maximum bytes of a payload that are read. Nobody types a prompt of ten megabytes."""
 NOTHING = b"{}\n"
-"""Nothing to add, for every host."""
+"""The empty answer, for every host."""
 
 Ask = Callable[[HookRequest, str], HookResult]
 """Runs the hook in the directory that the payload names."""
@@ -29,14 +28,14 @@ Log = Callable[[str], None]
 
 
 def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Faults | None = None) -> bytes:
-    """Return what a host is answered to an event, by its own name for it or by ours.
+    """Return the answer to a host's event, by the host's name for it or by Palazzo's.
 
     `faults` makes the answer if the hook fails; without it that answer is empty.
     """
     adapter = ADAPTERS.get(host)
     canonical_event = None if adapter is None else adapter.events.get(event)
     if adapter is None or canonical_event is None:
-        log(f"hook {host[:40]!r} {event[:40]!r}: not known")
+        log(f"hook {host[:40]!r} {event[:40]!r}: unknown")
         return NOTHING
     try:
         session_event = _read(adapter, canonical_event, payload)
@@ -50,10 +49,10 @@ def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Fa
 
 def _read(adapter: HostAdapter, event: Event, payload: bytes) -> HookEvent | None:
     if len(payload) > LARGEST:
-        raise ValueError(f"a payload of {len(payload):,} bytes is not read")
+        raise ValueError(f"the payload of {len(payload):,} bytes is too large and was not read")
     read = json.loads(payload.decode("utf-8-sig", "replace"))
     if not isinstance(read, dict):
-        raise ValueError(f"the payload is no object but a {type(read).__name__}")
+        raise ValueError(f"the payload is not an object but a {type(read).__name__}")
     return adapter.read(event, read)
 
 

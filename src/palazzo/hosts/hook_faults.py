@@ -1,7 +1,7 @@
-"""The answer to a host if a hook fails: a line for the person, and a compaction that waits.
+"""The answer to a host if a hook fails: one line for the person, and a delayed compaction.
 
-A session gets the line once. A compaction is held back once if words could be lost by it; the next attempt goes on, and
-the one after that is held back again. Flags outside the palace remember both (`session_flags`).
+A session gets the line once. A compaction is held back once if it could lose words; the next attempt goes on, and the
+one after that is held back again. Flags outside the palace record both (`session_flags`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PROBLEM, _COMPACTION = "problem", "compaction"
 
 
 class TooLate(PalazzoError):
-    """The hook took longer than its time. The person hears of that only before a compaction."""
+    """The hook exceeded its time limit. The user is informed only before a compaction."""
 
 
 class Faults:
@@ -31,7 +31,7 @@ class Faults:
         self._is_abandoned = False
 
     def react(self, adapter: HostAdapter, event: Event, session_event: HookEvent, error: Exception) -> Reaction:
-        """Return the reaction in place of the hook's own."""
+        """Return the reaction that replaces that of the failed hook."""
         problem = _sentence(error)
         if event == "pre-compact" and self._would_lose_words(session_event):
             return self._before_compaction(adapter, session_event, problem)
@@ -39,25 +39,25 @@ class Faults:
             return NOTHING
         if self._is_abandoned or self._set_flag(_PROBLEM, adapter, session_event) is False:
             return NOTHING
-        return Reaction(tell=f"Palazzo's memory does not work: {problem} 'palazzo doctor' says more.")
+        return Reaction(tell=f"Palazzo's memory does not work: {problem} See 'palazzo doctor'.")
 
     def abandon(self) -> None:
-        """Note that no reaction reaches the host, so that the next one shows the line or holds the compaction back."""
+        """Note that no reaction reaches the host, so that the next one shows the line or delays the compaction."""
         self._is_abandoned = True
         for name, host, session in self._set:
             self._flags.clear(name, host, session)
 
     def note_capture(self, adapter: HostAdapter, session_event: HookEvent) -> None:
-        """Note that a session was captured before a compaction: the next failure holds the compaction back again."""
+        """Note that a session was captured before a compaction: the next failure delays the compaction again."""
         self._flags.clear(_COMPACTION, adapter.name, session_event.session)
 
     def _before_compaction(self, adapter: HostAdapter, session_event: HookEvent, problem: str) -> Reaction:
-        line = f"Palazzo could not keep this session before it is compacted: {problem}"
+        line = f"Palazzo could not save this session before its compaction: {problem}"
         if self._is_abandoned:
             return NOTHING  # the host has another answer already, and that one's flag stays
         if adapter.holds_back and self._set_flag(_COMPACTION, adapter, session_event):
             self._set_flag(_PROBLEM, adapter, session_event)
-            return Reaction(tell=f"{line} Compact again to go on without.", hold_back=True)
+            return Reaction(tell=f"{line} Compact again to continue without saving.", hold_back=True)
         self.note_capture(adapter, session_event)
         if "pre-compact" not in adapter.shows:
             return NOTHING
@@ -72,7 +72,7 @@ class Faults:
         return is_new
 
     def _would_lose_words(self, session_event: HookEvent) -> bool:
-        """Return whether the session has a transcript or a directory to capture. Other sessions lose nothing more."""
+        """Return whether the session has a transcript or a directory to capture. Other sessions lose nothing."""
         targets = compaction_notes.targets(self._variables, session_event.transcript, session_event.cwd)
         return any(target.sufficient for target in targets)
 

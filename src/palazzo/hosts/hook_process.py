@@ -1,7 +1,7 @@
-"""A hook in its own process: the service is switched off, or a compaction cannot wait for one to start.
+"""A hook in its own process: used when the service is switched off, or when a compaction cannot wait for one to start.
 
-The operation is the one that a service would run. It runs on a thread, so that the answer is in time whatever the
-thread waits for. A transcript that could not be read is left in the spool for the next hook that captures.
+It runs the same operation as a service would. The operation runs on a thread, so that the answer is in time even if the
+thread is blocked. A transcript that could not be read stays in the spool for the next hook that captures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from palazzo.operations import idempotency, registry
 from palazzo.operations.context import Context
 
 _LOCK_SHARE, _LONGEST_LOCK = 0.7, 5.0
-"""Share of a hook's time that it waits for another program's lock, and the most seconds of that."""
+"""Share of a hook's time that it waits for another program's lock, and the maximum in seconds."""
 _CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
 
 
@@ -48,7 +48,7 @@ def answer(
 def fault_answer(
     host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], problem: str
 ) -> bytes:
-    """Return the answer for a host whose hook was not done in time because of `problem`."""
+    """Return the answer for a host whose hook did not finish in time because of `problem`."""
     process = _HookProcess(rpc.chosen_palace(palace, variables), variables, 0)
 
     def fail(request: HookRequest, cwd: str) -> HookResult:
@@ -69,7 +69,7 @@ class _HookProcess:
         return hook_exchange.answer(host, event, payload, ask, self._log, self._faults)
 
     def abandon(self) -> None:
-        """Discard the answer of the thread: it is too late."""
+        """Discard the thread's answer: it is too late."""
         self._faults.abandon()
         self._faults = Faults(str(self._palace), self._variables)
 
@@ -89,19 +89,19 @@ class _HookProcess:
             return result
 
     def give_up(self, request: HookRequest, cwd: str) -> HookResult:
-        """Answer in place of `run`, which takes too long: with its result, if only the spool is left to read."""
+        """Answer in place of `run`, which takes too long: with its result if only the spool is still unread."""
         result = self._result
         if result is None or result.again:
             spool.leave(self._palace, request, self._variables)
         if result is None:
             raise TooLate(
-                f"it was not done within {self._seconds:.0f} seconds: another program may have locked the palace, or "
-                "the transcript is long. Palazzo reads the rest later."
+                f"it did not finish within {self._seconds:.0f} seconds: another program may have locked the palace, "
+                "or the transcript is long. Palazzo reads the rest later."
             )
         return result
 
     def _context(self, cwd: str) -> Context:
-        """Return the context of a hook. If the host names no directory, it is the current one."""
+        """Return the context of a hook. If the host names no directory, the current one is used."""
         try:
             directory = Path(cwd or Path.cwd())
         except OSError:  # it was removed
@@ -111,7 +111,7 @@ class _HookProcess:
         return Context(self._palace, directory, self._variables, trust="agent", lock_wait=lock_wait)
 
     def _capture_more(self, context: Context, request: HookRequest, result: HookResult) -> None:
-        """Read the spool. Its errors are logged: this hook has done its own work."""
+        """Read the spool. Its errors are only logged: this hook has done its own work."""
         if result.unread:
             self._log(f"hook {request.host} {request.event}: {result.unread}")
         pointers = spool.take(self._palace, dict(self._variables))
@@ -131,7 +131,7 @@ class _HookProcess:
                 request = HookRequest(pointer.host, "session-end", pointer.session, transcript=pointer.path)
                 self._end(context, request, self._call(context, "hook", request))
         except (PalazzoError, OSError) as error:
-            self._log(f"reading a transcript again: {type(error).__name__}")
+            self._log(f"trying again to read a transcript: {type(error).__name__}")
             return not isinstance(error, PalaceUnusable)
         return True
 

@@ -1,4 +1,4 @@
-"""All hosts whose hooks are answered, by name."""
+"""All hosts with supported hooks, by name."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ADAPTERS: dict[str, HostAdapter] = {
 
 
 def adapter_of(host: str) -> HostAdapter:
-    """Return the adapter of a host; UsageError when its hooks are not known."""
+    """Return the adapter of a host; raises UsageError if its hooks are not known."""
     adapter = ADAPTERS.get(host)
     if adapter is None:
-        raise UsageError(f"'{host}' is no host whose hooks are known; known are {', '.join(ADAPTERS)}.")
+        raise UsageError(f"Palazzo knows no hooks of the host '{host}'; known hosts: {', '.join(ADAPTERS)}.")
     return adapter

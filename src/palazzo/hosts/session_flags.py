@@ -1,7 +1,7 @@
-"""Flags of sessions, outside the palace: they must work while the palace cannot be used.
+"""Session flags, kept outside the palace because they must work while the palace cannot be used.
 
-A flag is an empty file, because even a full disk mostly has room for one. If the state directory cannot be written, the
-flag is made in the directory of the service's socket, unless that belongs to another user.
+A flag is an empty file, because even a full disk usually has room for one. If the state directory cannot be written,
+the flag is created in the directory of the service's socket, unless that directory belongs to another user.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from palazzo.errors import PalazzoError
 
 _DIRECTORY = "sessions"
 _MANY = 200
-"""Number of flags from which old ones are removed when another is set."""
+"""Number of flags from which old flags are removed when another is set."""
 _KEPT_FOR = 30 * 86_400.0
-"""Seconds after which a flag is old: no session goes on for longer."""
+"""Seconds after which a flag is old: no session lasts longer."""
 
 
 class SessionFlags:
@@ -34,7 +34,7 @@ class SessionFlags:
             self._directories.append(Path(address.directory, _DIRECTORY))
 
     def set(self, name: str, host: str, session: str) -> bool | None:
-        """Set a flag of a session. Return False if it was set before, None if no flag can be made, else True."""
+        """Set a flag of a session. Return False if it was already set, None if no flag can be created, else True."""
         files = self._files(name, host, session)
         if any(_exists(file) for file in files):
             return False
@@ -61,7 +61,7 @@ class SessionFlags:
 
 
 def _is_own(address: rpc.Address) -> bool:
-    """Return whether the directory of the service's socket is the user's or does not exist. `/tmp` is for anybody."""
+    """Return whether the socket's directory is the user's or does not exist. Anyone can write to `/tmp`."""
     try:
         rpc.check_directory(address)
     except FileNotFoundError:

@@ -1,12 +1,12 @@
-"""What other memories keep, as their readers tell it: one reader for each store, in a module of its own.
+"""Importers of other memories' stores: one reader for each store, in a module of its own.
 
-A reader knows one program's files and nothing of a palace. It yields what it finds as the closed union `Brought`, in an
-order that is the same each time, and says of everything it leaves out why (`Unplaced`). `exchange/migrating.py` files
-what is yielded.
+A reader knows one program's files and nothing of a palace. It yields what it finds as the closed union `StoreRecord`,
+in an order that is the same each time, and gives a reason for everything it leaves out (`SkippedRecord`).
+`sync/store_import.py` files the records.
 
-A `key` is the store's own id of a thing, and has to be its own among all stores of that program: it is what makes a
-second import add nothing. Where a program counts from 1, the reader adds what tells one machine's store from
-another's (a session's uuid, the time to the microsecond).
+A `key` is the store's own id of a thing, and must be unique among all stores of that program: it ensures that a second
+import adds nothing. Where a program counts from 1, the reader adds what distinguishes the stores of two machines (a
+session's uuid, the time to the microsecond).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from palazzo.model import Micros, Trust
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Words that somebody filed, or that a program kept of a session or a file, whole.
+    """Text that a person or program filed, or that a program recorded of a session or a file, in full.
 
-    `wing` and `room` are the store's names for where it was, as they are spelled there; "" where it has none.
-    `created_at` is when it was written, None where the store does not say. `label` is what kind of note it is
-    (decision, error, …); `origin` the file or session that the words came from; `about` what else the store says of it,
-    to be kept beside the words. `trust` is agent unless the store says that a person wrote it. `is_gone` says that the
-    store itself no longer counts it (forgotten, superseded): it is filed, and forgotten at once.
+    `wing` and `room` are the store's names for its location, as spelled there; "" if there are none. `created_at` is
+    when it was written, None if the store does not say. `label` is the kind of note (decision, error, …); `origin` is
+    the file or session from which the text comes; `about` is the store's other data about it, to be stored with the
+    text. `trust` is agent unless the store says that a person wrote it. `is_gone` says that the store itself treats it
+    as obsolete (forgotten, superseded): it is filed, and immediately forgotten.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class DiaryEntry:
-    """An entry of an agent's diary. `wing` is the project that it is about, "" for none in particular."""
+    """An entry of an agent's diary. `wing` is the project that it concerns, "" for none in particular."""
 
     key: str
     agent: str
@@ -63,7 +63,7 @@ class DiaryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A to-do or a reminder, and how it stands. `due_at` is a reminder's time; `topic` what else brings it up."""
+    """A to-do or a reminder, and its state. `due_at` is a reminder's time; `topic` is another trigger."""
 
     key: str
     kind: Literal["todo", "reminder"]
@@ -81,10 +81,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Subject, predicate and object, and from when until when that held (half-open; None: not known, or has not ended).
+    """Subject, predicate and object, and the time during which it held (half-open; None: unknown, or not ended).
 
-    `confidence` is from 0 to 1, None where the store says none. `cites` is the key of the note that says it, or "".
-    `wing` is "" for what holds everywhere. `stated_at` is when the store learned it.
+    `confidence` is from 0 to 1, None if the store states none. `cites` is the key of the note that states it, or "".
+    `wing` is "" for a fact that holds everywhere. `stated_at` is when the store learned it.
     """
 
     key: str
@@ -103,7 +103,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Tunnel:
-    """A link between two rooms that somebody made. `source_cites` and `target_cites` are keys of notes on its sides."""
+    """A manually created link between two rooms. `source_cites` and `target_cites` are keys of notes on its sides."""
 
     key: str
     source_wing: str
@@ -118,10 +118,10 @@ class Tunnel:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRecord:
-    """Something of the store that does not come over: what it is (plural: `closets`), and why in a few words.
+    """Something in the store that is not imported: what it is (plural: `closets`), and the reason in a few words.
 
-    `key` says which one it is; `count` how many at once. Reports add them up by `what` and `reason`, so a reason names
-    no single thing.
+    `key` identifies it; `count` is the number of such things. Reports add them up by `what` and `reason`, so a reason
+    names no single thing.
     """
 
     what: str
@@ -138,7 +138,7 @@ class StoreReader(Protocol):
 
     @property
     def name(self) -> str:
-        """What `--from` calls it, and the kind of the sources that come of it: `mempalace`."""
+        """The name for `--from`, and the kind of the sources that it produces: `mempalace`."""
         ...
 
     @property
@@ -147,14 +147,14 @@ class StoreReader(Protocol):
         ...
 
     def recognises(self, path: Path) -> bool:
-        """Whether a file or directory is such a store, by its name and first bytes; False for what is unreadable."""
+        """Return whether a path is such a store, by its name and first bytes; False if it is unreadable."""
         ...
 
     def read(self, path: Path) -> Iterator[StoreRecord]:
         """Yield what the store holds; notes come before the facts and tunnels that cite them.
 
-        A single thing that is not understood is `Unplaced`. Raises SourceUnreadable, in one sentence, where the store
-        as a whole cannot be read: before anything was yielded, or at the end where it changed meanwhile; so who files
-        what is read reads to the end first.
+        A single thing that is not understood is `SkippedRecord`. Raises SourceUnreadable, in one sentence, if the store
+        as a whole cannot be read: before anything was yielded, or at the end if it changed meanwhile; so a caller that
+        files the results must first read to the end.
         """
         ...

@@ -1,7 +1,7 @@
-"""claude-mem's database: what its agent observed in sessions, what it made of them, and what was asked in them.
+"""claude-mem's database: what its agent observed in sessions, their summaries, and the prompts in them.
 
-Learned from claude-mem 13.25.3 (the SQL in its `worker-service.cjs`). The file is `~/.claude-mem/claude-mem.db`; which
-columns there are depends on its age, and only those of each first line have to be there:
+Learned from claude-mem 13.25.3 (the SQL in its `worker-service.cjs`). The file is `~/.claude-mem/claude-mem.db`; its
+columns depend on its age, and only those of each first line are required:
 
     observations        memory_session_id, project, type, created_at_epoch,
                         text, title, subtitle, narrative, facts, concepts, files_read, files_modified (JSON lists),
@@ -11,9 +11,9 @@ columns there are depends on its age, and only those of each first line have to 
     user_prompts        content_session_id, prompt_text, created_at_epoch, prompt_number
     sdk_sessions        memory_session_id, content_session_id, project, platform_source, custom_title
 
-Times are milliseconds. Ids count from 1 on each machine, so a row is known by its session, its time and its words. Each
-row becomes a note: an observation of its type, a summary, a prompt; a prompt is the person's own words, the others a
-model's. What is queued for a summary that was never made is left there.
+Times are milliseconds. Ids count from 1 on each machine, so a row is identified by its session, its time and its text.
+Each row becomes a note: an observation of its type, a summary, or a prompt. A prompt is the person's own text, the
+others are a model's. Rows that are queued for a summary that was never made are not imported.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ _PARTS = (
 )
 """The parts of a summary, in the order in which claude-mem shows them."""
 _SKIPPED_TABLES = (
-    ("pending_messages", "queued messages", "no observation was made of them yet"),
-    ("memories", "rows of claude-mem before 4", "of a table that no later version reads"),
-    ("overviews", "rows of claude-mem before 4", "of a table that no later version reads"),
+    ("pending_messages", "queued messages", "they have no observations yet"),
+    ("memories", "rows of claude-mem before 4", "from a table that no later version reads"),
+    ("overviews", "rows of claude-mem before 4", "from a table that no later version reads"),
 )
 _LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited")
 
 
 class ClaudeMem:
-    """Reads claude-mem's database, of the file or of the directory that it lies in."""
+    """Reads claude-mem's database, given the file or its directory."""
 
     name = "claude-mem"
     title = "claude-mem"
@@ -73,8 +73,8 @@ class ClaudeMem:
             for table, columns in _REQUIRED_COLUMNS.items():
                 if missing := sorted(columns - tables.get(table, set())):
                     raise SourceUnreadable(
-                        f"{file} has no column '{missing[0]}' in '{table}': it is no database of claude-mem that is"
-                        " known, which are those since version 5."
+                        f"{file} has no column '{missing[0]}' in '{table}': it is not a supported claude-mem "
+                        "database. Versions from 5 on are supported."
                     )
             sessions = _sessions(connection, tables.get("sdk_sessions", set()))
             for record in _records(connection, "observations"):
@@ -90,7 +90,7 @@ class ClaudeMem:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What the program knows of a session; `host` is who held it."""
+    """The program's data about a session; `host` is the program in which it took place."""
 
     project: str = ""
     host: str = ""
@@ -180,7 +180,7 @@ def _sessions(connection: SqliteConnection, columns: set[str]) -> dict[str, _Ses
 
 
 def _records(connection: SqliteConnection, table: str) -> Iterator[JsonObject]:
-    """The rows of a table as objects. Lists that it keeps as JSON are lists again."""
+    """Return the rows of a table as objects, with lists that are stored as JSON decoded."""
     columns = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
     for row in connection.execute(f"SELECT * FROM {table} ORDER BY id"):
         record: JsonObject = dict(zip(columns, row, strict=True))
@@ -190,7 +190,7 @@ def _records(connection: SqliteConnection, table: str) -> Iterator[JsonObject]:
 
 
 def _list(value: object) -> list[object]:
-    """A list that is kept as JSON; a value that is none is its only element."""
+    """Decode a list that is stored as JSON; any other value becomes its only element."""
     if not isinstance(value, str) or not value.strip():
         return []
     try:

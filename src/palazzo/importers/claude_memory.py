@@ -1,4 +1,4 @@
-"""What Claude Code itself keeps between sessions: Markdown files that it or a person writes and that it loads again.
+"""Claude Code's own memory between sessions: Markdown files that it or a person writes and that it loads again.
 
 Learned from Claude Code 2.1's documentation (code.claude.com/docs/en/memory) and from the instructions that it gives
 its model. `<project>` below `~/.claude/projects` is the project's directory with each separator as a `-`:
@@ -9,14 +9,14 @@ its model. `<project>` below `~/.claude/projects` is the project's directory wit
     CLAUDE.md, CLAUDE.local.md, .claude/CLAUDE.md, .claude/rules/**/*.md      those of a project
 
     ---
-    name: …               before the words of a note. `type` and `originSessionId` stand in `metadata` since 2.1; the
+    name: …               before the text of a note. `type` and `originSessionId` are in `metadata` since 2.1; the
     description: …        types are user, feedback, project and reference.
     type: …
     ---
 
 A path is such a file, a directory of notes, a project, `~/.claude`, or its `projects`. Each file becomes a note with
-the words behind its front matter. A file says of no time but that of its last change, and nothing of who wrote it: its
-place does. No link is followed.
+the text after its front matter. The only time of a file is that of its last change, and its author follows only from
+its location. Links are not followed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from palazzo.sources.formats.jsonl_rows import JsonObject, objects_in_head, stri
 
 INDEX = "MEMORY.md"
 LARGEST = 1 << 20
-"""Bytes of one file. The host loads 25 KB of its index."""
+"""Maximum bytes of one file. The host loads 25 KB of its index."""
 _INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md")
 _AGENTS = ("agent-memory", "agent-memory-local")
 _LONGEST_MATTER = 8_000
@@ -50,20 +50,20 @@ class ClaudeMemory:
     title = "Claude Code's memory"
 
     def recognises(self, path: Path) -> bool:
-        """Whether a path is one of the places above and has such a file."""
+        """Return whether a path is one of the places above and has such a file."""
         if is_directory(path):
             return next(_find_files(path), None) is not None
         return path.name in (*_INSTRUCTIONS, INDEX) and path.is_file()
 
     def read(self, path: Path) -> Iterator[StoreRecord]:
-        """Yield the files by their places, within one by name."""
+        """Yield the files by place, and by name within a place."""
         for file in [_File(path)] if path.is_file() else _find_files(path):
             yield from _read(file, path)
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file, what its key names it by instead of by its path, and what its place says."""
+    """A file, the key that identifies it instead of its path, and the properties that follow from its location."""
 
     path: Path
     place: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class _File:
 
 
 def _find_files(path: Path) -> Iterator[_File]:
-    """What there is below a directory, whichever of them it is."""
+    """Yield the files below a directory, whichever kind of directory it is."""
     if (path / "projects").is_dir() and (path.name == ".claude" or not (path / INDEX).exists()):
         yield from _of_home(path)
     elif path.name == "projects" and path.parent.name == ".claude":
@@ -105,7 +105,7 @@ def _of_project_folder(folder: Path) -> Iterator[_File]:
 
 
 def _of_project(root: Path) -> Iterator[_File]:
-    """A project's own files: what lies in it is the repository's, what git is told to leave out the person's."""
+    """Yield a project's own files: tracked ones count as the repository's, git-ignored ones as the person's."""
     wing = root.absolute().name
     theirs = _File(root, ("project", wing), wing, trust="repo", label="instructions")
     for name in _INSTRUCTIONS:
@@ -160,14 +160,14 @@ def _read(file: _File, requested_path: Path) -> Iterator[StoreRecord]:
     try:
         status = file.path.stat() if is_asked else file.path.lstat()
         if stat.S_ISLNK(status.st_mode):
-            yield SkippedRecord("links", "where they lead was not asked for", key)
+            yield SkippedRecord("links", "their targets were not requested", key)
             return
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
-            yield SkippedRecord("files", f"of more than {LARGEST >> 20} MiB, or no files at all", key)
+            yield SkippedRecord("files", f"larger than {LARGEST >> 20} MiB, or not regular files", key)
             return
         text = file.path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        yield SkippedRecord("files", "unreadable, or no UTF-8", key)
+        yield SkippedRecord("files", "unreadable, or not UTF-8", key)
         return
     yield _note(file, text, Micros(status.st_mtime_ns // 1000))
 
@@ -178,7 +178,7 @@ def _note(file: _File, text: str, at: Micros) -> StoreRecord:
     if not words.strip():
         return SkippedRecord("files", "without words", own)
     if file.path.name == INDEX and _is_index(words, file.path.parent):
-        return SkippedRecord("indexes", "they only list the other files, which come over themselves", own)
+        return SkippedRecord("indexes", "they only list the other files, which are imported themselves", own)
     metadata = object_at(front_matter, "metadata")
     name = text_at(front_matter, "name") or file.path.stem
     return Note(
@@ -196,7 +196,7 @@ def _note(file: _File, text: str, at: Micros) -> StoreRecord:
 
 
 def _matter(text: str) -> tuple[JsonObject, str]:
-    """What the front matter says, and the words behind it; all of it as words where it cannot be read."""
+    """Return the front matter and the text after it; all of it as text if the front matter cannot be read."""
     lines = text.splitlines(keepends=True)
     if not lines or lines[0].rstrip() != "---":
         return {}, text
@@ -212,16 +212,16 @@ def _matter(text: str) -> tuple[JsonObject, str]:
 
 
 def _is_index(words: str, folder: Path) -> bool:
-    """Whether every line that is no heading leads to a file beside it."""
+    """Return whether every line that is not a heading links to a file beside it."""
     lines = [line.strip() for line in words.splitlines() if line.strip() and not line.startswith("#")]
     targets = [line.partition("](")[2].partition(")")[0] for line in lines]
     return bool(targets) and all(target and (folder / Path(target).name).is_file() for target in targets)
 
 
 def _project_of(folder: Path) -> str:
-    """The name of the project that a folder of `projects` is of, from a transcript in it; "" where none says.
+    """Return the name of the project of a folder of `projects`, from a transcript in it; "" if none states it.
 
-    A folder's own name does not: a `-` in it may be a separator, a `-`, a `.` or a blank.
+    The folder's own name does not: a `-` in it may be a separator, a `-`, a `.` or a blank.
     """
     for transcript in sorted(folder.glob("*.jsonl"))[:5]:
         objects, _ = objects_in_head(head(transcript))

@@ -1,7 +1,7 @@
-"""JSON that other memories export as one text, read whole within limits, and what its members are.
+"""JSON documents that other memories export as one text, read whole within limits, and access to their members.
 
-A member of another type than expected is as if it were not there: what that means for the thing it belongs to is the
-reader's to say. Nothing of a memory's own words or names stands in a key: `key_of` hashes them.
+A member of another type than expected counts as absent: the reader decides what that means for the thing it belongs to.
+Keys contain no text or names of a memory: `key_of` hashes them.
 """
 
 from __future__ import annotations
@@ -18,46 +18,47 @@ from palazzo.sources.formats.jsonl_rows import JsonObject
 from palazzo.sync.carried_files import pieces
 
 LARGEST = 512 << 20
-"""Bytes of one text, unpacked; it is in memory as a whole, and once more as what it says."""
+"""Maximum bytes of one unpacked text. It is in memory as a whole, and again as parsed values."""
 MOST_PARTS = 16_000_000
-"""Commas, colons and opening brackets in it: an export of 30,000 memories with their vectors has that many, and no part
-needs more than some hundred bytes."""
+"""Maximum number of commas, colons and opening brackets in it: an export of 30,000 memories with their vectors has that
+many, and no part needs more than a few hundred bytes.
+"""
 _LEVELS = 8
 HEAD = 64 << 10
-"""Bytes from the beginning by which a format is recognised."""
+"""Number of bytes at the beginning from which a format is recognised."""
 
 
 def document(path: Path) -> JsonObject:
-    """Return the object that a file is, packed or not; SourceUnreadable, in one sentence, for anything else."""
+    """Return the object in a file, compressed or not; raises SourceUnreadable, in one sentence, otherwise."""
     parts, size = [], 0
     for piece in pieces(path):
         size += len(piece)
         if size > LARGEST:
-            raise SourceUnreadable(f"{path} has more than {LARGEST >> 20} MiB, and was not read. Export it in parts.")
+            raise SourceUnreadable(f"{path} has more than {LARGEST >> 20} MiB and was not read. Export it in parts.")
         parts.append(piece)
     text = b"".join(parts)
     if parts_of(text) > MOST_PARTS:
-        raise SourceUnreadable(f"{path} has more than {MOST_PARTS:,} values, and was not read. Export it in parts.")
+        raise SourceUnreadable(f"{path} has more than {MOST_PARTS:,} values and was not read. Export it in parts.")
     try:
         value = json.loads(text.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape"), strict=False)
     except RecursionError:
-        raise SourceUnreadable(f"{path} is nested too deeply to be an export; export it anew.") from None
+        raise SourceUnreadable(f"{path} is nested too deeply to be an export; export it again.") from None
     except ValueError as error:
         raise SourceUnreadable(
-            f"{path} is no JSON, or ends in the middle ({_short(error)}). Export or copy it anew."
+            f"{path} is not valid JSON, or is truncated ({_short(error)}). Export or copy it again."
         ) from None
     if not isinstance(value, dict):
-        raise SourceUnreadable(f"{path} is JSON, but no object: it is no export that is known.")
+        raise SourceUnreadable(f"{path} is JSON but not an object, so it is not a known export.")
     return value
 
 
 def parts_of(text: bytes) -> int:
-    """Return how many values a JSON text has at most, without reading it as JSON."""
+    """Return the largest number of values that a JSON text can have, without parsing it."""
     return sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
 def head(path: Path) -> bytes:
-    """Return how a file begins; b"" where it is no file, or cannot be read."""
+    """Return the first bytes of a file; b"" if it is not a file or cannot be read."""
     try:
         if not path.is_file():
             return b""
@@ -68,7 +69,7 @@ def head(path: Path) -> bytes:
 
 
 def is_directory(path: Path) -> bool:
-    """Whether a path is a directory; False also where it cannot even be asked for."""
+    """Return whether a path is a directory; False also if it cannot be checked."""
     try:
         return path.is_dir()
     except OSError:
@@ -76,26 +77,26 @@ def is_directory(path: Path) -> bool:
 
 
 def text_at(record: JsonObject, *keys: str) -> str:
-    """Return the string at the first of these keys that has one, "" where none has."""
+    """Return the string at the first of these keys that has one, "" if none has."""
     return next((value for key in keys if isinstance(value := record.get(key), str) and value), "")
 
 
 def texts_at(record: JsonObject, key: str) -> tuple[str, ...]:
-    """Return the strings of the list at `key`, each once, without those that are blank."""
+    """Return the strings of the list at `key`, without duplicates and blank ones."""
     values = record.get(key)
     texts = (value.strip() for value in values if isinstance(value, str)) if isinstance(values, list) else ()
     return tuple(dict.fromkeys(value for value in texts if value))
 
 
 def objects_at(record: JsonObject, key: str) -> Iterator[JsonObject | None]:
-    """Yield the objects of the list at `key`, None for each element that is something else."""
+    """Yield the objects of the list at `key`, None for each other element."""
     values = record.get(key)
     for value in values if isinstance(values, list) else ():
         yield value if isinstance(value, dict) else None
 
 
 def object_at(record: JsonObject, key: str) -> JsonObject:
-    """Return the object at `key`, an empty one where there is none."""
+    """Return the object at `key`, an empty one if there is none."""
     value = record.get(key)
     return value if isinstance(value, dict) else {}
 
@@ -109,7 +110,7 @@ def number_at(record: JsonObject, key: str) -> float | None:
 
 
 def plain(record: JsonObject) -> JsonObject:
-    """Return the members of an object that are JSON of a few levels and of numbers that are some."""
+    """Return an object's members that are JSON without deep nesting and with finite numbers only."""
     return {name: value for name, value in record.items() if _is_plain(value, _LEVELS)}
 
 
@@ -125,12 +126,12 @@ def _is_plain(value: object, levels: int) -> bool:
 
 
 def present(values: Mapping[str, object]) -> dict[str, object]:
-    """Return what of these says anything."""
+    """Return those of these values that are not empty."""
     return {name: value for name, value in values.items() if value not in (None, "", (), [], {})}
 
 
 def key_of(*parts: str) -> str:
-    """Return 32 hexadecimal digits that say of these words no more than that they are the same."""
+    """Return 32 hexadecimal digits that identify these words without revealing them."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")

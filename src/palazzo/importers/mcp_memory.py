@@ -1,14 +1,14 @@
 """The reference MCP memory server's file: a graph of entities, relations and observations, one JSON object per line.
 
-Learned from `@modelcontextprotocol/server-memory` 2026.8.31 (`dist/index.js`, `saveGraph`), which writes the whole file
-anew each time; the shape has been the same since 0.6 (`memory.json`, later `memory.jsonl`, or `MEMORY_FILE_PATH`):
+Learned from `@modelcontextprotocol/server-memory` 2026.8.31 (`dist/index.js`, `saveGraph`), which rewrites the whole
+file each time; the shape has been the same since 0.6 (`memory.json`, later `memory.jsonl`, or `MEMORY_FILE_PATH`):
 
     {"type": "entity", "name": …, "entityType": …, "observations": [string, …]}
     {"type": "relation", "from": …, "to": …, "relationType": …}
 
-There are no ids and no times. An observation becomes a note, behind the name of what it is about, in a room of the
-entity's type; a relation a fact. What an entity without observations is (`is a` its type) is a fact too. mcp-knowledge-
-graph, a fork, begins its files with `{"type": "_aim", …}`.
+There are no ids and no times. An observation becomes a note, after the name of its subject, in a room of the entity's
+type; a relation becomes a fact. The type of an entity without observations becomes a fact too (it `is a` its type).
+mcp-knowledge-graph, a fork, begins its files with `{"type": "_aim", …}`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from palazzo.sync.carried_files import Line, lines
 
 IS_A = "is a"
 MOST_OBSERVATIONS = 1_000_000
-"""Of one entity. The server reads its whole file for each call, so no real one comes near."""
+"""Maximum number for one entity. The server reads its whole file for each call, so no real entity comes close."""
 _MARK = "_aim"
 
 
@@ -35,7 +35,7 @@ class McpMemory:
     title = "MCP memory server"
 
     def recognises(self, path: Path) -> bool:
-        """Whether the first line that holds anything is an entity, a relation, or the fork's mark."""
+        """Return whether the first non-empty line is an entity, a relation, or the fork's mark."""
         beginning = head(path)
         objects, count = objects_in_head(beginning)
         if objects:
@@ -65,7 +65,7 @@ def _is_ours(record: JsonObject) -> bool:
 def _of_line(line: Line, note_keys: set[str], facts: dict[str, Fact]) -> Iterator[StoreRecord]:
     key = f"line {line.number}"
     if parts_of(line.text) > MOST_PARTS:
-        yield SkippedRecord("lines", f"of more than {MOST_PARTS:,} values", key)
+        yield SkippedRecord("lines", f"with more than {MOST_PARTS:,} values", key)
         return
     record = parse_line(line.text)
     if not isinstance(record, dict):
@@ -77,7 +77,7 @@ def _of_line(line: Line, note_keys: set[str], facts: dict[str, Fact]) -> Iterato
         case "relation":
             fact = _relation(record.get("from"), record.get("relationType"), record.get("to"))
             if fact is None:
-                yield SkippedRecord("relations", "from, to or relationType is missing, or is no text", key)
+                yield SkippedRecord("relations", "from, to or relationType is missing or is not text", key)
             else:
                 facts.setdefault(fact.key, fact)
         case kind if kind != _MARK:
@@ -94,13 +94,13 @@ def _of_entity(record: JsonObject, key: str, note_keys: set[str], facts: dict[st
         yield SkippedRecord("observations", "no list", key)
         observations = []
     if len(observations) > MOST_OBSERVATIONS:
-        yield SkippedRecord("observations", f"more than {MOST_OBSERVATIONS:,} of one entity", key, len(observations))
+        yield SkippedRecord("observations", f"more than {MOST_OBSERVATIONS:,} for one entity", key, len(observations))
         observations = []
     has_text = False
     for observation in observations:
         text = _words(observation)
         if text is None:
-            yield SkippedRecord("observations", "empty, or no text", key)
+            yield SkippedRecord("observations", "empty, or not text", key)
             continue
         has_text = True
         own = key_of("observation", name, text)
@@ -113,12 +113,12 @@ def _of_entity(record: JsonObject, key: str, note_keys: set[str], facts: dict[st
 
 
 def about_entity(name: str, text: str) -> str:
-    """Return what is said of something with its name before it, without which the words say it of nothing."""
+    """Return a text with its subject's name before it, since the text alone does not say what it is about."""
     return text if text.lstrip().casefold().startswith(name.strip().casefold()) else f"{name}: {text}"
 
 
 def _words(observation: object) -> str | None:
-    """An observation's words; some clients file objects, which are kept as the JSON that they are."""
+    """Return an observation's text; objects, which some clients file, stay as JSON."""
     if isinstance(observation, dict):
         return json.dumps(observation, ensure_ascii=False)
     return observation if isinstance(observation, str) and observation.strip() else None

@@ -3,12 +3,12 @@
     DIR/palace/chroma.sqlite3          drawers, in chunks, in the collection `mempalace_drawers`; or
     DIR/palace/sqlite_exact.sqlite3    the same without Chroma
     knowledge_graph.sqlite3            facts: in the palace, beside it, or in ~/.mempalace
-    DIR/tunnels.json, identity.txt     tunnels that somebody made, and who the agent is
+    DIR/tunnels.json, identity.txt     tunnels that somebody made, and the agent's identity
     DIR/diary.jsonl                    the diary of Hermes
 
-DIR is `~/.mempalace`, or since 3.10 `~/.config/mempalace`; whichever of the two is named, the other is looked at too.
-Shapes: https://github.com/MemPalace/mempalace, as 3.11.0 writes them. Nothing of it runs and nothing is written there.
-Times without a zone are by the clock of this machine.
+DIR is `~/.mempalace`, or since 3.10 `~/.config/mempalace`; if one of the two is named, the other is checked too.
+Formats: https://github.com/MemPalace/mempalace, as 3.11.0 writes them. None of its code runs, and nothing is written
+there. Times without a zone are in this machine's time zone.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from palazzo.store.foreign_database import ForeignDatabase
 CHROMA, EXACT, FACTS = "chroma.sqlite3", "sqlite_exact.sqlite3", "knowledge_graph.sqlite3"
 COLLECTION, IDENTITY = "mempalace_drawers", "identity.txt"
 _CHUNK_SETTINGS = (("chunk_size", CHUNK_SIZE), ("chunk_overlap", OVERLAP))
-"""The settings by which texts were cut, and what they are where nobody set them."""
+"""The settings with which texts were cut, and their defaults."""
 _SKIPPED_COLLECTIONS = {
-    "mempalace_closets": ("closets", "they point at drawers, and are made of their words"),
-    "mempalace_assets": ("assets", "they are pictures and recordings, which hold no words"),
+    "mempalace_closets": ("closets", "they point at drawers, and are made of the drawers' words"),
+    "mempalace_assets": ("assets", "they are pictures and recordings, which contain no words"),
 }
 _SERVERS = {"qdrant_backend.json": "Qdrant", "pgvector_backend.json": "PostgreSQL", "milvus_backend.json": "Milvus"}
-"""What a palace has instead whose drawers are in no SQLite file."""
+"""Files of a palace whose drawers are not in an SQLite file, with the name of the server that holds them."""
 _LARGEST_FILE = 64 << 20
 
 
@@ -50,7 +50,7 @@ class MemPalace:
     name, title = "mempalace", "MemPalace"
 
     def recognises(self, path: Path) -> bool:
-        """Whether it is such a palace, the directory that holds one, or one of its databases."""
+        """Return whether it is such a palace, its parent directory, or one of its databases."""
         try:
             files = _Files.at(path)
             return files is not None and (files.is_surely or _is_its(files))
@@ -58,11 +58,11 @@ class MemPalace:
             return False
 
     def read(self, path: Path) -> Iterator[StoreRecord]:
-        """Yield drawers and diary entries in the order in which they were filed, then facts, then tunnels."""
+        """Yield drawers and diary entries in the order of filing, then facts, then tunnels."""
         files = _Files.at(path)
         if files is None:
             raise SourceUnreadable(
-                f"There is no palace of MemPalace at {path}: name the directory of its {CHROMA}, or the one above."
+                f"MemPalace has no palace at {path}: name the directory of its {CHROMA}, or its parent."
             )
         note_keys: Mapping[str, str] = {}
         if files.drawers is not None:
@@ -92,7 +92,9 @@ class MemPalace:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Where a palace's files lie. `beside` is the directory of its settings, tunnels and the person's own lines."""
+    """Locations of a palace's files. `settings_dir` is the directory of its settings, tunnels and the user's own
+    lines.
+    """
 
     palace: Path
     settings_dir: Path
@@ -101,7 +103,7 @@ class _Files:
 
     @classmethod
     def at(cls, path: Path) -> _Files | None:
-        """Find them from what somebody names: the palace, the directory above it, or one of its databases."""
+        """Find the files from the given path: the palace, its parent directory, or one of its databases."""
         if path.is_file():
             if path.name not in (CHROMA, EXACT, FACTS):
                 return None
@@ -122,12 +124,12 @@ class _Files:
 
     @property
     def is_surely(self) -> bool:
-        """Whether there is a file that is nobody else's."""
+        """Return whether there is a file that only MemPalace writes."""
         names = (EXACT, *_SERVERS, "mempalace_embedder.json", FACTS)
         return _first(self.palace, names) is not None or self.settings_dir.name in (".mempalace", "mempalace")
 
     def settings(self) -> dict[str, Any]:
-        """What the person set."""
+        """Return the person's settings."""
         config = _json(self.settings_dir / "config.json")
         return config if isinstance(config, dict) else {}
 
@@ -137,18 +139,18 @@ def _first(directory: Path, names: Sequence[str]) -> Path | None:
 
 
 def _home(settings_dir: Path) -> Path:
-    """Where the facts of a default palace are, which has them in `~/.mempalace` also if it is in `~/.config`."""
+    """Return where a default palace has its facts: `~/.mempalace`, even if the palace is in `~/.config`."""
     is_configured = (settings_dir.parent.name, settings_dir.name) == (".config", "mempalace")
     return settings_dir.parent.parent / ".mempalace" if is_configured else settings_dir
 
 
 def _resolve_default(path: Path) -> Path:
-    """Where the default palace is whose facts are in `~/.mempalace`, if that is what is named."""
+    """Return the default palace if the path is `~/.mempalace`, which holds its facts."""
     return path.parent / ".config" / "mempalace" / "palace" if path.name == ".mempalace" else path
 
 
 def _is_its(files: _Files) -> bool:
-    """Whether a Chroma database is MemPalace's: others keep one too. One that cannot be read may be."""
+    """Return whether a Chroma database is MemPalace's, which others use too. An unreadable one may be."""
     assert files.drawers is not None  # noqa: S101 - else there are facts
     try:
         with ForeignDatabase(files.drawers).snapshot() as connection:
@@ -167,11 +169,9 @@ def _number(settings: Mapping[str, Any], key: str, usual: int) -> int:
 
 
 def _left_of(collections: Mapping[str, Collection]) -> Iterator[SkippedRecord]:
-    """What else the database holds."""
+    """Report the other collections of the database."""
     for name, collection in collections.items():
-        label, reason = _SKIPPED_COLLECTIONS.get(
-            name, ("rows of other collections", "they are not MemPalace's drawers")
-        )
+        label, reason = _SKIPPED_COLLECTIONS.get(name, ("rows of other collections", "they are not MemPalace drawers"))
         size = sum(1 for _ in collection.heads(()))
         if size:
             yield SkippedRecord(label, reason, name, size)
@@ -181,18 +181,18 @@ def _left_of(collections: Mapping[str, Collection]) -> Iterator[SkippedRecord]:
 
 
 def _hermes(path: Path) -> Iterator[DiaryEntry | SkippedRecord]:
-    """The diary that Hermes keeps beside the palace, by MemPalace's plugin for it."""
+    """Read the diary that MemPalace's plugin for Hermes keeps beside the palace."""
     for line in (_text(path) or "").splitlines():
         record = _parse_json(line)
         entry = text_at(record, "entry") if isinstance(record, dict) else ""
         if entry:
             yield DiaryEntry(key_of(text_at(record, "ts"), entry), "hermes", entry, created_at=moment(record.get("ts")))
         elif line.strip():
-            yield SkippedRecord("diary entries", "they are not understood", path.name)
+            yield SkippedRecord("diary entries", "they have an unknown format", path.name)
 
 
 def _identity(path: Path) -> Iterator[Note]:
-    """What the person wrote of who the agent is, which MemPalace puts before every session."""
+    """Read the person's description of the agent, which MemPalace puts before every session."""
     text = _text(path)
     if text is not None and text.strip():
         at = Micros(int(path.stat().st_mtime * 1_000_000))
@@ -207,14 +207,14 @@ def _tunnels(path: Path, note_keys: Mapping[str, str]) -> Iterator[Tunnel | Skip
         return
     records = _parse_json(text)
     if not isinstance(records, list):
-        yield SkippedRecord("tunnels", f"{path.name} is no list of tunnels")
+        yield SkippedRecord("tunnels", f"{path.name} is not a list of tunnels")
         return
     for record in records:
         tunnel = _tunnel(record, note_keys) if isinstance(record, dict) else None
         if tunnel is None:
-            yield SkippedRecord("tunnels", "they name no two rooms")
+            yield SkippedRecord("tunnels", "they do not name two rooms")
         elif text_at(record, "kind") not in ("", "explicit"):
-            yield SkippedRecord("tunnels", "MemPalace found them by itself, and Palazzo finds its own", tunnel.key)
+            yield SkippedRecord("tunnels", "MemPalace found them automatically, and Palazzo finds its own", tunnel.key)
         else:
             yield tunnel
 
@@ -235,22 +235,22 @@ def _tunnel(record: dict[str, Any], note_keys: Mapping[str, str]) -> Tunnel | No
 
 
 def _lists_beside(files: _Files) -> Iterator[SkippedRecord]:
-    """What the directory holds besides that is no drawer, no fact and no tunnel."""
+    """Report the other contents of the directory: not drawers, facts or tunnels."""
     hallways = _json(files.settings_dir / "hallways.json")
     if hallways:
         size = len(hallways) if isinstance(hallways, list | dict) else 1
-        yield SkippedRecord("hallways", "they are counted from drawers, and Palazzo finds its own", count=size)
+        yield SkippedRecord("hallways", "they are computed from drawers, and Palazzo computes its own", count=size)
     if (files.palace / "logstream.sqlite3").is_file():
-        yield SkippedRecord("logs of agents' messages", "they are no memories", "logstream.sqlite3")
+        yield SkippedRecord("logs of agents' messages", "they are not memories", "logstream.sqlite3")
 
 
 def _text(path: Path) -> str | None:
-    """What a file says, None where there is none; SourceUnreadable for one that cannot be read."""
+    """Return a file's text, None if it does not exist; raises SourceUnreadable if it cannot be read."""
     try:
         if not path.is_file():
             return None
         if path.stat().st_size > _LARGEST_FILE:
-            raise SourceUnreadable(f"{path} has more than {_LARGEST_FILE >> 20} MiB: it is no file of MemPalace's.")
+            raise SourceUnreadable(f"{path} has more than {_LARGEST_FILE >> 20} MiB: it is not a MemPalace file.")
         return path.read_text("utf-8", "surrogateescape")
     except OSError as error:
         raise SourceUnreadable(f"{path} cannot be read ({error}).") from None

@@ -1,8 +1,8 @@
-"""Texts that MemPalace cut into chunks, put together again. Pure.
+"""MemPalace chunks: reassembles texts that MemPalace cut into chunks. Pure.
 
-How it cuts (3.0 to 3.11): what a tool files, every `chunk_size` characters; a file, at the end of a paragraph or line
-before that, each chunk without the space around it and beginning `chunk_overlap` characters before the last one ended;
-a conversation, turn by turn, and a long turn behind a space.
+How MemPalace cuts (3.0 to 3.11): a text that a tool files, every `chunk_size` characters; a file, at the end of a
+paragraph or line before that limit, each chunk without the surrounding space and beginning `chunk_overlap` characters
+before the end of the previous one; a conversation, turn by turn, and a long turn after a space.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 CHUNK_SIZE, OVERLAP = 800, 100
-"""MemPalace's own, where its settings say nothing else."""
+"""MemPalace's defaults, if its settings do not override them."""
 
 
 def of_file(chunks: Sequence[str], size: int, overlap: int) -> str:
-    """Return the text that a file's chunks were cut from, without the space around it."""
+    """Return the text that a file's chunks were cut from, without surrounding whitespace."""
     parts = [*chunks[:1]]
     for previous_chunk, chunk in pairwise(chunks):
         shared = _shared(previous_chunk, chunk, overlap)
@@ -26,7 +26,7 @@ def of_file(chunks: Sequence[str], size: int, overlap: int) -> str:
 
 
 def _shared(previous_chunk: str, chunk: str, overlap: int) -> int:
-    """How many characters a chunk begins with that the one before ends with."""
+    """Return how many characters at the start of a chunk repeat the end of the previous one."""
     most = min(overlap, len(previous_chunk), len(chunk))
     return next((size for size in range(most, 0, -1) if previous_chunk.endswith(chunk[:size])), 0)
 
@@ -34,7 +34,7 @@ def _shared(previous_chunk: str, chunk: str, overlap: int) -> int:
 def of_conversation(chunks: Sequence[str], size: int) -> Iterator[tuple[int, str]]:
     """Yield the turns of a conversation, each with the number of its first chunk.
 
-    A chunk begins a turn if it begins with `>`, unless the one before was cut behind a space.
+    A chunk begins a turn if it begins with `>`, unless the previous one was cut after a space.
     """
     first, turn = 0, chunks[0]
     for n, chunk in enumerate(chunks[1:], 1):
@@ -48,7 +48,7 @@ def of_conversation(chunks: Sequence[str], size: int) -> Iterator[tuple[int, str
 
 
 def runs(numbers: Sequence[int]) -> Iterator[slice]:
-    """Yield the stretches of ascending numbers in which none is missing."""
+    """Yield the runs of consecutive numbers."""
     start = 0
     for n in range(1, len(numbers) + 1):
         if n == len(numbers) or numbers[n] != numbers[n - 1] + 1:

@@ -1,4 +1,6 @@
-"""MemPalace's drawers: which rows of its collection are chunks of one text, and what that text is a note of."""
+"""MemPalace's drawers: which rows of its collection are chunks of one text, and which kind of note that text
+becomes.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ _ITS_OWN = frozenset(
         *("id_recipe", "source_dir_ino", "line_start", "line_end", "type", "agent", "topic", "date", "content_hash"),
     )
 )
-"""Metadata that say how a text was cut and told apart, or that a note of ours has a place for."""
+"""Metadata keys that describe how a text was cut and identified, or for which a Palazzo note has its own field."""
 _MINING_KEYS = frozenset(["source_mtime", "normalize_version", "line_start", "chunk_total"])
-"""What no tool says of a drawer that it files, also if it names the file that the words are from."""
+"""Metadata keys that no tool sets for a drawer that it files, even if it names the file from which the words come."""
 _NOBODY = frozenset(["", "mcp", "mempalace"])
-"""What `added_by` says where nobody said who."""
+"""Values of `added_by` if no author was given."""
 _ROWS_AT_ONCE = 500
 GroupKind = Literal["one", "parts", "file", "conversation"]
 DrawerRecord = Note | DiaryEntry | SkippedRecord
@@ -35,7 +37,7 @@ DrawerRecord = Note | DiaryEntry | SkippedRecord
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A row: its number among its text's chunks, its number in the collection, and its id."""
+    """A row: its number among the chunks of its text, its number in the collection, and its id."""
 
     index: int
     number: int
@@ -44,7 +46,7 @@ class _Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Rows that are one text (or, of a conversation, turns), and how they are to be put together."""
+    """Rows that form one text (or the turns of a conversation), and how to combine them."""
 
     kind: GroupKind
     filed_at: str
@@ -62,15 +64,17 @@ class _Group:
 
 
 class Drawers:
-    """The drawers of a collection; `size` and `overlap` are what it was cut by."""
+    """The drawers of a collection; `size` and `overlap` are the parameters with which it was cut."""
 
     def __init__(self, collection: Collection, size: int, overlap: int) -> None:
         self._collection, self._size, self._overlap = collection, size, overlap
         self.keys: dict[str, str] = {}
-        """The key of the note that each row (and each drawer that is several rows) came into, once it was read."""
+        """For each row (and each drawer that consists of several rows), the key of the note that contains it, once it
+        was read.
+        """
 
     def read(self) -> Iterator[DrawerRecord]:
-        """Yield the texts as notes and diary entries, in the order in which they were filed."""
+        """Yield the texts as notes and diary entries, in the order of filing."""
         cuts, registry_count = self._cuts()
         batch: list[_Cut] = []
         size = 0
@@ -83,7 +87,7 @@ class Drawers:
         yield from self._compose_records(batch)
         if registry_count:
             yield SkippedRecord(
-                "marks", "they say which files were mined, and hold no words of them", count=registry_count
+                "marks", "they say which files were mined, and contain none of their words", count=registry_count
             )
 
     # --- which rows are one text ---------------------------------------------------------------------------
@@ -130,7 +134,7 @@ class Drawers:
             yield _note(key, text, metadata, "repo" if is_mined else "agent")
 
     def _texts(self, kind: GroupKind, texts: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-        """The texts that chunks are of: (first chunk, behind the last one, text)."""
+        """Yield the texts that chunks form: (first chunk, index after the last, text)."""
         longest = max(self._size, *map(len, texts)) if kind != "parts" else self._size
         if kind == "conversation":
             turns = [*chunked.of_conversation(texts, longest)]
@@ -143,7 +147,7 @@ class Drawers:
 
 
 def _belongs(head: Head) -> tuple[GroupKind, tuple[object, ...]]:
-    """How a row belongs to others, and to which."""
+    """Return how a row belongs to a group of rows, and to which."""
     metadata = head.metadata
     parent = metadata.get("parent_drawer_id") or metadata.get("parent_entry_id")
     source, place = metadata.get("source_file"), (metadata.get("wing"), metadata.get("room"))
@@ -166,7 +170,7 @@ def _index(head: Head, kind: GroupKind) -> int:
 
 
 def _cut(key: tuple[object, ...], group: _Group) -> Iterator[_Cut]:
-    """The texts of a group: chunks that follow one another. Rows of one number are no chunks of one text."""
+    """Yield the texts of a group, joining consecutive chunks. Rows with equal numbers are separate texts."""
     chunks = sorted(group.chunks, key=lambda one: (one.index, one.id))
     indices = [chunk.index for chunk in chunks]
     if group.kind == "parts":
@@ -203,7 +207,7 @@ def _note(key: str, text: str, metadata: Metadata, trust: Trust) -> Note | Diary
 
 
 def _time(metadata: Metadata) -> Micros | None:
-    """When it was written: what a transcript says, the day of a diary's file, else when it was filed."""
+    """Return when it was written: a transcript's time, the day of a diary's file, or the filing time."""
     entry_day = day(metadata.get("date")) if "entry_index" in metadata else None
     candidates = (moment(metadata.get("authored_at")), moment(metadata.get("timestamp")), entry_day)
     return next((candidate for candidate in candidates if candidate is not None), moment(metadata.get("filed_at")))

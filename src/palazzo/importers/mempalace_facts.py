@@ -1,4 +1,4 @@
-"""MemPalace's knowledge graph: triples with when they held, and what kinds of things its entities are."""
+"""MemPalace's knowledge graph: triples with the times at which they held, and the types of its entities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EMPTY_TYPES = frozenset(["", "unknown"])
 
 
 def read_facts(connection: SqliteConnection, note_keys: Mapping[str, str]) -> Iterator[Fact | SkippedRecord]:
-    """Yield the facts of a knowledge graph; `cited` gives the key of the note that a drawer came into."""
+    """Yield the facts of a knowledge graph; `note_keys` gives the key of the note that holds a drawer."""
     tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     names: dict[str, str] = {}
     if "entities" in tables:
@@ -25,7 +25,9 @@ def read_facts(connection: SqliteConnection, note_keys: Mapping[str, str]) -> It
             if kind is not None and str(kind).strip().lower() not in _EMPTY_TYPES:
                 yield Fact(f"type of {own}", str(name), "is a", str(kind))
             if properties not in (None, "", "{}"):
-                yield SkippedRecord("properties of entities", "entities have none here; state them as facts", str(own))
+                yield SkippedRecord(
+                    "properties of entities", "entities have no properties in Palazzo; state them as facts", str(own)
+                )
     if "triples" in tables:
         yield from _triples(connection, names, note_keys)
 
@@ -47,12 +49,12 @@ def _fact(
     since = start(str(began)) if began else None
     until = end(str(valid_to)) if valid_to else None
     if (began and since is None) or (valid_to and until is None):
-        yield SkippedRecord("facts", "when they held is not understood", key)
+        yield SkippedRecord("facts", "their period of validity is not understood", key)
         return
     sources = [str(record[name]) for name in ("source_drawer_id", "source_closet") if record.get(name)]
     cites = next((note_keys[source] for source in sources if source in note_keys), "")
     if sources and not cites:
-        yield SkippedRecord("citations of facts", "what they cite is no drawer of the palace", key)
+        yield SkippedRecord("citations of facts", "they cite something that is not a drawer of the palace", key)
     sure = record.get("confidence")
     yield Fact(
         key,

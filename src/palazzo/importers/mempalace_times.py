@@ -1,4 +1,4 @@
-"""Times as MemPalace writes them: of drawers by the clock of the machine, of facts in UTC or as days."""
+"""Times as MemPalace writes them: for drawers in the machine's local time, for facts in UTC or as days."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEVER = Micros(0)
 
 
 def moment(value: object) -> Micros | None:
-    """Return when a drawer was filed; None for what is no time. One without a zone is by the clock of this machine."""
+    """Return a drawer's filing time; None if it is not a time. One without a zone is in this machine's local time."""
     if isinstance(value, str) and not _ZONE_PATTERN.search(value.strip()):
         try:
             value = datetime.fromisoformat(value.strip()).astimezone().isoformat()
@@ -27,7 +27,7 @@ def moment(value: object) -> Micros | None:
 
 
 def day(value: object) -> Micros | None:
-    """Return when a day began by the clock of this machine."""
+    """Return when a day began in this machine's local time."""
     return moment(f"{value}T00:00:00") if isinstance(value, str) and _STRETCH.fullmatch(value) else None
 
 
@@ -39,7 +39,7 @@ def start(text: str) -> Micros | None:
 
 
 def end(text: str) -> Micros | None:
-    """Return the first moment at which a fact no longer held: a day, month or year that is named belongs to it."""
+    """Return the first moment at which a fact no longer held; a named day, month or year is included."""
     if _STRETCH.fullmatch(text):
         return _parse_or_none(parse_end, text)
     return source_times.moment(text)

@@ -1,4 +1,4 @@
-"""mnemograph's event log: what was said of entities and how they were related, as one event after another.
+"""mnemograph's event log: observations of entities and relations between them, as a sequence of events.
 
 Learned from mnemograph 0.5.1 (`events.py`, `models.py`, `state.py`). Since 0.4 the log is a table of
 `.claude/memory/mnemograph.db`, in the project or in the home directory; before, the same events were lines of
@@ -11,11 +11,11 @@ Learned from mnemograph 0.5.1 (`events.py`, `models.py`, `state.py`). Since 0.4 
     add_observation     {entity_id, observation: {…}}        delete_observation  {entity_id, observation_id}
     create_relation     {id, from_entity, to_entity, type, created_at}
     delete_relation     {from_entity, to_entity, type}
-    clear_graph, compact                                     all before does not count; compact says it again
-    restore_to          {timestamp}                          nothing counts that came between then and this
+    clear_graph, compact                                     everything before does not count; compact repeats it
+    restore_to          {timestamp}                          events between then and this one do not count
 
-An observation becomes a note behind its entity's name, with the entity's type as what kind of note it is; a relation a
-fact. What no longer counts at the end of the log comes too: an observation as a note that is forgotten at once, a
+An observation becomes a note after its entity's name, with the entity's type as its kind of note; a relation becomes a
+fact. What no longer counts at the end of the log is imported too: an observation as a note that is forgotten at once, a
 relation as a fact that has ended. `source` is `user` where a person filed it.
 """
 
@@ -38,11 +38,11 @@ from palazzo.sync.carried_files import lines
 NAME, OLDER_NAME = "mnemograph.db", "events.jsonl"
 _COLUMNS = ("id", "ts", "op", "session_id", "source", "data")
 _FOLDER = (".claude", "memory")
-"""Where a project keeps it."""
+"""The folder in which a project stores it."""
 
 
 class Mnemograph:
-    """Reads mnemograph's log, of a file or of the directory that it is kept in."""
+    """Reads mnemograph's log, given a file or its directory."""
 
     name = "mnemograph"
     title = "mnemograph"
@@ -116,7 +116,7 @@ class _Relation:
 
 @dataclass(slots=True)
 class _GraphState:
-    """What the log has told so far. Nothing leaves it: what no longer counts is marked."""
+    """The state of the log so far. Nothing is removed: obsolete entries are marked."""
 
     wing: str
     entities: dict[str, _Entity] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class _GraphState:
     skipped_records: list[SkippedRecord] = field(default_factory=list)
 
     def add(self, event: _Event, dropped_at: Micros | None = None) -> None:
-        """Take in the next event; with `lost` one that does not count since a restore at that time."""
+        """Process the next event; `lost` is the time of the restore that discarded it, if any."""
         data = event.data
         match event.op:
             case "create_entity":
@@ -141,7 +141,7 @@ class _GraphState:
                 self._change(event)
 
     def notes(self) -> Iterator[Note]:
-        """What was said of entities; of one that nothing was said of and nothing is related to, its name."""
+        """Return the observations of entities; for one with no observation and no relation, its name."""
         for key, observation in self.observations.items():
             entity = self.entities[observation.entity]
             yield self._note(
@@ -157,16 +157,22 @@ class _GraphState:
                 yield self._note(key, entity.name, entity, entity.event, entity.at, entity.is_deleted)
 
     def facts(self) -> Iterator[StoreRecord]:
-        """The relations between entities that are known."""
+        """Return the relations between known entities."""
         for key, relation in self.relations.items():
             subject, target = self.entities.get(relation.ends[0]), self.entities.get(relation.ends[2])
             if subject is None or target is None:
                 yield SkippedRecord("relations", "of an entity that the log does not create", key)
             else:
                 yield Fact(
-                    key, subject.name, relation.ends[1], target.name, self.wing, valid_to=relation.valid_to, stated_at=relation.at,
+                    key,
+                    subject.name,
+                    relation.ends[1],
+                    target.name,
+                    self.wing,
+                    valid_to=relation.valid_to,
+                    stated_at=relation.at,
                     trust=relation.event.trust,
-                )  # fmt: skip
+                )
 
     def _note(self, key: str, text: str, entity: _Entity, event: _Event, at: Micros, is_deleted: bool) -> Note:
         about = present({"entity": entity.name, "session": event.session})
@@ -210,7 +216,7 @@ class _GraphState:
         data = event.data
         ends = _ends(data)
         if not all(ends):
-            self.skipped_records.append(SkippedRecord("relations", "an end or the type is missing", event.id))
+            self.skipped_records.append(SkippedRecord("relations", "an endpoint or the type is missing", event.id))
             return
         own, at = text_at(data, "id") or key_of(event.id, *ends), moment(data.get("created_at"))
         relation = self.relations.get(own)
@@ -247,7 +253,7 @@ class _GraphState:
                 for entity in self.entities.values():
                     self._end(entity, event.at)
             case _:
-                self.skipped_records.append(SkippedRecord("events", "of a kind that is not known", event.id))
+                self.skipped_records.append(SkippedRecord("events", "of an unknown kind", event.id))
 
     def _end(self, entity: _Entity, at: Micros) -> None:
         if entity.is_deleted:
@@ -265,7 +271,7 @@ def _ends(data: JsonObject) -> tuple[str, str, str]:
 
 
 def _find_dropped_events(events: list[_Event]) -> dict[str, Micros]:
-    """When the events that do not count were left out by a restore, by their ids."""
+    """Return, by event ID, when a restore discarded each event that no longer counts."""
     live_events: list[_Event] = []
     dropped_times: dict[str, Micros] = {}
     for event in events:
@@ -282,7 +288,7 @@ def _rows(file: Path) -> Iterator[_Event | SkippedRecord]:
         columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(events)")}
         if missing := [name for name in _COLUMNS if name not in columns]:
             raise SourceUnreadable(
-                f"{file} has no table 'events' with a column '{missing[0]}': it is no log of mnemograph that is known."
+                f"{file} has no table 'events' with a column '{missing[0]}': it is not a known mnemograph log."
             )
         rows = list(connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM events ORDER BY ts, id"))
     for own, at, op, session, source, data in rows:
@@ -308,7 +314,7 @@ def _event(record: JsonObject, key: str) -> _Event | SkippedRecord:
 
 
 def _file(path: Path) -> Path:
-    """The log that a path names: itself, or the one in that directory or in its `.claude/memory`."""
+    """Return the log that a path names: itself, or the one in that directory or in its `.claude/memory`."""
     if not is_directory(path):
         return path
     folders = (path, path.joinpath(*_FOLDER))
@@ -317,7 +323,7 @@ def _file(path: Path) -> Path:
 
 
 def _wing(file: Path) -> str:
-    """The project that a log lies in: the directory of `.claude/memory`, "" for that of the home directory."""
+    """Return the project of a log: the directory of `.claude/memory`, "" for that of the home directory."""
     *above, first, second, _ = ("", "", "", *file.absolute().parts)
     is_project = (first, second) == _FOLDER and file.absolute().parents[2] != Path.home()
     return above[-1] if is_project else ""

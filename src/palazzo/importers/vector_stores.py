@@ -1,8 +1,9 @@
 """Documents and their metadata in vector stores on disk, read by plain SQLite, without the vectors.
 
-Two shapes: Chroma's (`chroma.sqlite3`, its schema of 0.4 to 1.5; https://github.com/chroma-core/chroma, in
-`chromadb/migrations`), and the one that MemPalace 3 keeps where it is told to do without (`sqlite_exact.sqlite3`). A
-collection is read in two steps, so that a large one is never in memory: what its rows are, then what some of them say.
+Two formats: Chroma's (`chroma.sqlite3`, its schema of 0.4 to 1.5; https://github.com/chroma-core/chroma, in
+`chromadb/migrations`), and the one that MemPalace 3 uses if it is configured to run without Chroma
+(`sqlite_exact.sqlite3`). A collection is read in two steps, so that a large one is never in memory at once: first what
+its rows are, then the text of some of them.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ Metadata = Mapping[str, object]
 _DOCUMENT = "chroma:document"
 _URI = "chroma:uri"
 _ADD, _UPDATE, _DELETE = 0, 1, 3
-"""Operations of Chroma's log; any other one is an upsert."""
+"""Operation codes of Chroma's log; every other code is an upsert."""
 _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A row of a collection: its number, its id, and those of its metadata that were asked for."""
+    """A row of a collection: its number, its id, and the requested metadata."""
 
     number: int
     id: str
@@ -34,21 +35,21 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as a whole; `document` is None where it has none."""
+    """A complete row; `document` is None if it has none."""
 
     document: str | None
     metadata: Metadata
 
 
 class Collection(Protocol):
-    """A collection of one of these stores, in an open snapshot."""
+    """A collection of a vector store, in an open snapshot."""
 
     def heads(self, keys: Sequence[str]) -> Iterator[Head]:
-        """Yield all rows, in the order in which they were made, with what their metadata say under `keys`."""
+        """Yield all rows in the order of creation, with their metadata under `keys`."""
         ...
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """Return those rows."""
+        """Return the rows with these IDs."""
         ...
 
 
@@ -72,12 +73,12 @@ def exact_collections(connection: SqliteConnection) -> dict[str, Collection]:
 
 @dataclass
 class _LogEntry:
-    """What Chroma's log says of a row that its tables do not know yet."""
+    """Data about a row from Chroma's log that its tables do not contain yet."""
 
     metadata: dict[str, object] = field(default_factory=dict)
     is_gone: bool = False
     is_whole: bool = False
-    """Whether it says all of the row, so that what the tables know no longer counts."""
+    """Whether it describes the whole row, so that the data in the tables is obsolete."""
 
 
 _HEADS = (
@@ -95,8 +96,8 @@ _ROWS = (
 class _Chroma:
     """A collection whose rows are in the tables of its metadata segment.
 
-    What was written last may stand in the log alone (`embeddings_queue`): a segment takes it in when it is next used,
-    and says in `max_seq_id` how far it is.
+    The latest writes may be only in the log (`embeddings_queue`): a segment applies them when it is next used, and
+    records its position in `max_seq_id`.
     """
 
     def __init__(self, connection: SqliteConnection, collection: str, segment: str) -> None:
@@ -141,7 +142,7 @@ class _Chroma:
             yield last, uid, metadata
 
     def _read_log(self) -> dict[str, _LogEntry]:
-        """What the log holds beyond the tables, by the rows' ids."""
+        """Return what the log adds to the tables, by row ID."""
         if self._log is None:
             self._log = {}
             for operation, uid, metadata in self._read_queue():
@@ -175,7 +176,7 @@ class _Chroma:
 
 
 def _number(seq: object) -> int:
-    """Chroma before 0.4.15 wrote its numbers as bytes."""
+    """Decode numbers that Chroma before 0.4.15 stored as bytes."""
     return int.from_bytes(seq, "big") if isinstance(seq, bytes) else int(str(seq))
 
 
@@ -197,7 +198,7 @@ def _row(metadata: Mapping[str, object]) -> Row:
 
 
 class _Exact:
-    """A collection with a row's metadata as one JSON object."""
+    """A collection that stores a row's metadata as one JSON object."""
 
     def __init__(self, connection: SqliteConnection, collection: int) -> None:
         self._connection, self._collection = connection, collection
@@ -230,5 +231,5 @@ def _object(data: bytes | None) -> dict[str, object]:
 
 
 def _text(data: bytes) -> str:
-    """Text as it is stored; bytes that are no UTF-8 come as lone surrogates, so that one of them costs no other row."""
+    """Decode stored text; invalid UTF-8 becomes lone surrogates, so that one bad row costs no other."""
     return bytes(data).decode("utf-8", "surrogateescape")

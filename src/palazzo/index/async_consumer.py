@@ -1,10 +1,10 @@
-"""Consumers of the log that lag: nothing waits for them, and they take in what happened in short transactions.
+"""Asynchronous consumers of the log: no write waits for them, and they process changes in short transactions.
 
-What is made anew is made in the order of its row ids. How far that went is committed with what was made, so a run that
-was stopped or killed goes on from there, and processes that run side by side share the work.
+A rebuild proceeds in the order of row ids. Its position is committed together with its results, so a run that was
+stopped or killed continues from there, and processes that run at the same time share the work.
 
-A thing that cannot be processed is set aside (`store/dead_letters`), and the rest goes on. It is processed again when
-it has changed, when everything is made anew, by another release of Palazzo, and by `retry`.
+A thing that cannot be processed is set aside (`store/dead_letters`), and processing continues. It is processed again
+when it has changed, in a complete rebuild, by another release of Palazzo, and by `retry`.
 """
 
 from __future__ import annotations
@@ -23,54 +23,55 @@ from palazzo.store.database import Connection, Database
 
 CHANGES_AT_ONCE = 2000
 Progress = Callable[[int, int], None]
-"""Told (things done, all known of)."""
+"""Called with (things done, all things known)."""
 Output = TypeVar("Output")
 
 
 class BackgroundConsumer(Protocol[Output]):
-    """What is derived of things (drawers, sessions), each for itself. `Made` is what was made of some of them.
+    """An asynchronous consumer: it derives data from things (drawers, sessions), each separately.
 
-    `version` goes up when the same truth gives another result; then everything is made anew.
+    `Output` is the result for some of them. `version` increases when the same source data gives another result; then
+    everything is derived again.
     """
 
     @property
     def name(self) -> str:
-        """The name of its cursor."""
+        """Return the name of its cursor."""
         ...
 
     @property
     def version(self) -> int:
-        """Which rules it goes by."""
+        """Return the version of its rules."""
         ...
 
     @property
     def kinds(self) -> tuple[ChangeKind, ...]:
-        """The changes that it follows."""
+        """Return the kinds of changes that it processes."""
         ...
 
     @property
     def at_once(self) -> int:
-        """How many things are redone in one transaction: some 30 ms of work under the lock."""
+        """Return how many things are redone in one transaction: some 30 ms of work under the lock."""
         ...
 
     def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
-        """Return the things that these changes are about."""
+        """Return the things that these changes concern."""
         ...
 
     def everything(self, connection: Connection) -> list[int]:
-        """Return all things that have, or should have, something derived, ascending."""
+        """Return all things that have, or should have, derived data, in ascending order."""
         ...
 
     def make(self, connection: Connection, things: Sequence[int]) -> Output | None:
-        """Make what is to be derived of these; None where that is what is there."""
+        """Compute the derived data of these; None if the stored data is already up to date."""
         ...
 
     def keep(self, connection: Connection, things: Sequence[int], output: Output) -> None:
-        """Let what was made of these stand for what was derived of them before."""
+        """Replace the stored derived data of these with the new data."""
         ...
 
     def drop(self, connection: Connection, things: Sequence[int]) -> None:
-        """Remove everything that was derived of these."""
+        """Remove all derived data of these."""
         ...
 
     def label(self, connection: Connection, thing: int) -> str:
@@ -79,7 +80,7 @@ class BackgroundConsumer(Protocol[Output]):
 
 
 def count_pending(connection: Connection, consumer: BackgroundConsumer[Output]) -> int:
-    """Return how many changes it has not taken in yet; at most a few thousand are counted."""
+    """Return how many changes it has not processed yet; at most a few thousand are counted."""
     version, seq = change_log.cursor(connection, consumer.name)
     if _read_rebuild_position(connection, consumer) is not None:
         return CHANGES_AT_ONCE
@@ -87,7 +88,7 @@ def count_pending(connection: Connection, consumer: BackgroundConsumer[Output]) 
 
 
 def is_followed(connection: Connection, consumer: BackgroundConsumer[Output]) -> bool:
-    """Whether it has ever taken in anything."""
+    """Return whether it has ever processed anything."""
     return change_log.cursor(connection, consumer.name) != (0, 0)
 
 
@@ -97,7 +98,7 @@ def follow(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> None:
-    """Let a consumer take in what has happened since the last call; nothing is written where nothing has.
+    """Let a consumer process the changes since the last call; write nothing if there are none.
 
     Raises ConsumerStopped if the consumer fails on harmless words, too.
     """
@@ -137,7 +138,7 @@ def follow(
 
 
 def retry(database: Database, consumer: BackgroundConsumer[Output]) -> None:
-    """Process again the things that a consumer has set aside."""
+    """Retry the things that a consumer has set aside."""
     with database.snapshot() as connection:
         things = sorted(dead_letters.things(connection, consumer.name))
     _retry(_Run(database, consumer), things)
@@ -155,7 +156,7 @@ def _retry(run: _Run[Output], things: Sequence[int]) -> None:
 
 
 def make_anew(database: Database, consumer: BackgroundConsumer[Output]) -> None:
-    """Make everything anew, if it was ever made."""
+    """Rebuild everything, if it was ever built."""
     with database.transaction() as connection:
         if not is_followed(connection, consumer):
             return
@@ -164,25 +165,25 @@ def make_anew(database: Database, consumer: BackgroundConsumer[Output]) -> None:
 
 
 def start_over(connection: Connection, consumer: BackgroundConsumer[Output]) -> None:
-    """Let a consumer be as if it had never taken in anything."""
+    """Reset a consumer as if it had never processed anything."""
     change_log.drop_cursor(connection, consumer.name)
     change_log.drop_cursor(connection, _rebuild_cursor_name(consumer))
     dead_letters.clear_consumer(connection, consumer.name)
 
 
 def _rebuild_cursor_name(consumer: BackgroundConsumer[Output]) -> str:
-    """The name of the cursor over things, which is there while everything is made anew."""
+    """Return the name of the cursor over things, which exists during a rebuild."""
     return f"{consumer.name}/anew"
 
 
 def _read_rebuild_position(connection: Connection, consumer: BackgroundConsumer[Output]) -> int | None:
-    """The last thing that was made anew; None while that is not going on."""
+    """Return the last thing that was rebuilt; None unless a rebuild is in progress."""
     version, rebuild_position = change_log.cursor(connection, _rebuild_cursor_name(consumer))
     return rebuild_position if version else None
 
 
 def _begin_anew(database: Database, consumer: BackgroundConsumer[Output], cursor: tuple[int, int]) -> None:
-    """Everything is made anew as of now; the log is followed from here when that is done."""
+    """Start a rebuild as of now; the consumer continues from this point of the log when it is done."""
     with database.transaction() as connection:
         if change_log.cursor(connection, consumer.name) == cursor:  # else another process has begun
             change_log.advance(connection, consumer.name, consumer.version, change_log.head(connection))
@@ -191,21 +192,21 @@ def _begin_anew(database: Database, consumer: BackgroundConsumer[Output], cursor
 
 
 _BETWEEN_PROBES = 20
-"""Failures between two tests of a consumer on harmless words: the program may have been replaced meanwhile."""
+"""Failures between two tests of a consumer on harmless words: the program may have been replaced in the meantime."""
 
 
 @dataclass(slots=True)
 class _Run(Generic[Output]):
-    """One run of a consumer. It makes things anew, and sets aside those that fail."""
+    """One run of a consumer. It derives things again, and sets aside those that fail."""
 
     database: Database
     consumer: BackgroundConsumer[Output]
     failed: int = 0
     other_things: set[tuple[str, int]] = field(default_factory=set)
-    """Consumer and thing of each OtherThingFailed of this run."""
+    """Consumer and thing of each OtherThingFailed in this run."""
 
     def redo(self, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
-        """Make some things anew. While everything is made anew, `rebuild_start` is the cursor from when that began.
+        """Redo some things. During a rebuild, `rebuild_start` is the cursor at which it began.
 
         A batch that fails is halved until a single thing fails.
         """
@@ -238,7 +239,7 @@ class _Run(Generic[Output]):
             self._advance(connection, things, rebuild_start)
 
     def _set_aside(self, thing: int, rebuild_start: tuple[int, int] | None, error: Exception) -> None:
-        """Set a thing aside, and remove what was derived of it: some of its words may have been forgotten since."""
+        """Set a thing aside, and remove its derived data: some of its words may have been forgotten since."""
         self._probe(error)
         consumer = self.consumer
         with self.database.transaction() as connection:
@@ -249,7 +250,7 @@ class _Run(Generic[Output]):
             self._advance(connection, [thing], rebuild_start)
 
     def _set_aside_other(self, failure: OtherThingFailed) -> None:
-        """Set aside the thing that failed. Consumers then leave it out; one that does not would go on for ever."""
+        """Set aside the thing that failed. Consumers then leave it out; one that does not would never finish."""
         other_thing = failure.letter.consumer, failure.letter.thing
         if other_thing in self.other_things:
             raise failure
@@ -259,12 +260,12 @@ class _Run(Generic[Output]):
             failure_isolation.set_aside(connection, failure.letter, failure.error)
 
     def _probe(self, error: Exception) -> None:
-        """Raise ConsumerStopped if the consumer fails on harmless words, too: then no text is the cause."""
+        """Raise ConsumerStopped if the consumer fails on harmless words, too: then the text is not the cause."""
         self.failed += 1
         if self.failed % _BETWEEN_PROBES == 1 and process_text(self._process_specimen) is not None:
             raise ConsumerStopped(
-                f"The consumer '{self.consumer.name}' fails on every text ({type(error).__name__}): this is a fault of "
-                "Palazzo. Nothing is lost; upgrade Palazzo, or report it."
+                f"The consumer '{self.consumer.name}' fails on every text ({type(error).__name__}): this is a bug in "
+                "Palazzo. Nothing is lost; upgrade Palazzo, or report the bug."
             ) from error
 
     def _process_specimen(self) -> None:
@@ -275,7 +276,7 @@ class _Run(Generic[Output]):
                 self.consumer.keep(connection, things, result)
 
     def _advance(self, connection: Connection, things: Sequence[int], rebuild_start: tuple[int, int] | None) -> None:
-        """Note in the same transaction how far making everything anew has come."""
+        """Record the progress of a rebuild in the same transaction."""
         last_thing = _read_rebuild_position(connection, self.consumer)
         if rebuild_start == change_log.cursor(connection, self.consumer.name) and last_thing is not None:
             change_log.advance(

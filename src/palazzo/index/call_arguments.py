@@ -1,7 +1,7 @@
-"""The arguments of a tool's call, parsed from the text that readers of histories make of it. Pure.
+"""Arguments of a tool call, parsed from the text into which transcript readers render it. Pure.
 
-Rendered text can be read in more than one way where an argument has several lines. What may be a part of a command then
-counts as one: a line too many makes a command less trusted, never more.
+Rendered text is ambiguous where an argument has several lines. Every line that may be part of a command then counts as
+part of it: an extra line makes a command less trusted, never more.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _TRAILING = re.compile(
     r"|(?P<place>workdir|cwd|directory|working_directory|dir_path|Cwd): (?P<directory>[^\n]*))$"
 )
 _LONGEST = 262_144
-"""Characters of a call that are read."""
+"""Maximum characters of a call that are read."""
 
 
 def arguments_of(tool: str, words: str) -> dict[str, object]:
-    """Return the arguments of a call of `tool`, rendered as `words`; for a shell, its command and its directory."""
+    """Return the arguments of a call of `tool`, rendered as `words`; for a shell, its command and directory."""
     words = words[:_LONGEST]
     return _shell_arguments(words) if is_shell(tool) else _fields(words)
 

@@ -1,7 +1,8 @@
-"""Which files drawers cite, kept up to date in the background: of notes drawer by drawer, of sessions whole.
+"""Citation consumer: which files drawers cite, kept up to date in the background.
 
-A session is read whole, since what its tools showed of a file says what was changed and spoken of later. What one may
-cite follows from truth alone; whether it stands there still is asked when a drawer is shown (`git/freshness`).
+Notes are processed drawer by drawer, sessions whole. A session is read whole, since the file contents that its tools
+showed determine what was changed and mentioned later. The citations follow from the primary data alone; whether the
+cited lines are still there is checked when a drawer is shown (`git/freshness`).
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from palazzo.store.database import Connection
 from palazzo.text import cited_lines
 
 MOST = 32
-"""Citations of one drawer: a search through a project reads as many files at once as a host lets it."""
+"""Maximum citations of one drawer: a search through a project reads as many files at once as a host allows."""
 _WORTH = {"stated": 0, "edited": 1, "mentioned": 2, "read": 3}
-"""What of too many is kept first."""
+"""Priority of citations when there are too many; the lowest number is kept first."""
 _LONGEST_PATH = 400
 _NOTES = ("note", "diary", "todo", "reminder")
 
 
 class AnchorConsumer:
-    """The consumer that keeps citations. Its things are sessions (twice their source's row id) and notes' drawers
-    (twice their row id and one), so that both are in one order.
+    """The consumer that stores citations.
+
+    Its things are sessions (twice their source's row id) and drawers of notes (twice their row id plus one), so that
+    both have one order.
     """
 
     name = anchors.CONSUMER
@@ -45,22 +48,22 @@ class AnchorConsumer:
     at_once = 8
 
     def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
-        """Return the sessions and the notes' drawers that these changes are about."""
+        """Return the sessions and the notes' drawers that these changes concern."""
         return _things(
             connection, "d.id IN (SELECT value FROM json_each(?))", [json.dumps([change.ref for change in log])]
         )
 
     def everything(self, connection: Connection) -> list[int]:
-        """Return all sessions, the drawers of notes, and whatever has citations."""
+        """Return all sessions, the drawers of notes, and everything with stored citations."""
         return _things(connection, "d.retired_at IS NULL OR d.id IN (SELECT drawer FROM anchor)")
 
     def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[DrawerAnchor]] | None:
-        """Read these anew."""
+        """Process these again."""
         output = {thing: expected(connection, thing) for thing in things}
         return None if all(rows == load_citations(connection, thing) for thing, rows in output.items()) else output
 
     def keep(self, connection: Connection, things: Sequence[int], output: dict[int, list[DrawerAnchor]]) -> None:
-        """Keep what they cite; of a session that has grown most drawers cite what they did."""
+        """Store their citations; in a session that has grown, most drawers keep theirs."""
         for thing in things:
             old_rows, new_rows = _by_drawer(load_citations(connection, thing)), _by_drawer(output[thing])
             changed = sorted(
@@ -83,13 +86,13 @@ ANCHOR_CONSUMER = AnchorConsumer()
 
 
 def expected(connection: Connection, thing: int) -> list[DrawerAnchor]:
-    """Return what a session (or a note's drawer) cites by its words."""
+    """Return the citations in a session (or in a note's drawer), computed from the text."""
     row, is_note = divmod(thing, 2)
     return _of_note(connection, row) if is_note else _of_session(connection, row)
 
 
 def load_citations(connection: Connection, thing: int) -> list[DrawerAnchor]:
-    """Return what is kept of that."""
+    """Return its stored citations."""
     return anchors.of_rows(connection, _drawers_of(connection, thing))
 
 
@@ -102,8 +105,8 @@ def _by_drawer(rows: Iterable[DrawerAnchor]) -> dict[int, list[DrawerAnchor]]:
 
 def _things(connection: Connection, condition: str, values: Sequence[str] = ()) -> list[int]:
     rows = connection.execute(
-        "SELECT DISTINCT CASE WHEN s.session_id <> '' THEN 2 * s.id ELSE 2 * d.id + 1 END FROM drawer d"
-        f" JOIN source s ON s.id = d.source WHERE (s.session_id <> '' OR d.kind IN {_NOTES}) AND ({condition}) ORDER BY 1",
+        "SELECT DISTINCT CASE WHEN s.session_id <> '' THEN 2 * s.id ELSE 2 * d.id + 1 END FROM drawer d JOIN source "
+        f"s ON s.id = d.source WHERE (s.session_id <> '' OR d.kind IN {_NOTES}) AND ({condition}) ORDER BY 1",
         values,
     )
     return [int(thing) for (thing,) in rows]
@@ -120,7 +123,7 @@ def _drawers_of(connection: Connection, thing: int) -> list[int]:
 
 
 def _of_note(connection: Connection, drawer: int) -> list[DrawerAnchor]:
-    """What a note was given, and the files whose lines it names."""
+    """Return the citations given with a note, and those of the files whose lines it names."""
     unique_anchors: dict[Anchor, None] = {}
     for item, start, end, meta in connection.execute(
         "SELECT p.item, p.start, p.end, i.meta FROM drawer_span p JOIN drawer d ON d.id = p.drawer"
@@ -177,7 +180,7 @@ def _of_session(connection: Connection, source: int) -> list[DrawerAnchor]:
 
 
 def _most(candidates: Iterable[Anchor]) -> list[Anchor]:
-    """The citations that are kept, in order: each once, the last ones of the kinds that say most."""
+    """Return the citations to keep, in order: each once, the last ones of the most significant kinds."""
     once = list(dict.fromkeys(candidates))
     if len(once) <= MOST:
         return once
@@ -186,7 +189,7 @@ def _most(candidates: Iterable[Anchor]) -> list[Anchor]:
 
 
 def _spans(connection: Connection, source: int) -> dict[int, list[tuple[int, int, int]]]:
-    """The spans of a source's live drawers by item: from, to, drawer."""
+    """Return the spans of a source's live drawers by item: from, to, drawer."""
     spans_by_item: dict[int, list[tuple[int, int, int]]] = {}
     for item, start, end, drawer in connection.execute(
         "SELECT p.item, p.start, p.end, p.drawer FROM drawer d JOIN drawer_span p ON p.drawer = d.id"
@@ -203,7 +206,7 @@ def _find_drawers_at(spans: dict[int, list[tuple[int, int, int]]], spot: tuple[i
 
 
 def _directories(connection: Connection, source: int, thread: str) -> dict[int, str]:
-    """The directory that each message of a thread was said in: where it does not say so, that of those around it."""
+    """Return the directory of each message of a thread; a message without one gets that of its neighbours."""
     rows = list(
         connection.execute(
             "SELECT id, coalesce(json_extract(meta, '$.cwd'), '') FROM item WHERE source = ? AND thread = ?"
@@ -238,10 +241,10 @@ _OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> str | None:
-    """Return a file's name from its project's root, as `name` calls it in the directory `cwd`, whatever the system.
+    """Return a file's path from its project's root, as `name` calls it in the directory `cwd`, whatever the system.
 
-    None for what is in no project, and for what programs put there. Where no root holds it, the directory in which the
-    session began (`home`) is taken for one, else `cwd`.
+    Return None for files outside every project, and for files that programs created. If no root holds the file, the
+    directory in which the session began (`home`) is used, else `cwd`.
     """
     system = ntpath if _OF_WINDOWS.match(cwd) or _OF_WINDOWS.match(name) else posixpath
     if name.startswith("~") or not anchors.can_be_kept(name) or not anchors.can_be_kept(cwd):
@@ -262,7 +265,7 @@ def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> s
 
 
 def _innermost(system: ModuleType, path: str, directories: Iterable[str]) -> str:
-    """The longest of these directories that holds a path; empty if none does."""
+    """Return the longest of these directories that holds a path; empty if none does."""
     normal_paths = (str(system.normpath(directory)) for directory in directories if directory)
     folded_path = system.normcase(path)
     inside = [

@@ -1,8 +1,8 @@
 """Derived data, by one mechanism: named, versioned consumers of the change log.
 
-A consumer keeps a cursor into the log and brings what it owns up to date with truth. `cut` follows inside
-every write's own transaction, so drawers and the keyword index are never behind. `embed` follows in the
-background. A rebuild resets a cursor; what comes out is the same, because it is a function of truth alone.
+A consumer keeps a cursor into the log and brings its data up to date with the primary data. `cutter` runs inside every
+write's own transaction, so drawers and the keyword index are never behind. `passage_embedding` runs in the background.
+A rebuild resets a cursor; the result is the same, because it is a function of the primary data alone.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _NO_LIMIT = 1 << 60
 
 
 class Consumer(Protocol):
-    """Something derived: what it is called, what it follows, and how it takes a change in.
+    """A kind of derived data: its name, the changes that it follows, and how it applies a change.
 
-    `version` goes up when the same truth gives another result; a palace that was derived by another version
-    is rebuilt.
+    `version` increases when the same source data gives another result; a palace that was derived by another version is
+    rebuilt.
     """
 
     name: str
@@ -28,12 +28,12 @@ class Consumer(Protocol):
     kinds: tuple[ChangeKind, ...]
 
     def apply_changes(self, connection: Connection, log: list[Change]) -> None:
-        """Bring what is derived up to date with these changes, in the caller's transaction."""
+        """Update the derived data with these changes, in the caller's transaction."""
         ...
 
 
 def follow(connection: Connection, consumer: Consumer) -> None:
-    """Let `consumer` take in all that happened since it last ran, in this transaction."""
+    """Let `consumer` process all changes since its last run, in this transaction."""
     _, seq = change_log.cursor(connection, consumer.name)
     log = change_log.since(connection, seq, consumer.kinds, _NO_LIMIT)
     if not log:
@@ -43,6 +43,6 @@ def follow(connection: Connection, consumer: Consumer) -> None:
 
 
 def is_outdated(connection: Connection, consumer: Consumer) -> bool:
-    """Whether what `consumer` owns was derived by another version of it, and wants to be made anew."""
+    """Return whether the data of `consumer` was derived by another version of it, and must be rebuilt."""
     version, seq = change_log.cursor(connection, consumer.name)
     return seq > 0 and version != consumer.version

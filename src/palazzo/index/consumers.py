@@ -1,4 +1,4 @@
-"""The consumers of the log: their names, and what each does, in words for a person."""
+"""The consumers of the log: their names, and a description of each for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from palazzo.model import Micros
 
 _ACTIVITIES = {
     "cut": "cutting into drawers",
-    "taint": "marking what came from outside",
+    "taint": "marking untrusted content",
     "keyword": "indexing by keyword",
     "retired": "recording earlier states of drawers",
     "claim": "reading claims",
@@ -29,10 +29,10 @@ _ACTIVITIES = {
 
 
 def activity_of(consumer: str) -> str:
-    """Return what a consumer does, in words. One of another release is named as it is."""
+    """Return a description of a consumer's work; for a consumer of another release, its name."""
     return _ACTIVITIES.get(consumer, consumer)
 
 
 def lagging_consumers(time: Micros) -> list[BackgroundConsumer[Any]]:
-    """Return the consumers that lag. `time` is noted with the conflicts that they find."""
+    """Return the asynchronous consumers. `time` is recorded with the conflicts that they find."""
     return [ClaimConsumer(time), MENTION_CONSUMER, DIGEST_CONSUMER, FAILURE_CONSUMER, ANCHOR_CONSUMER]

@@ -1,4 +1,4 @@
-"""What the cutter reads: items with what was done to them, and where the segments of a thread begin."""
+"""Input of the cutter: items with the acts on them, and the positions at which the segments of a thread begin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ThreadRow = tuple[int, str, int]
 
 
 class Moment(NamedTuple):
-    """Where in a thread, and when."""
+    """A position in a thread, and its time."""
 
     ordinal: int
     at: Micros
@@ -31,14 +31,14 @@ class Moment(NamedTuple):
 def load(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
     """Return the items of these row ids, with holes where words were forgotten, and the acts on them.
 
-    What is believed as little as words from outside is marked.
+    Text with the trust of untrusted content is marked.
     """
     cut_items, on = load_unmarked(connection, rows)
     return add_marks(cut_items, taint_rows.beginnings(connection, rows)), on
 
 
 def add_marks(cut_items: Sequence[CutItem], beginnings: Mapping[int, Beginnings]) -> list[CutItem]:
-    """Return the items with the starts of their untrusted parts, and of the parts that are local after all."""
+    """Return the items with the starts of their untrusted parts, and of the parts judged local after all."""
     return [
         replace(item, outside=beginnings[item.row].outside, local=beginnings[item.row].local)
         if item.row in beginnings
@@ -59,7 +59,7 @@ def load_unmarked(connection: Connection, rows: Sequence[int]) -> tuple[list[Cut
 def thread_rows(
     connection: Connection, source: int, thread: str, start: int, until: int | None = None
 ) -> list[ThreadRow]:
-    """Return what was said in a thread from the ordinal `start` on, and before `until`."""
+    """Return the messages of a thread from the ordinal `start` on, and before `until`."""
     rows = connection.execute(
         "SELECT id, role, ordinal FROM item WHERE source = ? AND thread = ? AND ordinal >= ? AND kind = 'message'"
         " AND standing = 'said' AND ordinal < ? ORDER BY ordinal, recorded_at, uid",
@@ -69,7 +69,7 @@ def thread_rows(
 
 
 def from_segment(connection: Connection, source: int, thread: str, ordinal: int) -> list[ThreadRow]:
-    """Return what was said in a thread from the beginning of the segment that holds `ordinal`."""
+    """Return the messages of a thread from the beginning of the segment that holds `ordinal`."""
     rows = thread_rows(connection, source, thread, _human_before(connection, source, thread, ordinal))
     starts = _segment_starts([role for _, role, _ in rows])
     first = next((start for start in reversed(starts) if rows[start][2] <= ordinal), 0)
@@ -77,7 +77,7 @@ def from_segment(connection: Connection, source: int, thread: str, ordinal: int)
 
 
 def segment(connection: Connection, source: int, thread: str, ordinal: int) -> tuple[list[ThreadRow], int | None]:
-    """Return the segment that holds `ordinal`, and where the next one begins, None where it is the last."""
+    """Return the segment that holds `ordinal`, and where the next one begins; None if it is the last."""
     rows = from_segment(connection, source, thread, ordinal)
     starts = _segment_starts([role for _, role, _ in rows])
     return (rows[: starts[1]], rows[starts[1]][2]) if len(starts) > 1 else (rows, None)
@@ -90,11 +90,11 @@ def segment_ordinals(connection: Connection, source: int, thread: str) -> list[i
 
 
 _BY_A_PERSON = "role = 'user' AND standing = 'said' AND trust = 'user' AND instr(parts, '\"agent\"]') = 0"
-"""What a person says, not an agent in a person's place (`tainting.is_human`)."""
+"""Selects words of a person, not of an agent in a person's role (`tainting.is_human`)."""
 
 
 def human_before(connection: Connection, thread: Thread, ordinal: int) -> Moment:
-    """Return where and when a person last spoke in a thread before the ordinal; before all where nobody did."""
+    """Return where and when a person last spoke in a thread before the ordinal; before all rows if none did."""
     rows = connection.execute(
         "SELECT ordinal, created_at FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message'"
         f" AND {_BY_A_PERSON} ORDER BY ordinal DESC LIMIT 1",
@@ -104,7 +104,7 @@ def human_before(connection: Connection, thread: Thread, ordinal: int) -> Moment
 
 
 def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
-    """Return where and when a person last spoke in a thread up to that time; before all where nobody did."""
+    """Return where and when a person last spoke in a thread up to that time; before all rows if none did."""
     rows = connection.execute(
         "SELECT ordinal, created_at FROM item WHERE source = ? AND thread = ? AND created_at <= ? AND kind = 'message'"
         f" AND {_BY_A_PERSON} ORDER BY ordinal DESC LIMIT 1",
@@ -114,7 +114,7 @@ def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
 
 
 def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[int]:
-    """Yield the row ids of a thread's messages before the ordinal, the last first."""
+    """Yield the row ids of a thread's messages before the ordinal, the last one first."""
     rows = connection.execute(
         "SELECT id FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
         " ORDER BY ordinal DESC, recorded_at DESC, uid DESC",
@@ -124,7 +124,7 @@ def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterato
 
 
 def has_begun(connection: Connection, thread: Thread, ordinal: int) -> bool:
-    """Whether anything was said in a thread before the ordinal."""
+    """Return whether a thread has messages before the ordinal."""
     rows = connection.execute(
         "SELECT 1 FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
         " LIMIT 1",
@@ -134,7 +134,7 @@ def has_begun(connection: Connection, thread: Thread, ordinal: int) -> bool:
 
 
 def first_since(connection: Connection, thread: Thread, at: Micros) -> int | None:
-    """Return the ordinal of the first thing that was said in a thread at that time or later."""
+    """Return the ordinal of a thread's first message at that time or later."""
     rows = connection.execute(
         "SELECT min(ordinal) FROM item WHERE source = ? AND thread = ? AND kind = 'message' AND standing = 'said'"
         " AND created_at >= ?",
@@ -145,7 +145,7 @@ def first_since(connection: Connection, thread: Thread, at: Micros) -> int | Non
 
 
 def works_for(connection: Connection, source: int) -> str:
-    """Return the session for which a sub-agent's own one works, where its host says so; else ''."""
+    """Return the session for which a sub-agent's session works, if its host records it; else ''."""
     rows = connection.execute(
         "SELECT json_extract(meta, '$.works_for') FROM item WHERE source = ? AND kind = 'message'"
         " ORDER BY thread, ordinal LIMIT 1",
@@ -155,7 +155,7 @@ def works_for(connection: Connection, source: int) -> str:
 
 
 def begins_at(connection: Connection, thread: Thread) -> Micros:
-    """Return when the first thing was said in a thread in which something was."""
+    """Return the time of the first message of a thread that has messages."""
     rows = connection.execute(
         "SELECT created_at FROM item WHERE source = ? AND thread = ? AND kind = 'message' AND standing = 'said'"
         " ORDER BY ordinal LIMIT 1",
@@ -166,14 +166,14 @@ def begins_at(connection: Connection, thread: Thread) -> Micros:
 
 
 def is_active(connection: Connection, thread: Thread, since: Micros) -> bool:
-    """Whether anything was said in a thread at that time or later."""
+    """Return whether a thread has messages at that time or later."""
     return first_since(connection, thread, since) is not None
 
 
 def find_host_rows(
     connection: Connection, thread: Thread, start: int | None, until: int | None
 ) -> Iterator[tuple[int, ContentKind]]:
-    """Yield the rows of a stretch that nobody said and an agent was shown: summaries, notices, files from outside."""
+    """Yield rows of a range without a speaker that an agent was shown: summaries, notices, outside files."""
     rows = connection.execute(
         "SELECT id, standing FROM item WHERE source = ? AND thread = ? AND ordinal >= ? AND ordinal < ?"
         " AND kind = 'message' AND standing <> 'said'"
@@ -196,7 +196,7 @@ def _human_before(connection: Connection, source: int, thread: str, ordinal: int
 
 
 def _segment_starts(roles: Sequence[str]) -> list[int]:
-    """Return where `cutting.segments` begins a segment, from the roles alone."""
+    """Return where `cut_rules.segments` begins a segment, from the roles alone."""
     starts: list[int] = []
     for n, role in enumerate(roles):
         if not starts or role == "user" or n - starts[-1] >= cut_rules.SEGMENT_ITEMS:

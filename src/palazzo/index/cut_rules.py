@@ -1,12 +1,12 @@
-"""Cutting: which spans of the archive become drawers. Pure functions; no storage.
+"""Cut rules: which spans of the archive become drawers. Pure functions; no storage.
 
-A conversation becomes *exchanges* (what a person asked and what was said back, split where it is long), *tool*
-drawers (a call with its output) and *attachment* drawers (a file that came with a message). A document becomes its
-*sections*. Boundaries depend only on what stands before them, so a conversation that grows keeps the drawers it has.
+A conversation becomes *exchanges* (a person's message and the answer to it, split where it is long), *tool* drawers (a
+call with its output) and *attachment* drawers (a file that came with a message). A document becomes its *sections*.
+Boundaries depend only on the text before them, so a conversation that grows keeps the drawers it has.
 
-What a person forgot is a hole: no span crosses it, and what stands beside it is cut as if it began anew. Nor are words
-that came from outside, or were said under their influence, in one exchange with words that were not: those would be
-believed as little. What a person quotes is in drawers of its own, whose role is `quoted`.
+Words that a person forgot leave a hole: no span crosses it, and cutting starts anew after it. Untrusted content, and
+words that were said under its influence, never share an exchange with other words, which would then have the same low
+trust. Text that a person quotes is in drawers of its own, whose role is `quoted`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,21 @@ from palazzo.text.sections import DocumentKind, cut_document
 from palazzo.text.text_pieces import error_lines, split_span
 
 DRAWER_CHARACTERS = 1800
-"""Longest exchange drawer: about 450 tokens, what a hit may show whole inside the default budget."""
+"""Maximum length of an exchange drawer: about 450 tokens, which a hit can show in full within the default budget."""
 PASSAGE_CHARACTERS = 1000
-"""Longest text that gets one vector: about 240 tokens, the bundled model's reach."""
+"""Maximum length of a text that gets one vector: about 240 tokens, the limit of the bundled model."""
 SECTION_CHARACTERS = 1000
-"""Longest section of a document: one vector each."""
+"""Maximum length of a document's section: one vector each."""
 TOOL_CHARACTERS = 4000
-"""Longest piece of tool output or of an attachment in one drawer; all of it is indexed by keyword, piece after
-piece."""
+"""Maximum length of a piece of tool output or of an attachment in one drawer. All of it is indexed by keyword, piece by
+piece.
+"""
 SEGMENT_ITEMS = 64
-"""Rows after which a turn without a new human message begins a new segment, so that re-cutting stays bounded."""
+"""Number of rows after which a turn without a new human message begins a new segment, so that re-cutting stays
+bounded.
+"""
 ENTRY_CHARACTERS = 4000
-"""Longest diary entry, to-do or reminder in one drawer: it was written to be read whole."""
+"""Maximum length of a diary entry, to-do or reminder in one drawer: it was written to be read in full."""
 _ERROR_PASSAGES = 3
 
 
@@ -46,11 +49,12 @@ _KINDS_OF_SHELVES: Mapping[str, DrawerKind] = {"diary": "diary", "todo": "todo",
 
 @dataclass(frozen=True, slots=True)
 class ItemContext:
-    """What a drawer takes over from the item it begins with; `room` is a row id, times are microseconds.
+    """Properties that a drawer inherits from its first item. `room` is a row id, times are microseconds.
 
-    `shelf` and `topic` are a note's: the kind of its drawers where it is no plain note, and what it is about.
-    `is_tainted` says of one that its writer had met words from outside. `works_for` is the session for which a
-    sub-agent's own one works, where the host says so; `directory` is where a row says that its session ran.
+    `shelf` and `topic` belong to a note: the kind of its drawers if it is not a plain note, and its subject.
+    `is_tainted` says that a note's writer had read untrusted content. `works_for` is the session for which a
+    sub-agent's own session works, if the host states it; `directory` is the working directory of the session, as a row
+    states it.
     """
 
     thread: str = ""
@@ -68,11 +72,11 @@ class ItemContext:
 
 @dataclass(frozen=True, slots=True)
 class CutItem:
-    """What the cutter needs of an item. `holes` are forgotten stretches, sorted.
+    """The properties of an item that the cutter needs. `holes` are forgotten ranges, sorted.
 
-    `outside` are the beginnings of the parts (0 for an item without parts) whose words are believed as little as those
-    from outside, though the row does not say so (`index/session_taint`); `local` those of results that a host's reader took
-    for that, and that are known to be a tool's.
+    `outside` are the starts of the parts (0 for an item without parts) whose words are trusted no more than untrusted
+    content, although the row does not say so (`index/session_taint`). `local` are the starts of results that a host's
+    reader classified as untrusted, and that are known to come from a local tool.
     """
 
     row: int
@@ -91,7 +95,7 @@ class CutItem:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """Whom to believe for words, and whom once a person has approved them."""
+    """The trust of some words, and their trust once a person has approved them."""
 
     trust: Trust
     trust_if_approved: Trust
@@ -99,12 +103,12 @@ class Belief:
 
     @property
     def is_outside(self) -> bool:
-        """Whether they are believed no more than a stranger's."""
+        """Return whether the trust is that of untrusted content."""
         return self.trust == "external"
 
 
 def belief(item: CutItem, part: Part) -> Belief:
-    """Return whom to believe for a part of an item."""
+    """Return the trust of a part of an item."""
     claimed_trust = (
         "tool" if part.start in item.local and part.kind == "tool_result" else trust_of_part(part, item.trust)
     )
@@ -112,7 +116,7 @@ def belief(item: CutItem, part: Part) -> Belief:
 
 
 QUOTED_ROLE = "quoted"
-"""The role of a drawer of quoted text: its words are not the person's."""
+"""The role of a drawer of quoted text: its words are not the user's."""
 _QUOTED_BELIEF = Belief("external", "tool", is_quoted=True)
 
 
@@ -123,7 +127,7 @@ def _least(beliefs: Iterable[Belief]) -> Belief:
 
 @dataclass(frozen=True, slots=True)
 class CutSpan:
-    """A stretch of an item's text; `belief` is that of the part it is of, where it is part of an exchange."""
+    """A range of an item's text; `belief` is that of its part if it belongs to an exchange."""
 
     item: CutItem
     start: int
@@ -132,13 +136,13 @@ class CutSpan:
 
     @property
     def text(self) -> str:
-        """The exact words."""
+        """Return the exact words."""
         return self.item.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A drawer to be: its spans in order, the stretches of them that get a vector, and its tags by rule."""
+    """A drawer before it is stored: its spans in order, the ranges that get a vector, and its tags by rule."""
 
     kind: DrawerKind
     spans: tuple[CutSpan, ...]
@@ -154,7 +158,7 @@ class Draft:
 
 
 def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
-    """Split a thread where a person speaks, and after SEGMENT_ITEMS rows without one."""
+    """Split a thread before each message of a person, and after SEGMENT_ITEMS rows without one."""
     groups: list[list[CutItem]] = []
     for item in items:
         if not groups or item.role == "user" or len(groups[-1]) >= SEGMENT_ITEMS:
@@ -183,7 +187,7 @@ def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -
 
 
 def cut_note(item: CutItem, title: str = "") -> list[Draft]:
-    """Cut a note; most are one drawer, and diary entries, to-dos and reminders nearly all."""
+    """Cut a note; most notes are one drawer, and so are nearly all diary entries, to-dos and reminders."""
     drafts = []
     kind = note_kind(item)
     limit = DRAWER_CHARACTERS if kind == "note" else ENTRY_CHARACTERS
@@ -198,7 +202,7 @@ def cut_note(item: CutItem, title: str = "") -> list[Draft]:
 
 
 def _drop_covered_drafts(drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts but for those of which an erase left nothing to find."""
+    """Return the drafts, without those that have no text left after an erasure."""
     return [draft for draft in drafts if not _is_covered(draft)]
 
 
@@ -208,7 +212,7 @@ def _is_covered(draft: Draft) -> bool:
 
 
 def note_belief(item: CutItem) -> Belief:
-    """Return whom to believe for a note; once approved its writer, where only what that had met is against it."""
+    """Return the trust of a note; once approved, its writer's, unless it has other reasons for distrust."""
     return Belief(item.trust, "agent" if item.context.is_tainted else approved_trust(item.trust))
 
 
@@ -218,7 +222,7 @@ def note_kind(item: CutItem) -> DrawerKind:
 
 
 def subtract_ranges(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
-    """Return what is left of [start, end) outside the sorted `holes`."""
+    """Return what remains of [start, end) outside the sorted `holes`."""
     ranges, at = [], start
     for low, high in holes:
         if high <= at or low >= end:
@@ -250,7 +254,7 @@ def _exchanges(items: Sequence[CutItem]) -> Iterator[Draft]:
 
 
 def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
-    """Yield pieces of what was said, and whether a hole stands before each."""
+    """Yield pieces of the messages, and whether a hole comes before each."""
     barrier = False
     for item in items:
         if item.role not in ("user", "assistant"):
@@ -267,7 +271,7 @@ def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
 
 
 def _find_prose_ranges(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
-    """Yield the stretches of prose that somebody said, and whom to believe; an item without parts is all text."""
+    """Yield the ranges of prose with a speaker, and their trust; an item without parts is all text."""
     whole = (Part("text", 0, len(item.text)),) if item.text else ()
     for part in item.parts or whole:
         if part.kind == "text":
@@ -283,7 +287,7 @@ def _find_prose_ranges(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
 def _with_quotations(
     start: int, end: int, person_belief: Belief, quotations: Sequence[Quotation]
 ) -> Iterator[tuple[int, int, Belief]]:
-    """Yield a stretch in pieces: the person's own words, and quoted words."""
+    """Yield a range in pieces: the person's own words, and quoted words."""
     at = start
     for quotation in quotations:
         low, high = max(at, quotation.start), min(end, quotation.end)
@@ -307,7 +311,7 @@ def _exchange(spans: Sequence[CutSpan]) -> Draft:
 
 
 def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
-    """Join spans of one item that only white space separates, so that a drawer shows it unbroken."""
+    """Join spans of one item that are separated only by white space, so that a drawer shows them unbroken."""
     merged_spans: list[CutSpan] = []
     for span in spans:
         last = merged_spans[-1] if merged_spans else None
@@ -319,9 +323,10 @@ def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
 
 
 def _tools(items: Sequence[CutItem]) -> Iterator[Draft]:
-    """Yield the tool drawers; each output is in one: with the first call of its id, wherever that stands, or alone.
+    """Yield the tool drawers; each output is in one: with the first call of its id, wherever that is, or alone.
 
-    What a memory is asked and answers is in none. A call that it refused is: its words may be nowhere else.
+    Queries to a memory and its answers are in none. A call that the memory refused is in one: its words may be nowhere
+    else.
     """
     results = _results_by_call(items)
     call_ids = {part.call for item in items for part in item.parts if part.kind == "tool_call"} - {""}
@@ -381,7 +386,7 @@ def _overlaps(item: CutItem, part: Part, spans: Sequence[CutSpan]) -> bool:
 
 
 def _attachments(items: Sequence[CutItem]) -> Iterator[Draft]:
-    """Yield the drawers of the files that came with messages: each piece by its words, the first by meaning too."""
+    """Yield the drawers of attached files: every piece is indexed by its words, the first by meaning too."""
     for item in items:
         for part in item.parts:
             if part.kind != "attachment" or is_mention(item.text[part.start : part.end]):
@@ -405,7 +410,7 @@ def _errors(span: CutSpan) -> list[CutSpan]:
 
 
 def _not_in(passages: Sequence[CutSpan], errors: Sequence[CutSpan]) -> list[CutSpan]:
-    """Return the first error lines that no passage holds yet."""
+    """Return the first error lines that no passage contains yet."""
     heads = []
     for error in errors:
         inside = any(p.item.row == error.item.row and p.start <= error.start and error.end <= p.end for p in passages)

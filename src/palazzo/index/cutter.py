@@ -1,9 +1,9 @@
-"""The cutter: the consumer that keeps drawers, their passages and the keyword index true to the archive.
+"""The cutter: the consumer that keeps drawers, their passages and the keyword index in line with the archive.
 
-It runs at the end of every write transaction, so an item and the drawers cut from it commit together. It
-re-cuts from the segment in which something changed and compares with what is there: equal drawers stay,
-missing ones are added, the others are retired. Acts are applied by the spans they address. An item that cannot be cut
-is kept in plain drawers (`fallback_cut`), and is set aside until it can be cut.
+It runs at the end of every write transaction, so an item and the drawers cut from it commit together. It cuts again
+from the segment in which something changed, and compares the result with the existing drawers: equal drawers stay,
+missing ones are added, the others are retired. Acts are applied by the spans that they address. An item that cannot be
+cut is kept in plain drawers (`fallback_cut`), and is set aside until it can be cut.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cutter:
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply_changes(self, connection: Connection, log: list[Change]) -> None:
-        """Re-cut what these changes touch."""
+        """Cut again the items that these changes concern."""
         plan = _RecutPlan(connection)
         item_rows = [change.ref for change in log if change.kind == "erased"]
         if item_rows:
@@ -55,7 +55,7 @@ class Cutter:
 
 
 class _RecutPlan:
-    """What a list of changes touches: threads from an ordinal on, documents, notes."""
+    """Everything that a list of changes affects: threads from an ordinal on, documents, notes."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -64,7 +64,7 @@ class _RecutPlan:
         self.notes: dict[int, None] = {}
 
     def add(self, change: Change) -> None:
-        """Note what a revision or an act touches."""
+        """Record the items of a revision or an act."""
         if change.kind == "revision":
             for (source,) in self._connection.execute("SELECT source FROM revision WHERE id = ?", (change.ref,)):
                 self.documents[int(source)] = None
@@ -72,7 +72,7 @@ class _RecutPlan:
             self.add_items(act_rows.items_of_act(self._connection, change.ref))
 
     def add_items(self, rows: Sequence[int]) -> None:
-        """Note what these items touch; noise touches nothing."""
+        """Record these items for cutting; noise has nothing to cut."""
         for row, kind, source, thread, ordinal in items.whereabouts(self._connection, rows):
             if kind == "message":
                 key = (source, thread)
@@ -86,7 +86,7 @@ class _RecutPlan:
 def recut_thread(connection: Connection, source: int, thread: str, ordinal: int) -> None:
     """Cut a thread again from the segment that holds `ordinal` to its end.
 
-    What came in between rows that were there may part a segment: then it is from the one that reached over it.
+    New rows between existing ones may split a segment: then cutting starts at the segment that extended over them.
     """
     segment_start = drawers.first_reaching(connection, source, thread, ordinal, cut_rules.SEGMENT_ITEMS)
     rows = cut_material.from_segment(connection, source, thread, min(ordinal, segment_start))
@@ -95,7 +95,7 @@ def recut_thread(connection: Connection, source: int, thread: str, ordinal: int)
 
 
 def recut_items(connection: Connection, item_rows: Sequence[int]) -> None:
-    """Cut again what holds these items: of a thread the one segment, whose ends do not depend on words."""
+    """Cut again what holds these items: in a thread one segment, since its ends do not depend on the words."""
     segment_keys: set[tuple[int, str, int]] = set()
     plan = _RecutPlan(connection)
     for row, kind, source, thread, ordinal in items.whereabouts(connection, item_rows):
@@ -124,7 +124,7 @@ def recut_between(connection: Connection, source: int, thread: str, start: int, 
 
 
 def _recut_rows(connection: Connection, source: int, thread: str, rows: Sequence[ThreadRow], until: int | None) -> bool:
-    """Cut these rows again; return whether later ones are to be believed otherwise than before."""
+    """Cut these rows again; return whether the trust of later rows changes."""
     start = rows[0][2]
     cut_items, on = cut_material.load_unmarked(connection, [row for row, _, _ in rows])
     exposure = taint_consumer.settle(connection, Thread(source, thread), cut_items, until)
@@ -166,7 +166,7 @@ def _of_turn(work: Comparison, turn: int, draft: Draft) -> DraftedDrawer:
 
 
 def _note_failures(connection: Connection, consumer: str, rows: Sequence[int], failed: Mapping[int, Exception]) -> None:
-    """Set aside the items that failed, and no others of these rows."""
+    """Set aside the items that failed, and remove the marks of the other rows."""
     if not failed and not dead_letters.count(connection, consumer):
         return
     dead_letters.clear(connection, consumer, rows)
@@ -177,9 +177,9 @@ def _note_failures(connection: Connection, consumer: str, rows: Sequence[int], f
 
 
 def recut_document(connection: Connection, source: int, whole: bool = False) -> None:
-    """Cut a document's versions: the current one is live unless the rules leave it out, those before are retired.
+    """Cut a document's versions: the current one is live unless the rules leave it out; earlier ones are retired.
 
-    Only the last two can have changed, unless `whole` asks for all.
+    Only the last two can have changed, unless `whole` requests all.
     """
     history = source_rows.revisions(connection, source)
     source_record = source_rows.read_source(connection, source)

@@ -1,4 +1,4 @@
-"""The retry of the things that consumers have set aside (`store/dead_letters`)."""
+"""Retry of the things that consumers have set aside (`store/dead_letters`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DRAWER_CONSUMERS = (indexed_text.CONSUMER, retired_drawers.NAME, embedding.CONS
 
 
 def retry_all(database: Database, time: Micros) -> None:
-    """Process again all that is set aside. `time` is noted with the conflicts that this finds."""
+    """Retry everything that is set aside. `time` is recorded with the conflicts that this finds."""
     with database.snapshot() as connection:
         letters = dead_letters.all_letters(connection)
     if letters:
@@ -31,9 +31,9 @@ def retry_all(database: Database, time: Micros) -> None:
 
 
 def retry_of_other_releases(database: Database) -> None:
-    """Process again what another release of Palazzo could not cut, index or embed.
+    """Retry what another release of Palazzo could not cut, index or embed.
 
-    Consumers that lag do the same by themselves.
+    Asynchronous consumers do the same by themselves.
     """
     with database.snapshot() as connection:
         items = {row for name in _ITEM_CONSUMERS for row in dead_letters.of_other_releases(connection, name)}

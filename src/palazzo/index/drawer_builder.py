@@ -1,4 +1,4 @@
-"""From a draft to the drawer that it is to be: its id, what it takes over from its items, its passages."""
+"""Drawer builder: makes a drawer from a draft: its id, the values that it takes over from its items, its passages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drawer_row(
     retired_at: int | None,
     why: str = REPLACED,
 ) -> DrawerRow:
-    """Return the drawer of `draft`, retired since `ended`, and `why`, unless that is None."""
+    """Return the drawer of `draft`; retired since `retired_at` for the reason `why`, unless `retired_at` is None."""
     lead = draft.spans[0].item
     move = on.move(draft.spans)
     return DrawerRow(
@@ -70,12 +70,12 @@ def passage_rows(passages: Sequence[CutSpan]) -> list[PassageRow]:
 
 
 def text_hash(text: str) -> bytes:
-    """Return what a vector belongs to: 16 bytes of the text's hash."""
+    """Return the key of a vector: 16 bytes of the text's hash."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def line_locator(draft: Draft) -> str:
-    """Return which lines of its document a draft is."""
+    """Return the lines of the document that a draft covers."""
     span = draft.spans[0]
     first = span.item.text.count("\n", 0, span.start) + 1
     last = first + span.item.text.count("\n", span.start, span.end)

@@ -1,7 +1,7 @@
-"""Making the drawers that are there equal to those that the cutter makes.
+"""Drawer diff: brings the existing drawers into line with those that the cutter makes.
 
-Equal drawers stay as they are, missing ones are added, the others are retired; what was forgotten is kept as a
-retired row, so that its id resolves.
+Equal drawers stay as they are, missing ones are added, the others are retired. A forgotten drawer is kept as a retired
+row, so that its id resolves.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DraftedDrawer(NamedTuple):
 
 
 class Comparison:
-    """Makes the drawers of one stretch equal to what the cutter says they are."""
+    """Updates the drawers of one range to match the cutter's result."""
 
     def __init__(
         self, connection: Connection, source: int, on: ActsOnItems, stored_drawers: dict[bytes, StoredDrawer]
@@ -40,7 +40,7 @@ class Comparison:
         self._new: list[tuple[DrawerRow, Draft]] = []
 
     def prepare(self, draft: Draft, locator: str, ended_at: int | None = None, why: str = REPLACED) -> DraftedDrawer:
-        """Compute the drawer of `draft`, without writing. It is retired if it has `ended_at`, for the reason `why`."""
+        """Compute the drawer of `draft`, without writing. If it has `ended_at`, it is retired for the reason `why`."""
         return DraftedDrawer(drawer_row(self._connection, self._source, self._on, draft, locator, ended_at, why), draft)
 
     def keep(self, drawer: DraftedDrawer) -> None:
@@ -57,7 +57,7 @@ class Comparison:
             self._update(stored_drawer, row, draft)
 
     def finish(self, at: int) -> None:
-        """Add what is new, retire what the cutter no longer makes, and keep what was forgotten as retired rows."""
+        """Add new drawers, retire those the cutter no longer makes, and keep forgotten ones as retired rows."""
         self._add_new()
         for uid, spans in self._on.find_forgotten_drawers().items():
             self._keep_forgotten(uid, spans)
@@ -96,7 +96,7 @@ class Comparison:
         change_log.append(self._connection, "drawer-", own)
 
     def _add_new(self) -> None:
-        """Add the new drawers together: a statement for each of them and each part took most of filing's time."""
+        """Add the new drawers together: one statement for each drawer and each part took most of the filing time."""
         misplaced_drawers = drawers.find_drawers_of(self._connection, [row.uid for row, _ in self._new])
         for row, draft in self._new:
             if row.uid in misplaced_drawers:  # one that its place did not lead to, because its spans were lost
@@ -120,7 +120,7 @@ class Comparison:
         self._adjust(stored_drawer, row)
 
     def _adjust(self, stored_drawer: StoredDrawer, row: DrawerRow) -> None:
-        """Bring a drawer that is there up to date: its room, tags, title, trust, and whether it is retired."""
+        """Update an existing drawer: its room, tags, title, trust, and whether it is retired."""
         has_new_trust = stored_drawer.trust != row.trust
         if has_new_trust:
             drawers.set_trust(self._connection, stored_drawer.row, row.trust)
@@ -154,7 +154,7 @@ class Comparison:
             change_log.append(self._connection, "drawer~", [stored_drawer.row])
 
     def _mend(self, stored_drawer: StoredDrawer, row: DrawerRow, passages: Sequence[PassageRow]) -> None:
-        """Give a drawer that is there the spans and passages it should have, where they were lost or have changed."""
+        """Restore an existing drawer's spans and passages if they were lost or have changed."""
         if drawers.drawer_spans(self._connection, stored_drawer.row) != list(row.spans):
             drawers.set_spans(self._connection, stored_drawer.row, row.spans)
         if drawers.passages(self._connection, stored_drawer.row) == passages:
@@ -167,7 +167,7 @@ class Comparison:
             change_log.append(self._connection, "drawer~", [stored_drawer.row])
 
     def _show(self, drawer: int) -> None:
-        """Put a drawer into the keyword index and its passages on the list for vectors."""
+        """Add a drawer to the keyword index, and its passages to the list for vectors."""
         vector_rows.await_vectors(self._connection, [drawer])
         reindex(self._connection, drawer)
 

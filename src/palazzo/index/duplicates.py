@@ -1,8 +1,8 @@
-"""Duplicates: what the palace holds already of a text that is about to be filed.
+"""Duplicates: what the palace already contains of a text that will be filed.
 
-Two notes are the same when their words are, to the letter; a text is *near* another when nine tenths of its runs of
-three words stand in it, as search folds near-copies. The same is found by its hash, what is near by the text's rarer
-words, so asking costs as much as a search, whatever the palace's size.
+Two notes are the same if their words are exactly equal. A text is *near* another if nine tenths of its runs of three
+words occur in the other, as when search folds near-copies. Equal notes are found by hash, near ones by the text's rarer
+words, so a check costs as much as a search, whatever the palace's size.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from palazzo.text.text_pieces import split_span
 from palazzo.text.word_forms import match_expression, terms
 
 _POSTINGS = 20_000
-"""Summed document frequency of the words that candidates are found by, the rarest first: 10 ms of reading."""
+"""The most postings read for the words that candidates are found by, rarest words first: 10 ms of reading."""
 _SAMPLE_LENGTH = 2_000
-"""Characters of a text that its words are taken from."""
+"""The most characters of a text from which its words are taken."""
 _CANDIDATES = 50
 _WORDS = re.compile(r"[\w.:/'-]*\w")
 _DENIALS = frozenset({"not", "no", "never", "none", "nor", "without", "cannot"})
@@ -36,7 +36,7 @@ _DENIALS = frozenset({"not", "no", "never", "none", "nor", "without", "cannot"})
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A drawer that says what a text says, and which share of the text it says, from 0 to 1."""
+    """A drawer that says what a text says, and the share of the text that it contains, from 0 to 1."""
 
     drawer: Drawer
     similarity: float
@@ -45,10 +45,10 @@ class Duplicate:
 def same(
     connection: Connection, text: str, wing: str | None = None, kind: DrawerKind = "note", trust: Trust = "external"
 ) -> Drawer | None:
-    """Return a live note of a wing (None: of any) that says `text` to the letter; the first that was filed.
+    """Return a live note of a wing (None: of any) whose text is exactly `text`; the first that was filed.
 
-    `kind` is that of its drawers: a diary entry is no double of a plain note. Nor is one that is not believed of one
-    that would be, by its `trust`.
+    `kind` is that of its drawers: a diary entry is not a duplicate of a plain note. Nor is an untrusted note a
+    duplicate of a trusted one, by `trust`.
     """
     wing_name = None if wing is None else _resolve_wing_name(connection, wing)
     for row in drawers.live_drawers_with(connection, text_hash(_first_passage(text))):
@@ -61,7 +61,7 @@ def same(
 
 
 def near(connection: Connection, text: str, wing: str | None = None, threshold: float = NEAR_COPY) -> list[Duplicate]:
-    """Return the live drawers of a wing (None: of any) that say at least `threshold` of `text`, the likest first."""
+    """Return live drawers of a wing (None: any) that contain at least `threshold` of `text`, most similar first."""
     filters = _filters(connection, wing)
     if filters is None:
         return []
@@ -81,7 +81,7 @@ def near(connection: Connection, text: str, wing: str | None = None, threshold: 
 
 @dataclass(frozen=True, slots=True)
 class WholeNote:
-    """A note that is live, with its words and its drawers in order."""
+    """A live note, with its text and its drawers in order."""
 
     text: str
     drawers: tuple[Drawer, ...]
@@ -89,7 +89,7 @@ class WholeNote:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Notes that say the same: the oldest of the most trusted, the others, and how alike the least alike is."""
+    """Notes that say the same: the oldest of the most trusted, the others, and the similarity of the least similar."""
 
     survivor: WholeNote
     copies: tuple[WholeNote, ...]
@@ -97,7 +97,7 @@ class Cluster:
 
 
 def clusters(connection: Connection, wing: str, threshold: float) -> list[Cluster]:
-    """Return the plain notes of a wing of which either has `threshold` of the other, the oldest first."""
+    """Return clusters of plain notes of a wing that share `threshold` of their text, the oldest first."""
     alike: dict[Hashable, dict[int, Signature]] = {}
     notes = _notes(connection, wing)
     notes.sort(key=lambda note: (TRUSTS.index(note.drawers[0].trust), note.drawers[0].created_at))
@@ -112,7 +112,7 @@ def clusters(connection: Connection, wing: str, threshold: float) -> list[Cluste
 
 
 def _make_statement_key(text: str) -> Hashable:
-    """What makes another statement of the same words: its figures, and whether it denies something."""
+    """Return what changes the meaning of the same words: figures and negations."""
     words = _WORDS.findall(text.casefold().replace("n\u2019t", "n't"))
     figures = Counter(word for word in words if any(letter.isdigit() for letter in word))
     denials = Counter(word for word in words if word in _DENIALS or word.endswith("n't"))
@@ -120,7 +120,7 @@ def _make_statement_key(text: str) -> Hashable:
 
 
 def _notes(connection: Connection, wing: str) -> list[WholeNote]:
-    """The notes of a wing that are live as a whole; of one that was forgotten in part, nothing is folded."""
+    """Return the notes of a wing that are live as a whole; partly forgotten ones are never folded."""
     rows = drawer_listing.page(
         connection, Listing(rooms=place_rows.scope(connection, wing, None).rooms, kind="note"), -1
     )
@@ -149,7 +149,7 @@ def _first_passage(text: str) -> str:
 
 
 def _whole(connection: Connection, row: int, drawer: Drawer) -> str:
-    """What a drawer is compared by: of a note all of it, though it be many drawers."""
+    """Return the text by which a drawer is compared: for a note all of it, even if it has several drawers."""
     if drawer.kind not in ("note", "diary", "todo", "reminder"):
         return drawer.text
     item, *_ = drawers.drawer_spans(connection, row)[0]
@@ -162,7 +162,7 @@ def _resolve_wing_name(connection: Connection, wing: str) -> str:
 
 
 def _filters(connection: Connection, wing: str | None) -> list[str] | None:
-    """What keeps the keyword index to a wing; None for one that has no room."""
+    """Return the keyword filters for a wing; None for a wing without rooms."""
     if wing is None:
         return []
     stretches = place_rows.stretches(connection, wing)

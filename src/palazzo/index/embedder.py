@@ -1,7 +1,8 @@
-"""The seam between Palazzo and whatever turns text into vectors.
+"""The interface between Palazzo and whatever turns text into vectors.
 
-Owns the contract, nothing else: `minilm` is the model that ships, `openai_compatible` a server the user chose,
-`choose.open_embedder` picks one. Importing this package loads neither NumPy nor ONNX Runtime; opening does.
+This package defines the contract and nothing else: `minilm` is the model that ships with Palazzo, `openai_compatible` a
+server that the user chose, and `embedder_choice.open_embedder` selects one. Importing this package loads neither NumPy
+nor ONNX Runtime; opening an embedder does.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ __all__ = ["Embedder", "well_formed"]
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of length one, so that a dot product is a cosine.
+    """Converts texts to vectors of length one, so that a dot product is a cosine.
 
-    A vector depends on its own text alone: not on its neighbours in a call, nor on how often or from which
-    thread it is asked for. Any string has a vector: empty, with NUL, with lone surrogates (read as
-    `well_formed` writes them) or longer than the model reads. Every method may be called from several threads.
+    A vector depends only on its own text: not on the other texts in a call, the number of requests, or the thread.
+    Every string has a vector: an empty one, one with NUL, one with lone surrogates (read as `well_formed` writes them),
+    or one that is longer than the model reads. Every method may be called from several threads.
 
     Raises `palazzo.errors.EmbedderUnavailable` when no vector can be made, and after `close`.
     """
 
     @property
     def id(self) -> str:
-        """Model, variant and fingerprint: two embedders with one id make the same vectors."""
+        """Return model, variant and fingerprint: two embedders with the same id make the same vectors."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Length of every vector."""
+        """Return the length of every vector."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """How much of a text is read, in tokens of the model, its own marks included; the rest is ignored."""
+        """Return how many tokens of a text are read, including the model's special tokens; the rest is ignored."""
         ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -50,7 +51,7 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the model or connection. Closing twice is allowed."""
+        """Release the model or the connection. Closing twice is allowed."""
         ...
 
 

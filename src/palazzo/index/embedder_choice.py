@@ -1,6 +1,6 @@
-"""Which embedder a palace uses, as settings say it.
+"""Embedder choice: which embedder a palace uses, according to the settings.
 
-Owns the choice; knows no file formats and reads no settings file itself.
+This module only makes the choice; it knows no file formats and reads no settings file itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from palazzo.index.embedder import Embedder
 
 @dataclass(frozen=True)
 class EmbedderSpec:
-    """What to open. All but `kind` and `threads` concern a server only; `dimension`, if set, is enforced."""
+    """The embedder to open.
+
+    All fields except `kind` and `threads` apply only to a server; `dimension`, if set, is enforced.
+    """
 
     kind: Literal["bundled", "openai"] = "bundled"
     base_url: str = ""
@@ -24,7 +27,7 @@ class EmbedderSpec:
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
-    """Open the embedder that `spec` names. Raises EmbedderUnavailable with what to do about it."""
+    """Open the embedder that `spec` names. Raises EmbedderUnavailable, with advice."""
     match spec.kind:
         case "bundled":
             from palazzo.index.minilm import MiniLM

@@ -1,7 +1,7 @@
-"""What is derived from items of which words went: made anew, so that nothing remembers them.
+"""Rebuild after an erasure: data derived from items that lost words is made again, so that it keeps no trace of them.
 
-All their drawers are touched, the retired ones too: the hashes of passages (an old one would confirm a guess), the
-keyword indexes, vectors. The cutter then looks whether the drawers are still cut as they were.
+It covers all drawers of these items, including retired ones: the hashes of passages (an old hash would confirm a
+guess), the keyword indexes, vectors. The cutter then checks whether the drawers are still cut in the same way.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from palazzo.store.database import Connection
 
 
 def refresh(connection: Connection, rows: Iterable[int]) -> None:
-    """Make what is derived from these items anew, in the caller's transaction."""
+    """Rebuild the data derived from these items, in the caller's transaction."""
     items_touched = list(rows)
     drawer_rows = drawers.drawers_of_items(connection, items_touched)
     for drawer in drawer_rows:
@@ -49,7 +49,7 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
 
 
 def _rehash(connection: Connection, drawer: int) -> bool:
-    """Give a drawer's passages the hashes of their texts as they are now; return whether any changed."""
+    """Set the hashes of a drawer's passages to those of their current texts; return whether any changed."""
     passages = drawers.passages(connection, drawer)
     texts = items.read_texts(connection, (passage.item for passage in passages))
     hashes = [text_hash(texts[passage.item][passage.start : passage.end]) for passage in passages]

@@ -1,4 +1,4 @@
-"""Which drawers truth calls for, without writing any: what `verify` compares the live ones with."""
+"""Expected drawers: computed from the primary data without writing any; `verify` compares the live ones with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from palazzo.store.drawers import DrawerRow, PassageRow
 from palazzo.store.taint_rows import Thread
 
 Facts = tuple[object, ...]
-"""What must be equal: all that a drawer takes from truth, its spans, tags and passages included."""
+"""The values that must be equal: everything that a drawer takes from source data, including its spans, tags and
+passages.
+"""
 
 
 def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
@@ -45,7 +47,7 @@ def expected(connection: Connection, source: int) -> dict[bytes, Facts]:
 
 
 def live(connection: Connection, source: int) -> dict[bytes, Facts]:
-    """Return the live drawers of a source, by id, as they are."""
+    """Return the live drawers of a source, by id, as they are stored."""
     facts_by_uid = {}
     rows = connection.execute(
         "SELECT id, uid, kind, thread, ordinal, room, role, author, title, created_at, trust, branch, commit_id"
@@ -66,7 +68,7 @@ def live(connection: Connection, source: int) -> dict[bytes, Facts]:
 
 
 class _DrawerCollector:
-    """Notes the drawers of drafts. `on` are the acts on the items at hand."""
+    """Collects the drawers of drafts. `on` are the acts on the given items."""
 
     def __init__(self, connection: Connection, source: int) -> None:
         self._connection, self._source = connection, source
@@ -74,7 +76,7 @@ class _DrawerCollector:
         self.found: dict[bytes, Facts] = {}
 
     def keep(self, draft: Draft) -> None:
-        """Note the drawer of `draft`."""
+        """Record the drawer of `draft`."""
         row = drawer_row(self._connection, self._source, self.on, draft, "", None)
         if row.uid not in self.found:
             self.found[row.uid] = _facts(row, passage_rows(draft.passages))
@@ -100,7 +102,7 @@ def _facts(row: DrawerRow, passages: list[PassageRow]) -> Facts:
 
 
 def marks_that_differ(connection: Connection, source: int) -> int:
-    """Return how many marks of what came from outside into a source are not as its rows call for (`exposing`)."""
+    """Return how many stored taint marks of a source differ from those that its rows require (`taint_consumer`)."""
     wrong = 0
     for thread, rows, until in _stretches(connection, source):
         cut_items, _ = cut_material.load_unmarked(connection, rows)

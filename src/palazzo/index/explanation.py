@@ -1,4 +1,4 @@
-"""Why a hit is where it is: what each stage found of it, in the stages' order."""
+"""Explanation of a hit's rank: what each stage found for it, in the order of the stages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from palazzo.index.ranking import CandidateRank, Signals
 
 
 def reasons(candidate_rank: CandidateRank, max_bm25: float) -> tuple[Reason, ...]:
-    """Return the values that are not nothing: the cosine, the BM25 and its `ceiling`, each signal with its weight.
+    """Return the nonzero values: the cosine, the BM25 and its `max_bm25`, each signal with its weight.
 
-    Last comes the sum of the weighted signals, by which hits are ordered.
+    The last is the sum of the weighted signals, which orders the hits.
     """
     candidate = candidate_rank.candidate
     components = []

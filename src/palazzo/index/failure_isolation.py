@@ -1,7 +1,7 @@
-"""Isolation of failures: a text that a consumer cannot process is set aside, and the rest goes on.
+"""Isolation of failures: a text that a consumer cannot process is set aside, and processing continues.
 
-Only errors of computing on a text count. An error of the disk, the database, the memory or the program is raised: no
-other text would fare better.
+Only errors of computing on a text are isolated. An error of the disk, the database, the memory or the program is
+raised: it would affect any other text too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from palazzo.store.database import Connection, DatabaseError, ValueRefused
 from palazzo.store.dead_letters import DeadLetter
 
 _TEXT_ERRORS = (*ValueRefused, TextRefused)
-"""Errors by which the database and an embedder refuse a value."""
+"""Errors with which the database and an embedder refuse a value."""
 _SYSTEM_ERRORS = (PalazzoError, DatabaseError, OSError, MemoryError, ImportError)
 Result = TypeVar("Result")
 
@@ -33,7 +33,8 @@ class OtherThingFailed(Exception):
 def process_text(process: Callable[[], Result]) -> Result | Exception:
     """Return the result of `process`, or the error that it raised, if the text may be the cause.
 
-    The caller sets the text aside. Every other error is raised: of the disk, the database, the memory, the program.
+    The caller sets the text aside. Every other error is raised: those of the disk, the database, the memory, the
+    program.
     """
     try:
         return process()

@@ -1,6 +1,6 @@
-"""The fallback of the cutter: an item that the rules cannot cut becomes plain drawers, so that its words are found.
+"""Fallback of the cutter: an item that the rules cannot cut becomes plain drawers, so that search finds its text.
 
-Plain drawers are pieces of the whole text, whatever it contains. They are found by keyword, and have no vectors.
+Plain drawers are pieces of the whole text, whatever it contains. Search finds them by keyword; they have no vectors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CutResult(NamedTuple, Generic[PreparedDraft]):
 def cut_safely(
     items: Sequence[CutItem], rules: Rules, prepare: Callable[[Draft], PreparedDraft]
 ) -> CutResult[PreparedDraft]:
-    """Cut items and prepare their drafts. Items for which either fails are cut plainly."""
+    """Cut items and prepare their drafts. Items for which either step fails are cut plainly."""
 
     def cut(some_items: Sequence[CutItem]) -> list[PreparedDraft] | Exception:
         return process_text(lambda: [prepare(draft) for draft in rules.cut(some_items)] if some_items else [])
@@ -71,7 +71,7 @@ def cut_with(items: Sequence[CutItem], rules: Rules, plain: Collection[int]) -> 
 
 
 def cut_plainly(item: CutItem, rules: Rules) -> Iterator[Draft]:
-    """Yield the plain drafts of an item: all of its text except forgotten stretches."""
+    """Yield the plain drafts of an item: all of its text except forgotten ranges."""
     kind, belief = rules.plain(item)
     for start, end in subtract_ranges(0, len(item.text), item.holes):
         for low in range(start, end, ENTRY_CHARACTERS):
@@ -81,17 +81,17 @@ def cut_plainly(item: CutItem, rules: Rules) -> Iterator[Draft]:
 
 
 def plain_section(item: CutItem) -> tuple[DrawerKind, Belief]:
-    """Return the kind and the belief of a document's plain drawers."""
+    """Return the kind and the trust of a document's plain drawers."""
     return "section", Belief(item.trust, approved_trust(item.trust))
 
 
 def plain_note(item: CutItem) -> tuple[DrawerKind, Belief]:
-    """Return the kind and the belief of a note's plain drawers."""
+    """Return the kind and the trust of a note's plain drawers."""
     return note_kind(item), note_belief(item)
 
 
 def plain_message(item: CutItem) -> tuple[DrawerKind, Belief]:
-    """Return the kind and the belief of a message's plain drawers: they have the lowest trust of its parts."""
+    """Return the kind and the trust of a message's plain drawers: they have the lowest trust of its parts."""
     trust = least_trust([item.trust, *(trust_of_part(part, item.trust) for part in item.parts)])
     belief = Belief("external" if item.outside else trust, approved_trust(trust))
     return ("exchange" if item.role in ("user", "assistant") else "tool"), belief

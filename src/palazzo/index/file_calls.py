@@ -1,7 +1,7 @@
-"""What a tool's call reads of a file or changes in it, and what its result shows of it, in the words of any host. Pure.
+"""File calls: what a tool call reads of a file or changes in it, and what its result shows of it, for any host.
 
-Reads calls and results as the readers of histories render them (`sources/formats/block_text`): a `key: value` line for each
-argument, a value of several lines beneath its key.
+Pure. Reads calls and results as transcript readers render them (`sources/formats/block_text`): a `key: value` line for
+each argument, a value of several lines beneath its key.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import NamedTuple
 from palazzo.knowledge import digest_work as work
 
 LONGEST_FILE = 2_000_000
-"""Characters of a call or a result; what is longer is not looked at."""
+"""Maximum characters of a call or a result. A longer one is not examined."""
 _MOST_LINES = 2_000
-"""Lines that hosts show of a file unless they are asked for others: of a file with as many, more may follow."""
+"""Number of lines that hosts show of a file by default: a file shown with this many lines may have more."""
 _LONGEST_LINE = 2_000
-"""Characters after which hosts cut a line."""
+"""Characters after which hosts truncate a line."""
 _MOST_PIECES = 64
 
 
 class Piece(NamedTuple):
-    """A stretch that a call puts in the place of another; `whole` says that both are whole lines, as of a patch.
+    """A piece of text that a call replaces with another; `whole` says that both are whole lines, as in a patch.
 
-    Of `everywhere` all places are meant that hold the old words.
+    With `everywhere`, all places that contain the old text are replaced.
     """
 
     old: str
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A call that reads lines of a file: from `first` (0: from the beginning), at most `limit` (0: as many as come)."""
+    """A call that reads lines of a file: from `first` (0: from the beginning), at most `limit` (0: no limit)."""
 
     path: str
     first: int = 0
@@ -45,7 +45,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A call that gives a file all of its text."""
+    """A call that writes the whole text of a file."""
 
     path: str
     text: str
@@ -53,7 +53,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """A call that changes stretches of a file; without pieces nobody can tell which."""
+    """A call that changes pieces of a file; without pieces the changes are unknown."""
 
     path: str
     pieces: tuple[Piece, ...] = ()
@@ -63,9 +63,9 @@ FileCall = Reading | Writing | FileEdit
 
 
 class Excerpt(NamedTuple):
-    """Lines of a file from `first` on, as a result shows them; None for one that is not shown whole.
+    """Lines of a file from `first` on, as a result shows them; None for a line that is not shown in full.
 
-    `is_all` says that the file has no others.
+    `is_all` says that the file has no other lines.
     """
 
     first: int
@@ -89,7 +89,7 @@ _KEYS = {
     _VIEW: r"view_range",
     _COMMAND: r"command",
 }
-"""How hosts call the arguments; the sides of an edit may be in a list of edits."""
+"""The hosts' names of the arguments. The sides of an edit may be in a list of edits."""
 _FIELD = re.compile(
     r"^(?:" + "|".join(f"(?P<{kind}>{names})" for kind, names in _KEYS.items()) + r"):(?: (?P<value>.*))?$",
     re.MULTILINE | re.IGNORECASE,
@@ -101,11 +101,11 @@ _READS = re.compile(r"read|view|readfile|openfile|viewfile")
 _WRITES = re.compile(r"write|writefile|create|createfile")
 _EDITS = re.compile(r"edit|multiedit|update|strreplace|editfile|replace|insert\w*|notebookedit")
 _EDITORS = re.compile(r"strreplace\w*tool|strreplaceeditor")
-"""Tools that view, create and change, as their `command` says."""
+"""Tools that view, create and change files, depending on their `command`."""
 
 
 def file_calls(tool: str, call: str) -> Iterator[FileCall]:
-    """Yield what a call does to files."""
+    """Yield the effects of a call on files."""
     if len(call) > LONGEST_FILE:
         return
     if "*** Begin Patch" in call:
@@ -127,7 +127,7 @@ def file_calls(tool: str, call: str) -> Iterator[FileCall]:
 
 
 def plain_name(tool: str) -> str:
-    """Return a tool's name as hosts' spellings have it in common."""
+    """Return a tool's name in the form common to all hosts' spellings."""
     return tool.replace("_", "").casefold()
 
 
@@ -164,8 +164,8 @@ def _parse_edit(call: str) -> FileEdit:
 def _fields(call: str, kinds: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the arguments of these kinds, in order: kind and value.
 
-    A line of a value may look like another argument, so none is taken twice, but for the two sides of an edit, which
-    come in turn.
+    A line of a value may look like another argument, so each is taken only once, except the two sides of an edit, which
+    alternate.
     """
     at, open_kinds = 0, set(kinds)
     while match := _next(call, at, open_kinds):
@@ -201,7 +201,7 @@ _MOVE_HEADER = re.compile(r"^\*\*\* Move to: (?P<path>.+?)\s*$")
 
 
 def parse_patch(call: str) -> Iterator[Writing | FileEdit]:
-    """Yield what a patch of Codex's form does to files; of one that it deletes nothing."""
+    """Yield the effects on files of a patch in Codex's format; a deleted file has none."""
     action, path = "", ""
     hunk: list[str] = []
     pieces: list[list[str]] = []
@@ -243,7 +243,7 @@ _SHOW_COMMAND = re.compile(
 
 
 def _by_a_command(command: str) -> Iterator[Reading]:
-    """Yield what a command shows that does nothing but show a file, or lines of it."""
+    """Yield the file, or the lines of it, that a command shows, if that is all the command does."""
     match = _SHOW_COMMAND.fullmatch(command.strip())
     if match is None:
         return
@@ -259,7 +259,7 @@ def _by_a_command(command: str) -> Iterator[Reading]:
 
 _LINE_NUMBER = re.compile(r"^ *(?P<n>\d{1,7})(?:→|\t|\| )(?P<line>.*)$")
 _LOOSE_LINE_NUMBER = re.compile(r"^ *(?P<n>\d{1,7})(?:: |\. |:$|\.$)(?P<line>.*)$")
-"""How hosts number lines; the second way only where a text is known to be numbered."""
+"""The forms in which hosts number lines. The second form is used only if the text is known to be numbered."""
 _CONTENT_TAG = re.compile(r"<(?P<tag>file|content)>\n?(?P<body>.*?)(?:\n?</(?P=tag)>|\Z)", re.DOTALL)
 _OF_CODEX = re.compile(
     r"\A(?:(?:Chunk ID|Wall time|Process exited|Exit code|Original token count|Total output).*\n)*Output:\n"
@@ -269,15 +269,15 @@ _CUT = re.compile(
     r"|Output capped)[^\n]*[\])]\s*\Z|\A(?:IMPORTANT: The file content has been truncated|\[File content truncated)"
     r"|\.\.\. ?\[\d+ (?:characters|lines) truncated\]|…\d+ (?:tokens|chars) truncated…"
 )
-"""What hosts say where they show only a part of a file."""
+"""Texts with which hosts mark that they show only a part of a file."""
 _MARKS = re.compile(r"\[redacted:|\[private\]|█|\ufffd|… ?\[truncated\]|\.\.\. ?\(line truncated|\.\.\. ?\[truncated\]")
-"""What stands where a line is not as it is in the file."""
+"""Marks at a line that differs from the line in the file."""
 _PLAIN = frozenset(["read", "read_file", "view"])
-"""Tools that show a file as it is; the others number its lines, or say something about it."""
+"""Tools that show a file unchanged. Other tools number its lines, or add text about it."""
 
 
 def read_excerpt(reading: Reading, tool: str, result: str) -> Excerpt | None:
-    """Return what a result shows of the file that was read; None where it says something else."""
+    """Return the part of the file that a result shows; None if it shows something else."""
     if not result or len(result) > LONGEST_FILE:
         return None
     is_command = not _READS.fullmatch(plain_name(tool))
@@ -299,12 +299,12 @@ def read_excerpt(reading: Reading, tool: str, result: str) -> Excerpt | None:
 
 
 def clean_line(line: str) -> str | None:
-    """Return a line as it is compared; None for one of which a part is missing."""
+    """Return a line in the form used for comparison; None if part of the line is missing."""
     return None if len(line) >= _LONGEST_LINE or _MARKS.search(line) else line.rstrip("\r")
 
 
 def _parse_numbered_lines(body: str, loose_pattern: re.Pattern[str] | None) -> tuple[int, list[str]] | None:
-    """The lines that are numbered one after the other, from the first on."""
+    """Return the consecutively numbered lines, from the first on."""
     first = 0
     lines: list[str] = []
     for line in body.split("\n"):

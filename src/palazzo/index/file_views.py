@@ -1,4 +1,4 @@
-"""Files as a session has seen them: the lines that were read or written, kept true to the edits that follow. Pure."""
+"""Files as a session has seen them: the lines that were read or written, updated by the edits that follow. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from palazzo.index.file_calls import Excerpt, Piece, clean_line
 
 _MOST_PLACES = 4
-"""Places of one edit that changes all that are alike; of the others nothing is said."""
+"""Maximum number of recorded places of one edit that changes all matches; the others are ignored."""
 
 
 class Placement(NamedTuple):
-    """Lines that an edit has put where others stood: from `first` to `last`, in the file as it is then.
+    """Lines that an edit has replaced: from `first` to `last`, in the file after the edit.
 
-    The lines behind them stand `shift` lines further down than before.
+    The lines after them are `shift` lines further down than before.
     """
 
     first: int
@@ -24,7 +24,9 @@ class Placement(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """From `line` on `taken` lines become `lines`; of these `first` to `last` hold the new words, so many `times`."""
+    """From `line` on, `removed_count` lines become `lines`; of these, `first` to `last` contain the new text,
+    `times` times.
+    """
 
     line: int
     removed_count: int
@@ -35,9 +37,9 @@ class _Change(NamedTuple):
 
 
 class View:
-    """The lines of one file that are known, by number from 1; `size` is how many there are, None if nobody knows.
+    """The known lines of one file, by number from 1; `size` is the number of lines, or None if unknown.
 
-    A line of which a part is missing (a secret that was taken out, a cut) is None.
+    A line with a missing part (a redacted secret, a truncation) is None.
     """
 
     def __init__(self) -> None:
@@ -45,14 +47,14 @@ class View:
         self.size: int | None = None
 
     def read(self, excerpt: Excerpt) -> None:
-        """Take in what was shown."""
+        """Add the lines that were shown."""
         if excerpt.is_all:
             self._lines = {}
             self.size = len(excerpt.lines)
         self._lines.update(zip(itertools.count(excerpt.first), excerpt.lines, strict=False))
 
     def write(self, text: str) -> None:
-        """Take in the whole text that the file was given."""
+        """Replace the view with the whole text written to the file."""
         lines = text.split("\n")
         if lines[-1] == "":
             lines.pop()
@@ -68,7 +70,7 @@ class View:
         return None if not self.size else self.span(1, self.size)
 
     def change(self, piece: Piece) -> list[Placement]:
-        """Carry out an edit, and return where; nowhere if the view cannot tell, and then it knows the file no more."""
+        """Apply an edit, and return its places; none if the view does not know them: it then forgets the file."""
         old, new = (side.replace("\r\n", "\n") for side in piece[:2])
         if piece.whole:
             old, new = f"{old}\n", f"{new}\n" if new else ""
@@ -85,18 +87,18 @@ class View:
         return placements[:_MOST_PLACES]
 
     def forget(self) -> None:
-        """Know nothing of the file any more."""
+        """Forget the file's content."""
         self._lines, self.size = {}, None
 
     def _stretches(self) -> Iterator[tuple[int, str]]:
-        """Yield lines that are known one after the other: the first one's number, and their text with its line ends."""
+        """Yield runs of known lines: the number of the first one, and their text with its line ends."""
         line_numbers = sorted(n for n, line in self._lines.items() if line is not None)
         for _, run in itertools.groupby(enumerate(line_numbers), lambda pair: pair[1] - pair[0]):
             numbers = [n for _, n in run]
             yield numbers[0], "".join(f"{self._lines[n]}\n" for n in numbers)
 
     def _put(self, first: int, count: int, new: Sequence[str]) -> int:
-        """Put lines in the place of `count` others; return by how much those behind moved."""
+        """Replace `count` lines by others; return the shift of the lines after them."""
         shift = len(new) - count
         unchanged_lines = {
             n if n < first else n + shift: line for n, line in self._lines.items() if not first <= n < first + count
@@ -107,7 +109,7 @@ class View:
 
 
 def _changes(start: int, text: str, old: str, new: str, whole: bool) -> Iterator[_Change]:
-    """Yield what becomes of the lines that hold the old words; those that share a line change together."""
+    """Yield the changes of the lines that hold the old words; matches that share a line change together."""
     at = _find(text, old, 0, whole)
     while at >= 0:
         low, end, times = text.rfind("\n", 0, at) + 1, at + len(old), 1
@@ -137,7 +139,7 @@ def _find(text: str, old: str, start: int, whole: bool) -> int:
 
 
 def _line_end(text: str, end: int, old: str, pieces: Sequence[str]) -> int:
-    """Where the last line ends that an edit touches which reaches to `end`, of what is `written` there."""
+    """Return the end of the last line touched by an edit up to `end`, given the text `pieces` there."""
     last_piece = next((piece for piece in reversed(pieces) if piece), "\n")
     if old.endswith("\n") and last_piece.endswith("\n"):
         return end

@@ -1,8 +1,8 @@
-"""What was forgotten of a document stays forgotten in its later versions, where the words are the same.
+"""Forget propagation: text forgotten in a document stays forgotten in its later versions where it is unchanged.
 
-An act addresses a stretch of one version. A later version is another item, so what stands in it unchanged is found
-again by its paragraphs: one that was forgotten whole, and stood nowhere else in that version, is left out of the later
-ones too. A paragraph in which a word has changed is another one, and comes in.
+An act addresses a stretch of one version. A later version is another item, so unchanged text in it is identified by
+paragraphs: a paragraph that was forgotten whole, and stood nowhere else in that version, is left out of later versions
+too. A paragraph in which a word has changed is a different paragraph, and is included.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from palazzo.store import act_rows, items, source_rows
 from palazzo.store.database import Connection
 
 Hole = tuple[int, int]
-"""Start and end of a forgotten stretch, in code points."""
+"""Start and end of a forgotten range, in code points."""
 _LINES = re.compile(r"[^\n]+\n?")
 
 
 def load_version(connection: Connection, source: int, item: int) -> tuple[CutItem, ActsOnItems]:
-    """Return a version of a document, with holes where its own words or those of former versions were forgotten."""
+    """Return a document's version, with holes for words forgotten in it or in former versions."""
     (cut_item,), on = cut_material.load(connection, [item])
     former = _former(connection, source, item)
     paragraphs = forgotten_paragraphs(_with_holes(connection, former)) if former else frozenset()
@@ -32,7 +32,7 @@ def load_version(connection: Connection, source: int, item: int) -> tuple[CutIte
 
 
 def forgotten_paragraphs(versions: Iterable[tuple[str, Sequence[Hole]]]) -> frozenset[str]:
-    """Return the paragraphs that were forgotten whole in any of these versions, and stood nowhere else in it."""
+    """Return the paragraphs that were forgotten whole in one of these versions, with no other copy in it."""
     paragraphs: set[str] = set()
     for text, holes in versions:
         hidden_words: set[str] = set()
@@ -44,13 +44,13 @@ def forgotten_paragraphs(versions: Iterable[tuple[str, Sequence[Hole]]]) -> froz
 
 
 def standing_in(text: str, paragraphs: frozenset[str]) -> Iterator[Hole]:
-    """Yield where these paragraphs stand."""
+    """Yield the ranges of these paragraphs."""
     if paragraphs:
         yield from ((start, end) for words, start, end in _paragraphs(text) if words in paragraphs)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each stretch between empty lines: its words without white space around them, and where they stand."""
+    """Yield each range between empty lines: its words without surrounding white space, and its position."""
     begin = end = 0
     for line in _LINES.finditer(text):
         if line.start() > end or not line[0].strip():  # after an empty line, or a line of white space
@@ -61,7 +61,7 @@ def _paragraphs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _paragraph(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Yield a stretch without the white space around it, or nothing if it is all white space."""
+    """Yield a range without the white space around it, or nothing if it is all white space."""
     words = text[begin:end].strip()
     if words:
         start = text.index(words, begin)
@@ -69,7 +69,7 @@ def _paragraph(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]
 
 
 def _has_visible_text(text: str, start: int, end: int, holes: Sequence[Hole]) -> bool:
-    """Whether anything but white space of this stretch is outside the holes."""
+    """Return whether any text of this range, except white space, is outside the holes."""
     at = start
     for low, high in sorted(holes):
         if low >= end:
@@ -88,7 +88,7 @@ def _former(connection: Connection, source: int, item: int) -> list[int]:
 
 
 def _with_holes(connection: Connection, rows: Sequence[int]) -> Iterator[tuple[str, Sequence[Hole]]]:
-    """Yield the text and the forgotten stretches of those of the items of which something was forgotten."""
+    """Yield the text and the forgotten ranges of each item with forgotten text."""
     uids = {bytes.fromhex(uid): row for row, uid in items.item_ids(connection, rows).items()}
     on = ActsOnItems(act_rows.acts_on(connection, uids))
     for uid, row in uids.items():

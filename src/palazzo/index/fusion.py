@@ -1,4 +1,4 @@
-"""Fusing two candidate lists into one ranking: a weighted sum of scores, each scaled to its own list.
+"""Fusion of two candidate lists into one ranking: a weighted sum of scores, each scaled to its own list.
 
 Measured on LoCoMo, this beats reciprocal rank fusion by 3.7 points of recall@5.
 """
@@ -12,7 +12,7 @@ DENSE_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.6
 
 
 class Candidate(NamedTuple):
-    """A drawer with what each list says of it; None where the list does not hold it."""
+    """A drawer with its values in each list; None if the list does not contain it."""
 
     row: int
     cosine: float | None
@@ -33,7 +33,7 @@ def fuse(cosines: Mapping[int, float], bm25: Mapping[int, float]) -> list[Candid
 
 
 def _scale_to_range(scores: Mapping[int, float]) -> dict[int, float]:
-    """Scale to 0..1 between the list's least and greatest."""
+    """Scale to 0..1 between the list's minimum and maximum."""
     if not scores:
         return {}
     low, high = min(scores.values()), max(scores.values())
@@ -42,6 +42,6 @@ def _scale_to_range(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def _scaled_from_zero(scores: Mapping[int, float]) -> dict[int, float]:
-    """Scale to 0..1 between nothing and the list's greatest: BM25 has a natural zero."""
+    """Scale to 0..1 between zero and the list's maximum: BM25 has a natural zero."""
     high = max(scores.values(), default=0.0)
     return {row: score / high if high > 1e-9 else 1.0 for row, score in scores.items()}

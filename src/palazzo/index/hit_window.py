@@ -1,16 +1,16 @@
-"""Windows: which neighbours a hit needs so that it can be read by itself, and those neighbours.
+"""Windows: the neighbours that a hit needs so that it can be read by itself.
 
-Chosen by rule, from what the hit is:
+Chosen by rules from the kind of hit:
 
     a turn that ends with a question                    the next turns, up to another's answer
-    what a person said, cut off from what was replied   the reply
+    a person's words, separated from the reply          the reply
     a few words without a subject of their own          the turn before
-    what ends with a colon                              what comes next
-    a section of which the heading alone was asked for  the section's continuation
+    a text that ends with a colon                       the next text
+    a section of which only the heading was requested   the section's continuation
     a tool's output that reports an error               what was said next, and the call that then succeeded
 
-Anything else speaks for itself. Neighbours are live drawers of the hit's own thread that the search would also have
-been allowed to find. A drawer is shown once: elsewhere it is referred to.
+All other hits need no neighbours. Neighbours are live drawers of the hit's own thread that the search was also allowed
+to find. A drawer is shown once; other hits refer to it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from palazzo.text.token_counts import cut, estimate_tokens
 from palazzo.text.word_forms import index_form, terms
 
 WIDEN_LIMIT = 10
-"""Hits that get neighbours, from the first: whoever asks for more reads lists."""
+"""The number of top hits that get neighbours: a caller that requests more is reading a list."""
 TERSE_WORDS, TERSE_CHARACTERS = 8, 200
 """Content words, and characters, below which a turn has no subject of its own. Of 158 exchanges in captured sessions of
-six hosts nine have fewer words: requests that were only confirmed ("checkpoint: file the memories now", "Filed.")."""
+six hosts, nine have fewer words: requests that were only confirmed ("checkpoint: file the memories now", "Filed.").
+"""
 _HEADING_MARKS = "#=*_- \t"
 
 _SPEECH_KINDS = ("exchange", "message")
@@ -44,9 +45,9 @@ DrawerPredicate = Callable[[Drawer], bool]
 def widen(
     connection: Connection, hits: Sequence[Hit], search_terms: Sequence[str], budget: int, may: DrawerPredicate
 ) -> list[Hit]:
-    """Return the hits with who speaks in them, and with their neighbours in what their texts leave of `budget`.
+    """Return the hits with their speakers, and with neighbours that fit what the texts leave of `budget`.
 
-    `asked` are the words that were looked for; `may` says of a drawer whether the search could have found it.
+    `search_terms` are the words of the query; `may` says of a drawer whether the search could have found it.
     """
     speaker_hits = with_speakers(connection, hits)
     remaining_tokens = budget - sum(estimate_tokens(hit.text) for hit in hits)
@@ -61,7 +62,7 @@ def widen(
 
 
 def with_speakers(connection: Connection, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with who speaks where in their texts."""
+    """Return the hits with the speakers in their texts."""
     speakers = drawer_neighbours.speakers(
         connection, [hit.row for hit in hits if hit.text and hit.drawer.kind in _SPEECH_KINDS]
     )
@@ -70,7 +71,7 @@ def with_speakers(connection: Connection, hits: Sequence[Hit]) -> list[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a hit is to be read with: its own kind before it and after it, or what a failure led to."""
+    """What to show with a hit: drawers of its own kind before and after it, or what a failure led to."""
 
     preceding_turn: bool = False
     answer: bool = False
@@ -80,7 +81,7 @@ class Needs:
 
 
 def needs(drawer: Drawer, by_heading: bool = False) -> Needs:
-    """Return what a hit needs, as far as it tells itself. `by_heading`: a section found by its heading alone."""
+    """Return what context a hit needs, judged by itself. `by_heading`: a section found by its heading alone."""
     text = drawer.text
     if drawer.kind == "tool":
         return Needs(fix=bool(error_lines(text, 1)))
@@ -93,14 +94,14 @@ def needs(drawer: Drawer, by_heading: bool = False) -> Needs:
 
 
 def is_terse(text: str) -> bool:
-    """Whether a turn says too little to be understood without the one before it."""
+    """Return whether a turn is too short to be understood without the one before it."""
     return len(text) < TERSE_CHARACTERS and "?" not in text and len(terms(text)) < TERSE_WORDS
 
 
 def _around(
     connection: Connection, hits: Sequence[Hit], search_terms: Sequence[str], may: DrawerPredicate
 ) -> dict[int, list[Neighbour]]:
-    """Return what each hit is to be read with, whole, in the order in which it matters."""
+    """Return the whole neighbours that each hit should be read with, the most important first."""
     stems = _stems(connection, " ".join(search_terms))
     needs_by_row = {hit.row: needs(hit.drawer, _by_heading(connection, hit.drawer, stems)) for hit in hits}
     context_rows = [
@@ -122,7 +123,7 @@ def _around(
 
 
 def _by_heading(connection: Connection, drawer: Drawer, search_stems: frozenset[str]) -> bool:
-    """Whether the words asked for are in a section's headings, and none is in what stands below them."""
+    """Return whether query words are in a section's headings, and none is in the text below them."""
     if drawer.kind != "section" or not search_stems & _stems(connection, index_form(drawer.title)):
         return False
     headings = drawer.title.split(" › ")
@@ -143,7 +144,7 @@ def _read_preceding_turn(connection: Connection, rows: Sequence[int]) -> Iterato
 def _read_following_turns(
     connection: Connection, drawer: Drawer, rows: Sequence[int], need: Needs
 ) -> Iterator[Neighbour]:
-    """Yield the next turn, and the one after it while the same one speaks; of a section its continuation."""
+    """Yield the next turn, and the one after it if the speaker is the same; for a section its continuation."""
     if not (need.answer or need.reply or need.next):
         return
     for position, row in enumerate(rows[:2], 1):
@@ -159,7 +160,7 @@ def _read_following_turns(
 
 
 def _fixes(connection: Connection, hit: Hit) -> Iterator[Neighbour]:
-    """Yield what was said next after a failed call, and before that the same tool's call that did not fail."""
+    """Yield the statement after a failed call, and before that the same tool's call that did not fail."""
     position = 1
     for successor in drawer_neighbours.read_next_spans(connection, hit.row):
         is_speech = successor.kind in _SPEECH_KINDS
@@ -182,7 +183,7 @@ def _whole(connection: Connection, row: int, drawer: Drawer, position: int, firs
 
 
 def _turns(speakers: Sequence[Speaker], start: int, end: int) -> tuple[Turn, ...]:
-    """Return who says what in [start, end) of a drawer's text, counted from `start`."""
+    """Return the speakers in [start, end) of a drawer's text, counted from `start`."""
     turns: list[Turn] = []
     at = 0
     for role, author, size in speakers:
@@ -199,7 +200,7 @@ def _turns(speakers: Sequence[Speaker], start: int, end: int) -> tuple[Turn, ...
 
 
 class _Shelf:
-    """What of the budget is left, and which drawers are shown where."""
+    """The rest of the budget, and the drawers that are already shown, with their ranks."""
 
     def __init__(self, hits: Sequence[Hit], remaining_tokens: int) -> None:
         self._left = remaining_tokens
@@ -209,7 +210,7 @@ class _Shelf:
                 self._shown.setdefault(uid, rank)
 
     def place_neighbours(self, rank: int, neighbours: Sequence[Neighbour]) -> tuple[Neighbour, ...]:
-        """Return those of a hit's neighbours that are shown, in the order in which they stand."""
+        """Return the neighbours of a hit that are shown, in the order of the text."""
         attempts = (self._place(rank, neighbour) for neighbour in neighbours)
         visible_neighbours = (neighbour for neighbour in attempts if neighbour is not None)
         return tuple(sorted(visible_neighbours, key=lambda neighbour: neighbour.position))
@@ -231,7 +232,7 @@ class _Shelf:
 
 
 def _shorten_neighbour(whole: Neighbour, tokens: int, cost: int) -> Neighbour:
-    """Cut a neighbour; of what stands before a hit the end stays, which is what the hit answers."""
+    """Cut a neighbour; before a hit its end is kept, which is what the hit answers."""
     text = cut(whole.text, tokens, cost, "end" if whole.position < 0 else "beginning")
     start = len(whole.text) - len(text) if whole.position < 0 else 0
     turns = (

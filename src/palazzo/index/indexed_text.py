@@ -1,4 +1,4 @@
-"""What of a drawer is put into the keyword index.
+"""Indexed text: the text of a drawer that goes into the keyword index.
 
 If the index form of its words cannot be made, the plain words are indexed, and the drawer is set aside.
 """
@@ -15,14 +15,14 @@ from palazzo.store.drawers import DrawerRow
 from palazzo.text.word_forms import index_form
 
 CONSUMER = "keyword"
-"""The consumer that sets drawers aside whose index form cannot be made."""
+"""The consumer that sets drawers aside if their index form cannot be made."""
 _VERSION = 1
 Columns = tuple[str, str]
-"""What is indexed of a drawer: its body and its context."""
+"""The indexed texts of a drawer: its body and its context."""
 
 
 def reindex(connection: Connection, row: int) -> None:
-    """Put a live drawer into the keyword index as its row and its spans say."""
+    """Index a live drawer by keyword, from its row and its spans."""
     dead_letters.clear(connection, CONSUMER, [row])
     columns = process_text(partial(keyword_table.columns_of, connection, row))
     if isinstance(columns, Exception):
@@ -32,7 +32,7 @@ def reindex(connection: Connection, row: int) -> None:
 
 
 def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]]) -> None:
-    """Put drawers that were just added into the keyword index: (row id, drawer, its text)."""
+    """Index newly added drawers by keyword: (row id, drawer, its text)."""
     rooms: dict[int, tuple[int, str]] = {}
     ids: dict[str, int] = {}
     rows = []

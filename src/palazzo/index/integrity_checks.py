@@ -1,6 +1,6 @@
-"""Checking a palace without changing it: is the file sound, is truth whole, is what is derived what truth calls for.
+"""Integrity checks, which change nothing: the file is sound, primary data is whole, derived data is as expected.
 
-Every check stands for itself: one that cannot be carried out has failed, and the others go on.
+Each check is independent: one that cannot be carried out has failed, and the others continue.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from palazzo.store import (
 from palazzo.store.database import Connection, Database
 
 SAMPLE = 24
-"""Vectors that are made anew: half a second of work."""
+"""Number of vectors that are computed again: half a second of work."""
 CLAIMS_SAMPLE = 50
-"""Drawers that are read anew for claims: a tenth of a second of work."""
+"""Number of drawers that are read again for claims: a tenth of a second of work."""
 DIGESTS_SAMPLE = 8
-"""Sessions that are digested anew, spread over all."""
+"""Number of sessions that are digested again, spread over all sessions."""
 SAME = 0.999
-"""Cosine from which two vectors are the same: int8 rounding costs less than 0.0002."""
+"""Minimum cosine for two vectors to be the same: int8 rounding costs less than 0.0002."""
 _MOST_FINDINGS = 3
 _MOST_DEAD_LETTERS = 100
 EmbedderFactory = Callable[[], Embedder]
@@ -58,7 +58,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: what was looked at, whether it is in order, and what was seen."""
+    """One check: its subject, whether it passed, and what was found."""
 
     name: str
     ok: bool
@@ -66,7 +66,7 @@ class Check:
 
 
 def verify(database: Database, embedder: EmbedderFactory, progress: Progress | None = None) -> Iterator[Check]:
-    """Yield every check, each of one state of the palace. `progress` gets (check, done, total) of the long ones."""
+    """Yield every check, each of one state of the palace. `progress` gets (check, done, total) for the long ones."""
     report = progress or (lambda name, done, total: None)
     with contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader:
         yield from _truth(reader)
@@ -88,7 +88,7 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
 
 
 def verify_truth(path: Path) -> Iterator[Check]:
-    """Yield the checks of what a backup is for: that the file is sound, and that nothing archived is lost."""
+    """Yield the checks for a backup: that the file is sound, and that nothing archived is lost."""
     with contextlib.closing(Database(path, "read", compares_checksums=True)) as reader:
         yield from _truth(reader)
 
@@ -110,7 +110,7 @@ def _run_check(database: Database, name: str, check: Callable[[Connection], Chec
     except PalazzoError as error:
         return Check(name, False, f"could not be checked: {error}")
     except Exception as error:  # noqa: BLE001 - a damaged page may hold anything where a number or a text should be
-        return Check(name, False, f"holds what cannot be read ({type(error).__name__})")
+        return Check(name, False, f"contains unreadable data ({type(error).__name__})")
 
 
 # --- the file ----------------------------------------------------------------------------------------------
@@ -118,39 +118,39 @@ def _run_check(database: Database, name: str, check: Callable[[Connection], Chec
 
 def _file(connection: Connection) -> CheckOutcome:
     messages = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
-    return messages == ["ok"], "SQLite finds nothing wrong" if messages == ["ok"] else _summary(messages)
+    return messages == ["ok"], "SQLite reports no errors" if messages == ["ok"] else _summary(messages)
 
 
 def _references(connection: Connection) -> CheckOutcome:
-    problems = [f"{table} row {row} names a row of {parent} that is gone" for table, row, parent, _ in
+    problems = [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in
              islice(connection.execute("PRAGMA foreign_key_check"), 20)]  # fmt: skip
-    return not problems, _summary(problems) or "every row that is named is there"
+    return not problems, _summary(problems) or "all references are valid"
 
 
 # --- truth -------------------------------------------------------------------------------------------------
 
 
 def _chain(connection: Connection) -> CheckOutcome:
-    """Every link follows from the one before it, and every body is what its link says: raw bytes and text.
+    """Check that every link follows from the one before it, and that every body matches it: raw bytes and text.
 
-    Links and erasures come after their items, and of an import that was interrupted they are still to come.
+    Links and erasures come after their items; after an interrupted import some of them are still missing.
     """
     are_to_come = bool(unfinished_imports.paths(connection))
     faults = (fault for fault in device_chain.audit(connection) if fault.seq or not are_to_come)
     breaks = [f"link {fault.seq} (item {fault.item}): {fault.reason}" for fault in islice(faults, 20)]
-    breaks += [f"item {uid.hex()} is said to be erased, and no erasure tells of it"
+    breaks += [f"item {uid.hex()} is marked as erased, but no erasure record explains it"
                for uid in islice([] if are_to_come else tombstones.find_unproven_items(connection), 20)]  # fmt: skip
     why = chain_links.absent_links(connection)
     reasons = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
-    but = f", but those that are absent by record ({reasons})" if reasons else ""
+    but = f", except those recorded as absent ({reasons})" if reasons else ""
     if lost_items := chain_links.lost_items(connection):
-        but += f"; {len(lost_items):,} items cannot be read, or not as they were archived: {_summary(lost_items)}"
-    waits = "; of what an import brought they are still to come" if are_to_come else ""
-    return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies as they were archived{but}{waits}"
+        but += f"; {len(lost_items):,} items cannot be read as they were archived: {_summary(lost_items)}"
+    waits = "; links of an import are still to come" if are_to_come else ""
+    return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies match the archive{but}{waits}"
 
 
 def _items(connection: Connection) -> CheckOutcome:
-    """Every text can be read, and every part lies within it."""
+    """Check that every text can be read, and that every part lies within it."""
     wrong: list[str] = []
     count = 0
     for uid, text, codec, parts in connection.execute("SELECT uid, text, text_codec, parts FROM item"):
@@ -167,35 +167,35 @@ def _items(connection: Connection) -> CheckOutcome:
 
 
 def _imports(connection: Connection) -> CheckOutcome:
-    """What was imported is here whole."""
-    interruptions = [f"the import of {path} was interrupted, unless it still runs: import it again"
+    """Check that no import was left incomplete."""
+    interruptions = [f"the import of {path} is incomplete: if it is not still running, import it again"
              for path in unfinished_imports.paths(connection)]  # fmt: skip
     return not interruptions, _summary(interruptions) or "none was interrupted"
 
 
 def _variants(connection: Connection) -> CheckOutcome:
-    """Name the items that an import had with other words. The words archived here stay, so this is no failure."""
+    """Name items that an import had with other words. The words archived here stay, so this is no failure."""
     variants = [variant.item for variant in foreign_rows.variants(connection)]
     if not variants:
-        return True, "no imported item has other words than here"
-    return True, f"{len(variants):,} imported items have other words than here; yours stay: {_summary(variants)}"
+        return True, "no imported item has other text than here"
+    return True, f"{len(variants):,} imported items have other text than here; yours are kept: {_summary(variants)}"
 
 
 def _provenance(connection: Connection) -> CheckOutcome:
-    """Report segments that were refused, and words that were lost without a known erasure. Neither is damage."""
+    """Report segments that were refused, and words lost without a known erasure. Neither is damage."""
     problems = [f"remote '{refusal.remote}': {refusal.reason}" for refusal in device_rows.refusals(connection)]
     unproven = [uid.hex() for uid in device_rows.unproven(connection)]
     if unproven:
         count = f"{len(unproven):,} item{'' if len(unproven) == 1 else 's'}"
-        problems.append(f"{count} lost their words by no erasure that is known: {_summary(unproven)}")
-    return True, _summary(problems) or "all that came by remotes is from devices that may write"
+        problems.append(f"{count} lost their words without a known erasure: {_summary(unproven)}")
+    return True, _summary(problems) or "everything received through remotes is from devices that may write"
 
 
 # --- what is derived ---------------------------------------------------------------------------------------
 
 
 def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
-    """The live drawers are those that the cutter makes from truth, with the same spans, place, tags and passages."""
+    """Check that live drawers are those that the cutter makes, with the same spans, place, tags and passages."""
     wrong: list[str] = []
     count = 0
     rows = list(source_rows.source_rows(connection))
@@ -206,27 +206,27 @@ def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
         )
         count += len(live_drawers)
         wrong += [f"drawer {uid.hex()} is missing" for uid in due_drawers.keys() - live_drawers.keys()]
-        wrong += [f"drawer {uid.hex()} should not be there" for uid in live_drawers.keys() - due_drawers.keys()]
+        wrong += [f"drawer {uid.hex()} should not exist" for uid in live_drawers.keys() - due_drawers.keys()]
         wrong += [
-            f"drawer {uid.hex()} is not as it was cut"
+            f"drawer {uid.hex()} differs from what its source yields"
             for uid in due_drawers.keys() & live_drawers
             if due_drawers[uid] != live_drawers[uid]
         ]
         if marks := expected_drawers.marks_that_differ(connection, source):
-            wrong.append(f"{marks:,} marks of words from outside in source {source} are not what its rows call for")
+            wrong.append(f"{marks:,} taint marks in source {source} do not match its rows")
         progress("drawers", n + 1, len(rows))
     stray = drawers.count_drawers(connection) - count
     if stray:
         wrong.append(f"{stray} drawers belong to no source")
-    return not wrong, _summary(wrong) or f"{count:,} drawers, all as they are cut from the archive"
+    return not wrong, _summary(wrong) or f"{count:,} drawers, all match the archive"
 
 
 def _places(connection: Connection) -> CheckOutcome:
-    """Wings and rooms are called, and stand, as was arranged."""
+    """Check that names and places of wings and rooms match the arrangements."""
     wings, rooms = arrangements.count_differences(connection)
     if wings or rooms:
-        return False, f"{wings:,} wings and {rooms:,} rooms are not called, or do not stand, as was arranged"
-    return True, "wings and rooms are called, and stand, as was arranged"
+        return False, f"{wings:,} wings and {rooms:,} rooms differ from the recorded names or places"
+    return True, "the names and places of wings and rooms match the recorded changes"
 
 
 def _keywords(connection: Connection) -> CheckOutcome:
@@ -242,59 +242,60 @@ def _keywords(connection: Connection) -> CheckOutcome:
     if missing or index_count != drawer_count:
         return (
             False,
-            f"{missing:,} of {drawer_count:,} live drawers are not in it, and {index_count - drawer_count + missing:,} others are",
+            f"{missing:,} of {drawer_count:,} live drawers are missing from it, and "
+            f"{index_count - drawer_count + missing:,} others are in it",
         )
-    return True, f"{index_count:,} drawers, all of those that are live"
+    return True, f"{index_count:,} drawers, exactly the live ones"
 
 
 def _past(connection: Connection, progress: Progress) -> CheckOutcome:
-    """The states of drawers that are over are those that truth tells, and each is in the index of the past."""
+    """Check that the past states of drawers match the archive, and that each is in the index of the past."""
     if not retired_drawers.is_followed(connection):
-        return True, "none kept: nobody has asked how things were"
+        return True, "none kept: earlier states have never been queried"
     if backlog := retired_drawers.count_pending(connection):
-        return True, f"{backlog:,} changes are taken in when somebody next asks how things were"
+        return True, f"{backlog:,} changes are processed when earlier states are next queried"
     wrong: list[str] = []
     rows = _not_set_aside(connection, retired_drawers.NAME, retired_drawers.candidates(connection))
     for n, row in enumerate(rows):
         if retired_drawers.states(connection, row) != drawer_history.states_of(connection, row):
-            wrong.append(f"drawer {drawers.uids_of(connection, [row])[0].hex()} is kept as it never stood")
+            wrong.append(f"drawer {drawers.uids_of(connection, [row])[0].hex()} has a recorded state that it never had")
         progress("past", n + 1, len(rows))
     surplus = len(set(drawer_history.drawers_with_states(connection)) - set(rows))
     if surplus:
-        wrong.append(f"{surplus} drawers never stood otherwise")
+        wrong.append(f"{surplus} drawers have recorded earlier states, but never had any")
     state_count, index_count = drawer_history.ended_states(connection), retired_keywords.indexed_rows(connection)
     if state_count != index_count or retired_keywords.strays(connection):
-        wrong.append(f"{index_count:,} states are indexed, of {state_count:,}")
+        wrong.append(f"{index_count:,} states are indexed instead of {state_count:,}")
     sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword_retired')")]
     if sound != ["ok"]:
         wrong.append(f"the index is damaged: {_summary(sound)}")
-    return not wrong, _summary(wrong) or f"{state_count:,} states that are over, all as acts and versions tell"
+    return not wrong, _summary(wrong) or f"{state_count:,} earlier states, all match the acts and versions"
 
 
 def _claims(connection: Connection) -> CheckOutcome:
-    """What a sample of drawers claims is what is kept of them, and nothing is kept of drawers that are retired."""
+    """Check that the stored claims of a sample of drawers are right, and that retired drawers have none."""
     consumer = claim_consumer.ClaimConsumer(Micros(0))
     if not async_consumer.is_followed(connection, consumer):
         return True, "none kept yet"
     if async_consumer.count_pending(connection, consumer):
-        return True, "not compared: drawers are still to be read for claims"
+        return True, "not compared: some drawers have not been read for claims yet"
     sample = _not_set_aside(connection, consumer.name, claim_consumer.sample(connection, CLAIMS_SAMPLE))
     expected_rows, stored_rows = claim_consumer.expected(connection, sample), claim_rows.of_drawers(connection, sample)
     strays = claim_rows.strays(connection)
     if strays or sorted(expected_rows) != sorted(stored_rows):
         return (
             False,
-            f"{strays:,} belong to no live drawer, and a sample of {len(sample)} drawers claims something else",
+            f"{strays:,} belong to no live drawer, and the claims of a sample of {len(sample)} drawers differ",
         )
-    return True, f"{claim_rows.count(connection):,} claims; {len(sample)} drawers read anew, all the same"
+    return True, f"{claim_rows.count(connection):,} claims; {len(sample)} drawers read again, all match"
 
 
 def _mentions(connection: Connection) -> CheckOutcome:
-    """What a sample of drawers mentions is what is kept of them."""
+    """Check that the stored mentions of a sample of drawers match their text."""
     if not async_consumer.is_followed(connection, mention_consumer.MENTION_CONSUMER):
         return True, "none kept yet"
     if async_consumer.count_pending(connection, mention_consumer.MENTION_CONSUMER):
-        return True, "not compared: drawers are still to be read for names"
+        return True, "not compared: some drawers have not been read for names yet"
     sample = _not_set_aside(
         connection, mention_consumer.MENTION_CONSUMER.name, mention_consumer.sample(connection, CLAIMS_SAMPLE)
     )
@@ -306,17 +307,17 @@ def _mentions(connection: Connection) -> CheckOutcome:
     if strays or sorted(expected_rows) != sorted(stored_rows):
         return (
             False,
-            f"{strays:,} belong to no live drawer, and a sample of {len(sample)} drawers mentions something else",
+            f"{strays:,} belong to no live drawer, and the mentions of a sample of {len(sample)} drawers differ",
         )
-    return True, f"{mention_rows.count(connection):,} mentions; {len(sample)} drawers read anew, all the same"
+    return True, f"{mention_rows.count(connection):,} mentions; {len(sample)} drawers read again, all match"
 
 
 def _digests(connection: Connection) -> CheckOutcome:
-    """The digests of a sample of sessions are what their words call for."""
+    """Check that the digests of a sample of sessions match their text."""
     if not async_consumer.is_followed(connection, digest_consumer.DIGEST_CONSUMER):
         return True, "none kept yet"
     if async_consumer.count_pending(connection, digest_consumer.DIGEST_CONSUMER):
-        return True, "not compared: sessions are still to be digested"
+        return True, "not compared: some sessions have not been digested yet"
     sample = _spread(
         _not_set_aside(connection, digest_consumer.DIGEST_CONSUMER.name, digest_rows.all_sessions(connection))
     )
@@ -324,16 +325,16 @@ def _digests(connection: Connection) -> CheckOutcome:
         row for row in sample if digest_consumer.expected(connection, row) != digest_rows.of_source(connection, row)
     ]
     if wrong:
-        return False, f"{len(wrong)} of {len(sample)} sessions have another digest than their words call for"
-    return True, f"{digest_rows.count(connection):,} lines; {len(sample)} sessions read anew, all the same"
+        return False, f"{len(wrong)} of {len(sample)} sessions have a digest that does not match their text"
+    return True, f"{digest_rows.count(connection):,} lines; {len(sample)} sessions read again, all match"
 
 
 def _failures(connection: Connection) -> CheckOutcome:
-    """What failed in a sample of sessions, and what mended it, is what their words call for."""
+    """Check that the failures and fixes of a sample of sessions match their text."""
     if not async_consumer.is_followed(connection, fix_consumer.FAILURE_CONSUMER):
         return True, "none kept yet"
     if async_consumer.count_pending(connection, fix_consumer.FAILURE_CONSUMER):
-        return True, "not compared: sessions are still to be read"
+        return True, "not compared: some sessions have not been read yet"
     sample = _spread(
         _not_set_aside(
             connection, fix_consumer.FAILURE_CONSUMER.name, fix_consumer.FAILURE_CONSUMER.everything(connection)
@@ -343,16 +344,16 @@ def _failures(connection: Connection) -> CheckOutcome:
         row for row in sample if fix_consumer.expected(connection, row) != failure_fixes.of_source(connection, row)
     ]
     if wrong:
-        return False, f"{len(wrong)} of {len(sample)} sessions have other failures than their words call for"
-    return True, f"{failure_fixes.count(connection):,} failures; {len(sample)} sessions read anew, all the same"
+        return False, f"{len(wrong)} of {len(sample)} sessions have failures that do not match their text"
+    return True, f"{failure_fixes.count(connection):,} failures; {len(sample)} sessions read again, all match"
 
 
 def _anchors(connection: Connection) -> CheckOutcome:
-    """What a sample of sessions and notes cites is what is kept of them."""
+    """Check that the stored citations of a sample of sessions and notes match their text."""
     if not async_consumer.is_followed(connection, citation_consumer.ANCHOR_CONSUMER):
         return True, "none kept yet"
     if async_consumer.count_pending(connection, citation_consumer.ANCHOR_CONSUMER):
-        return True, "not compared: sessions and notes are still to be read"
+        return True, "not compared: some sessions and notes have not been read yet"
     sample = _spread(
         _not_set_aside(
             connection, citation_consumer.ANCHOR_CONSUMER.name, citation_consumer.ANCHOR_CONSUMER.everything(connection)
@@ -366,14 +367,14 @@ def _anchors(connection: Connection) -> CheckOutcome:
     strays = anchors.strays(connection)
     if wrong or strays:
         return False, (
-            f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(sample)} sessions and notes cite other"
-            " files than their words call for"
+            f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(sample)} sessions and notes have "
+            "citations that do not match their text"
         )
-    return True, f"{anchors.count(connection):,} citations; {len(sample)} sessions and notes read anew, all the same"
+    return True, f"{anchors.count(connection):,} citations; {len(sample)} sessions and notes read again, all match"
 
 
 def _set_aside(connection: Connection) -> CheckOutcome:
-    """Every consumer has processed every text."""
+    """Check that every consumer has processed every text."""
     problems = [
         f"{letter.label}: {activity_of(letter.consumer)} failed ({letter.error})"
         for letter in dead_letters.all_letters(connection)
@@ -384,13 +385,13 @@ def _set_aside(connection: Connection) -> CheckOutcome:
 
 
 def _not_set_aside(connection: Connection, consumer: str, things: Sequence[int]) -> list[int]:
-    """Return the things that the consumer has not set aside. Nothing is derived of the others."""
+    """Return the things that the consumer has not set aside. The others have no derived data."""
     set_aside = dead_letters.things(connection, consumer)
     return [thing for thing in things if thing not in set_aside]
 
 
 def _spread(things: Sequence[int]) -> Sequence[int]:
-    """Some of them, spread over all."""
+    """Return a sample of them, spread over all."""
     return things[:: max(1, len(things) // DIGESTS_SAMPLE)]
 
 
@@ -419,14 +420,15 @@ def _vectors(connection: Connection) -> CheckOutcome:
     if bad or missing_count:
         return (
             False,
-            f"{bad:,} have the wrong shape, {missing_count:,} of {passages:,} passages have none and wait for none",
+            f"{bad:,} have the wrong shape, {missing_count:,} of {passages:,} passages have no vector and are not "
+            "pending",
         )
-    have = f"{passages - pending:,} of {passages:,} passages have theirs, {pending:,} pending"
+    have = f"{passages - pending:,} of {passages:,} passages have vectors, {pending:,} pending"
     return True, f"{have} ({dimension} dimensions, {name})"
 
 
 def _recompute_sample(connection: Connection, embedder: EmbedderFactory) -> CheckOutcome:
-    """A sample of vectors is what the embedder makes of their texts."""
+    """Check that a sample of vectors matches the embedder's vectors of their texts."""
     current = current_embedder(connection)
     sample = _sample(connection, current[0]) if current is not None else []
     if current is None or not sample:
@@ -434,14 +436,14 @@ def _recompute_sample(connection: Connection, embedder: EmbedderFactory) -> Chec
     try:
         model = embedder()
         if model.id != current[1]:
-            return True, f"not compared: the settings name {model.id}, the vectors were made by {current[1]}"
+            return True, f"not compared: the settings name {model.id}, but the vectors were made by {current[1]}"
         return _compare_vectors(connection, model, sample)
     except EmbedderUnavailable as error:
         return True, f"not compared: {error}"
 
 
 def _sample(connection: Connection, embedder: int) -> list[tuple[int, int, int, float, bytes]]:
-    """Some vectors with where their texts stand: (item, start, end, scale, body). Hashes spread them evenly."""
+    """Return a sample of vectors with their texts' positions: (item, start, end, scale, body), spread by hash."""
     samples_by_passage = {}
     for n in range(SAMPLE):
         rows = connection.execute(
@@ -468,9 +470,9 @@ def _compare_vectors(
     if wrong:
         return (
             False,
-            f"{wrong} of {len(sample)} differ from what the embedder makes (least cosine {float(cosines.min()):.3f})",
+            f"{wrong} of {len(sample)} differ from the embedder's result (least cosine {float(cosines.min()):.3f})",
         )
-    return True, f"{len(sample)} made anew, all the same"
+    return True, f"{len(sample)} computed again, all match"
 
 
 def _summary(findings: list[str], most: int = _MOST_FINDINGS) -> str:

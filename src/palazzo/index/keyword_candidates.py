@@ -1,4 +1,4 @@
-"""Keyword candidates: BM25 over the whole scope, with a budget on how much of the index one query may read."""
+"""Keyword candidates: BM25 over the whole scope, with a limit on how much of the index one query may read."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from palazzo.store.database import Connection
 from palazzo.text.word_forms import any_of, literals
 
 POSTINGS_BUDGET = 100_000
-"""Summed document frequency, in the scope, of the words that may bring drawers forward. Scoring a drawer takes
-half a microsecond, so this bounds a query's time whatever the palace's size. At a million drawers it halves the time
-and keeps 97 % of the ten best, 60,000 keeps 92 % (benchmarks/search_latency.py, `pruning`)."""
+"""The most postings, within the scope, of the words that select drawers. Scoring a drawer takes half a microsecond, so
+this bounds a query's time whatever the palace's size. At a million drawers it halves the time and keeps 97 % of the ten
+best; 60,000 keeps 92 % (benchmarks/search_latency.py, `pruning`).
+"""
 _SECONDARY_BUDGETS = 8
-"""Budgets that the words which only add to a score may take: such a posting is passed over, at a tenth of the cost."""
+"""How many times the budget the words may take that only add to a score: such a posting is skipped over, at a tenth of
+the cost.
+"""
 _PASSED_OVER = 0.1
-"""What a posting outside the scope costs of one inside: it is read, but no drawer is scored for it."""
+"""The cost of a posting outside the scope, relative to one inside: it is read, but no drawer is scored for it."""
 _BM25_SATURATION = 2.2
-"""k1 + 1 of FTS5's BM25: the most that one word can add is its IDF times this."""
+"""k1 + 1 in FTS5's BM25: one word adds at most its IDF times this."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordCandidates:
-    """(drawer row id, BM25) best first; `ceiling` is the BM25 of a drawer that holds every word often.
+    """(drawer row id, BM25), best first; `max_bm25` is the BM25 of a drawer that contains every word often.
 
-    `frequencies` says in how many of the `total` drawers each word occurs.
+    `frequencies` gives the number of the `total` drawers in which each word occurs.
     """
 
     row_scores: list[tuple[int, float]]
@@ -38,9 +41,9 @@ class KeywordCandidates:
     frequencies: Mapping[str, int] = field(default_factory=dict)
     total: int = 0
     near: frozenset[int] = frozenset()
-    """Those of a narrower scope that were asked for besides."""
+    """Those from a narrower scope that was requested in addition."""
     score_table: ScoreTable | None = None
-    """Where the words stand, if that is held in memory."""
+    """The places of the words, if they are held in memory."""
 
 
 def find(
@@ -52,12 +55,12 @@ def find(
     lexicon: Lexicon | None = None,
     narrow_scope: tuple[Sequence[str], int] = ((), 0),
 ) -> KeywordCandidates:
-    """Return the best drawers by BM25 for the words and phrases asked for.
+    """Return the best drawers by BM25 for the words and phrases of the query.
 
-    The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of
-    those that the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only when it holds none
-    of the rarer words. A `lexicon` that is kept spares counting words anew for each question; `also` are narrower
-    filters and how many drawers they bring besides.
+    The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of those that
+    the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only if it contains none of the rarer
+    words. A cached `lexicon` avoids counting words again for each question; `narrow_scope` are narrower filters and how
+    many additional drawers they bring.
     """
     if not parsed_query.terms and not parsed_query.phrases:
         return KeywordCandidates([], 0.0)
@@ -98,7 +101,7 @@ def _by_index(
     limit: int,
     narrow_scope: tuple[Sequence[str], int],
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the best, and those in narrower filters, as FTS5 scores them."""
+    """Return the best drawers, and those in narrower filters, with FTS5's scores."""
     expression = any_of(leading)
     scores_by_row = dict(keyword_table.matches(connection, expression, filters, limit))
     if secondary_terms:
@@ -111,9 +114,9 @@ def _by_index(
 def _within_budget(
     frequencies: Mapping[str, int], posting_cost: float, budget: float
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Split words and phrases into those that bring drawers forward and those that follow; the rest is left out.
+    """Split words and phrases into those that bring drawers and those that only add to scores; drop the rest.
 
-    `each` is what a posting costs, 1 for one in the scope. The rarest that occurs always leads.
+    `posting_cost` is the cost of a posting, 1 for one in the scope. The rarest that occurs always leads.
     """
     leading: set[str] = set()
     secondary_terms: set[str] = set()
@@ -136,13 +139,13 @@ def _strings(parsed_query: ParsedQuery, term_set: Collection[str]) -> list[str]:
 
 
 def _frequencies(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> dict[str, int]:
-    """Return in how many drawers each word occurs; of a phrase, the least of its words: it is in no more."""
+    """Return in how many drawers each word occurs; for a phrase, the minimum of its words, an upper bound."""
     stems = keyword_table.stems(connection, terms)
     stem_counts = lexicon.frequencies(connection, {stem for own in stems.values() for stem in own})
     return {text: min((stem_counts[stem] for stem in own), default=0) for text, own in stems.items()}
 
 
 def _compute_max_bm25(frequencies: Sequence[int], total: int) -> float:
-    """Return the BM25 that no drawer passes: every word's IDF, saturated. Words that most drawers hold add nothing."""
+    """Return the upper bound of BM25: every word's saturated IDF. Words that most drawers contain add nothing."""
     odds = ((total - frequency + 0.5) / (frequency + 0.5) for frequency in frequencies)
     return _BM25_SATURATION * sum(math.log(max(value, 1.0)) for value in odds)

@@ -1,8 +1,8 @@
-"""How many drawers hold a word, or stand in a scope: counted once, and held while that is right to a hundredth.
+"""Counts of the drawers that contain a word or are in a scope; a count is kept while its error is at most one per cent.
 
-FTS5 counts by reading all that it has of a word: 25 ms for the words of one question among a million drawers. A change
-to the palace alters each count by one at most, so a count is off by no more than there were changes since. Rare words
-are thereby counted anew at almost every change, which takes no time, and common ones seldom.
+FTS5 counts by reading its whole posting list of a word: 25 ms for the words of one question among a million drawers. A
+change to the palace alters each count by at most one, so the error of a count is at most the number of changes since
+then. Rare words are therefore recounted after almost every change, which takes almost no time, and common words seldom.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from palazzo.store import change_log, keyword_table
 from palazzo.store.database import Connection
 
 COUNT_TOLERANCE = 0.01
-"""Share of a count that it may be off by. It moves a word's worth (IDF) by 0.01 at most."""
+"""The tolerated relative error of a count. It changes a word's IDF by at most 0.01."""
 _MOST_HELD = 50_000
-"""Words whose counts are held: some 8 MB."""
+"""The most words whose counts are held: some 8 MB."""
 
 
 class Lexicon:
-    """Counts of one palace's keyword index. Safe to share between threads."""
+    """Cached counts of one palace's keyword index. Safe to share between threads."""
 
     def __init__(self) -> None:
         self.postings = Postings()
         self._counts: dict[str, tuple[int, int]] = {}
-        """What was counted: how many, and after which change."""
+        """The counts, each with the change after which it was taken."""
         self._seen, self._reset = -1, 0
 
     def frequencies(self, connection: Connection, stems: Iterable[str]) -> dict[str, int]:
@@ -35,7 +35,7 @@ class Lexicon:
         return {stem: self._count(f"word {stem}", at, partial(_of_word, connection, stem)) for stem in stems}
 
     def drawers(self, connection: Connection, filters: Sequence[str] = ()) -> int:
-        """Return how many drawers the filters let through, without any how many are indexed."""
+        """Return how many drawers pass the filters; without filters, how many are indexed."""
         expression = " AND ".join(filters)
         at = self._follow(connection)
         return self._count(expression, at, partial(keyword_table.count_in_scope, connection, expression))
@@ -51,7 +51,7 @@ class Lexicon:
         return new_count
 
     def _follow(self, connection: Connection) -> int:
-        """Return the newest change; what was counted before a rebuild counts no more."""
+        """Return the newest change; counts from before a rebuild become invalid."""
         head = change_log.head(connection)
         if head != self._seen:
             if self._seen >= 0 and change_log.since(connection, self._seen, ("reset",), 1):

@@ -1,6 +1,6 @@
-"""Calls of a shell whose answers are words of a memory, known by the command that is run. Pure.
+"""Shell calls whose output is text from a memory, recognised by the command that is run. Pure.
 
-Nothing in such a result says what it is but its call, which is found by its id; of a memory's tools the name does.
+Only its call, found by its id, identifies such a result; a memory's tools are identified by their names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from palazzo.security.memory_commands import tells_memory
 
 
 def asks_in_shell(text: str, call: Part) -> bool:
-    """Whether a call runs a command that prints what a memory holds, and nothing else; `text` is its item's."""
+    """Return whether a call only runs a command that prints memory content; `text` is its item's."""
     place = work.command_place(text, call.start, call.end)
     if place is None:
         return False
@@ -24,7 +24,7 @@ def asks_in_shell(text: str, call: Part) -> bool:
 def answers_of_memory(rows: Iterable[tuple[str, Iterable[Part]]]) -> frozenset[str]:
     """Return the ids of the shell calls in these rows, each a text with its parts, that a memory answered.
 
-    Whether one failed is said by its result: what it prints then is no memory.
+    A call's result shows whether it failed: its output is then no memory content.
     """
     call_ids: set[str] = set()
     failed: set[str] = set()

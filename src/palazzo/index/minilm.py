@@ -1,11 +1,11 @@
 """The embedding model that ships with Palazzo: all-MiniLM-L6-v2, 7-bit weights, ONNX Runtime.
 
-Owns how the shipped files are run. How they are made, and why seven bits and a separate weights file, stands in
-`tools/build_model.py`. Needs neither network nor a cache directory.
+This module runs the shipped files. `tools/build_model.py` describes how they are made, and why they use seven bits and
+a separate weights file. It needs neither network nor a cache directory.
 
-Each text is a run of its own. In a batch, activations of all texts share one quantisation scale, so a text's
-vector would depend on its neighbours (cosine down to 0.983 in the prototype). Batches would be faster, by 8 to
-50 % depending on what else the machine does (`benchmarks/embedder.py`).
+Each text is a run of its own. In a batch, the activations of all texts share one quantisation scale, so a text's vector
+would depend on its neighbours (cosine down to 0.983 in the prototype). Batches would be faster, by 8 to 50 % depending
+on the machine's other load (`benchmarks/embedder.py`).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ ONLY_FATAL = 4  # ONNX Runtime's log level: what goes wrong is raised, and a hoo
 
 
 class MiniLM:
-    """The bundled `Embedder`. `threads` is how many cores one run may use; it does not change the vectors.
+    """The bundled `Embedder`. `threads` is the number of cores that one run may use; it does not change the vectors.
 
-    NUL and other control characters are dropped by the tokenizer; a text of which nothing is left gets the
-    vector of the model's two marks alone.
+    The tokenizer drops NUL and other control characters. A text with nothing left gets the vector of the model's two
+    special tokens alone.
 
     Raises EmbedderUnavailable when ONNX Runtime, the tokenizer or the model files cannot be loaded.
     """
@@ -56,7 +56,7 @@ class MiniLM:
     max_tokens = MAX_TOKENS
 
     def __init__(self, threads: int = 2, graph: Path | None = None) -> None:
-        """Load the shipped graph, or for measuring another one made by `tools/build_model.py`."""
+        """Load the shipped graph, or, for measurements, another one made by `tools/build_model.py`."""
         if graph is not None:
             self.id = f"file:{graph.name}"
         self._session: Any = open_session(graph or DATA / GRAPH, threads)
@@ -87,7 +87,7 @@ class MiniLM:
 
 
 def open_session(graph: Path, threads: int) -> Any:
-    """Return an ONNX Runtime session on the processor, which logs nothing and reports nothing."""
+    """Return an ONNX Runtime session on the CPU, which logs nothing and reports nothing."""
     onnxruntime = load_onnxruntime()
     onnxruntime.set_default_logger_severity(ONLY_FATAL)
     options = onnxruntime.SessionOptions()
@@ -126,7 +126,7 @@ def damaged_files() -> list[str]:
 
 
 def has_hash(path: Path, expected: str) -> bool:
-    """Whether the file is there and has this SHA-256."""
+    """Return whether the file exists and has this SHA-256."""
     try:
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest() == expected

@@ -1,4 +1,4 @@
-"""What stands around the best candidates: neighbours, their vectors, and how much of the question a source covers."""
+"""The surroundings of the best candidates: neighbours, their vectors, and how much of the question a source covers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.word_forms import is_identifier, match_expression
 
 _SOURCES_OF = 120
-"""Candidates whose source is asked for: those further down are no source's best."""
+"""The most candidates whose source is looked up: those further down are the best of no source."""
 _OFTEN = 2_000
-"""Drawers from which a word is too common to be looked up source by source: it tells little, and takes long."""
+"""The most drawers of a word that is looked up by source: a more common word says little and takes long."""
 
 Sides = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """`rows` are the candidates looked at and their next neighbours; the rest is known of them by row or by source."""
+    """`rows` are the examined candidates and their next neighbours; the other fields hold data by row or by source."""
 
     rows: tuple[int, ...]
     placements: Mapping[int, DrawerPlacement]
@@ -36,18 +36,22 @@ class Around:
     stretches: Mapping[int, float]
     coverage: Mapping[int, float]
     worth: Mapping[str, float] = field(default_factory=dict)
-    """Of each word asked for that is not everywhere: its share of what all are worth (IDF)."""
+    """By query word that is not everywhere: its share of the total worth of all query words (IDF)."""
     words_by_row: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    """By row, which of those words it has; rows without any are absent."""
+    """By row, which of those words it contains; rows without any are absent."""
     latest: frozenset[int] = frozenset()
-    """Those of `rows` that hold the rarest identifier asked for and are of the source that spoke of it last."""
+    """Those of `rows` that contain the rarest identifier of the query and belong to the source that mentioned it
+    last.
+    """
     partners: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
-    """By row, those of `rows` and of what the session has used with which it was used, and how much that counts."""
+    """By row, those of `rows` and of the drawers used in the session that were used together with it, and their
+    weight.
+    """
     used: frozenset[int] = frozenset()
-    """What the session that asks has used so far."""
+    """The rows of drawers that the current session has used so far."""
 
     def share(self, row: int) -> float:
-        """Return the share of what the words asked for are worth that a drawer has."""
+        """Return the share of the query words' weight that a drawer has."""
         row_words = self.words_by_row.get(row)
         if not row_words:
             return 0.0
@@ -65,9 +69,9 @@ def look_around(
     vector: NDArray[np.float32] | None,
     uses: frozenset[int] | None = frozenset(),
 ) -> Around:
-    """Look at the `best` candidates closely, and at the `others` only as far as their source.
+    """Examine the `best` candidates closely, and the `remaining_rows` only as far as their source.
 
-    `uses` are the drawers that the session that asks has used; None where nothing that was used counts.
+    `uses` are the drawers that the asking session has used; None if use does not count.
     """
     neighbours = _neighbours(drawers.read_neighbours(connection, best))
     neighbour_rows = set(neighbours) - set(best)
@@ -110,7 +114,7 @@ def look_around(
 
 
 def _neighbours(direct_neighbours: Mapping[int, Sides]) -> dict[int, Sides]:
-    """Return the neighbours of the best, and from these those of their next neighbours, which are not asked for."""
+    """Return the neighbours of the best, and from those the neighbours of their next neighbours, without a query."""
     neighbours: dict[int, Sides] = {
         row: (preceding_rows[:2], following_rows[:2])
         for row, (preceding_rows, following_rows) in direct_neighbours.items()
@@ -126,9 +130,9 @@ def _neighbours(direct_neighbours: Mapping[int, Sides]) -> dict[int, Sides]:
 def _weigh_words(
     connection: Connection, keyword_candidates: KeywordCandidates, sources: Sequence[int]
 ) -> tuple[dict[str, float], dict[int, frozenset[str]], dict[int, float]]:
-    """Return each word's share of the worth of all, by row which words it has, and by source the share that it has.
+    """Return each word's share of the total weight, the words of each row, and each source's share.
 
-    Words that are everywhere are worth nothing; a word that nobody said counts in the whole.
+    Words that occur everywhere weigh nothing; a word that occurs nowhere counts in the total.
     """
     whole = sum(_idf(frequency, keyword_candidates.total) for frequency in keyword_candidates.frequencies.values())
     worth: dict[str, float] = {}
@@ -149,7 +153,7 @@ def _weigh_words(
 def _holders(
     connection: Connection, keyword_candidates: KeywordCandidates, term: str, sources: Sequence[int]
 ) -> tuple[list[int], set[int]]:
-    """Return the drawers of these sources that hold a word, and the sources of those."""
+    """Return the drawers of these sources that contain a word, and their sources."""
     match = match_expression([term])
     rows = keyword_candidates.score_table.rows.get(match) if keyword_candidates.score_table else None
     if rows is None or not keyword_candidates.score_table or not sources:

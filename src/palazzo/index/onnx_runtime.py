@@ -1,4 +1,4 @@
-"""The one place that loads ONNX Runtime, and keeps it from sending anything.
+"""The only module that loads ONNX Runtime. It prevents the library from sending anything.
 
 Its builds send usage reports by default, since 1.30 also those for Linux: they look up a Microsoft host every few
 seconds, and write a device id and a queue of events below `~/.cache/Microsoft`. `disable_telemetry_events` does not
@@ -14,15 +14,15 @@ from palazzo.errors import EmbedderUnavailable
 
 
 def disable_telemetry() -> None:
-    """Keep ONNX Runtime from sending anything, in this process and in those that it starts.
+    """Keep ONNX Runtime from sending data, in this process and in those that it starts.
 
-    Call it before anything imports ONNX Runtime, also through another library (MarkItDown imports it).
+    Call this before anything imports ONNX Runtime, also through another library (MarkItDown imports it).
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def load_onnxruntime() -> Any:
-    """Import ONNX Runtime with its telemetry switched off. Raises EmbedderUnavailable where it cannot be loaded."""
+    """Import ONNX Runtime with its telemetry switched off. Raises EmbedderUnavailable if it cannot be loaded."""
     disable_telemetry()
     try:
         import onnxruntime

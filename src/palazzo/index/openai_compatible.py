@@ -1,8 +1,8 @@
-"""An embedding server the user chose, spoken to as OpenAI's `/v1/embeddings` (Ollama, llama.cpp, vLLM, OpenAI).
+"""An embedding server that the user chose, called through OpenAI's `/v1/embeddings` (Ollama, llama.cpp, vLLM, OpenAI).
 
-Owns the wire: request, retries, checks of what comes back. Standard library only. The contract is "Create
-embeddings" in OpenAI's API reference. This is one of the few places where Palazzo uses a network, and it does so
-only when the user's own settings name a server.
+This module implements the wire protocol: request, retries, checks of the response. Standard library only. The contract
+is "Create embeddings" in OpenAI's API reference. This is one of the few places where Palazzo uses a network, and it
+does so only when the user's own settings name a server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIRST_PAUSE = 0.5  # seconds, doubled after each try
 LONGEST_PAUSE = 20.0  # seconds; a server may ask for more in Retry-After, and is then asked again too early
 WORTH_RETRYING = {408, 425, 429, 500, 502, 503, 504}
 _TEXT_REFUSALS = {400, 413, 422}
-"""Status codes that may be due to the text, for example to its length."""
+"""Status codes that the text may cause, for example by its length."""
 
 # A remote tokenizer is unknown, so this is an assumption, not a measurement: BERT-like models read 512 tokens, and
 # a token of English is about four characters (OpenAI's rule of thumb). Other scripts need more tokens; a server
@@ -41,13 +41,13 @@ MAX_CHARACTERS = 4 * MAX_TOKENS
 
 
 class OpenAICompatible:
-    """An `Embedder` behind HTTP. The dimension is learnt from the first answer and holds from then on.
+    """An `Embedder` behind HTTP. The dimension is read from the first answer and is fixed from then on.
 
-    Texts are cut to MAX_CHARACTERS. NUL is sent as a space, since servers written in C stop reading there, and a
-    blank text as one space, since OpenAI refuses an empty one.
+    Texts are cut to MAX_CHARACTERS. NUL is sent as a space, because servers written in C stop reading there, and a
+    blank text as one space, because OpenAI refuses an empty one.
 
-    Raises EmbedderUnavailable, in one sentence that says what to do, for an address that is none, a server that
-    does not answer or refuses, and answers of the wrong shape.
+    Raises EmbedderUnavailable, with one sentence that says what to do, for an invalid address, a server that does not
+    answer or refuses, and answers of the wrong shape.
     """
 
     max_tokens = MAX_TOKENS
@@ -60,10 +60,10 @@ class OpenAICompatible:
         dimension: int | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Connects to nothing yet. With a `dimension`, an answer of another one is refused."""
+        """Store the settings without connecting. With a `dimension`, answers of another dimension are refused."""
         address = parse_address(base_url)
         if not model:
-            raise EmbedderUnavailable("No embedding model is named; set the embedder's model.")
+            raise EmbedderUnavailable("No embedding model is set; set the embedder's model.")
         self.host = address.netloc.rpartition("@")[2]
         self.model = model
         self._url = embeddings_url(address)
@@ -79,7 +79,7 @@ class OpenAICompatible:
 
     @property
     def dimension(self) -> int:
-        """Length of every vector; asks the server when nothing has been embedded yet."""
+        """Return the length of every vector; ask the server if nothing has been embedded yet."""
         return self._dimension or self.embed_query("dimension").shape[0]
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -103,13 +103,13 @@ class OpenAICompatible:
         self._dimension = self._dimension or vectors.shape[1]
         if vectors.shape[1] != self._dimension:
             raise EmbedderUnavailable(
-                f"{self.host} answered with {vectors.shape[1]} dimensions where {self._dimension} were expected;"
-                f" check that it still serves the model {self.model}."
+                f"{self.host} returned {vectors.shape[1]} dimensions instead of {self._dimension}; check that it "
+                f"still serves the model {self.model}."
             )
         return vectors
 
     def _post(self, body: dict[str, Any]) -> bytes:
-        """Return the answer's body, trying again after refusals that pass by themselves."""
+        """Return the answer's body; retry after temporary refusals."""
         wait = FIRST_PAUSE
         for remaining in reversed(range(TRIES)):
             try:
@@ -141,14 +141,14 @@ class OpenAICompatible:
         return urllib.request.Request(self._url, json.dumps(body).encode(), headers)  # noqa: S310 - http(s) only
 
     def _refusal(self, error: urllib.error.HTTPError) -> str:
-        """Say what an HTTP status means for the person who configured the server."""
+        """Return what an HTTP status means for the person who configured the server."""
         if error.code in {401, 403}:
             return f"{self.host} refused the API key ({error.code}); set the embedder's api_key."
         if error.code == 404:
             return f"{self.host} has no model {self.model} at {self._url} (404); check base_url and model."
         if 300 <= error.code < 400:
             target = error.headers.get("Location", "elsewhere")
-            return f"{self.host} redirects to {target}; set the embedder's base_url to where it really is."
+            return f"{self.host} redirects to {target}; set the embedder's base_url to the final address."
         if error.code in WORTH_RETRYING:
             return f"{self.host} still answered {error.code} after {TRIES} tries; try again later."
         detail = " ".join(error.read(2_000).decode("utf-8", "replace").split())[:200]
@@ -164,14 +164,14 @@ def parse_address(base_url: str) -> SplitResult:
         usable = False
     if not usable:
         raise EmbedderUnavailable(
-            f"'{base_url}' is no address of an embedding server; set the embedder's base_url to one like"
-            " http://localhost:11434/v1."
+            f"'{base_url}' is not the address of an embedding server; set the embedder's base_url to one like "
+            "http://localhost:11434/v1."
         )
     return address
 
 
 def embeddings_url(address: SplitResult) -> str:
-    """Return where to post: a bare host gets /v1/embeddings, a path is completed, a whole one is kept."""
+    """Return the URL for the request: a bare host gets /v1/embeddings, a path is completed, a full one is kept."""
     path = address.path.rstrip("/") or "/v1"
     if not path.endswith("/embeddings"):
         path += "/embeddings"
@@ -179,14 +179,14 @@ def embeddings_url(address: SplitResult) -> str:
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuses to follow: urllib would carry the API key to wherever the answer points."""
+    """Refuses to follow redirects: urllib would send the API key to the target of the redirect."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def build_opener(address: SplitResult) -> Callable[..., Any]:
-    """Return urllib's `open`, going through the user's proxy except to this very machine."""
+    """Return urllib's `open`, using the user's proxy except for this machine."""
     handlers: list[urllib.request.BaseHandler] = [NoRedirects()]
     if is_loopback(address.hostname or ""):
         handlers.append(urllib.request.ProxyHandler({}))
@@ -194,7 +194,7 @@ def build_opener(address: SplitResult) -> Callable[..., Any]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the host is this machine."""
+    """Return whether the host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -208,19 +208,19 @@ def asked_pause(error: urllib.error.HTTPError) -> float | None:
 
 
 def in_batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the texts in as many as one request may carry."""
+    """Yield the texts in batches that one request may carry."""
     for start in range(0, len(texts), TEXTS_PER_REQUEST):
         yield texts[start : start + TEXTS_PER_REQUEST]
 
 
 def sendable(text: str) -> str:
-    """Return the text as any server takes it: cut to size, valid Unicode, never blank."""
+    """Return the text in a form that any server accepts: cut to size, valid Unicode, never blank."""
     cut = well_formed(text[:MAX_CHARACTERS]).replace("\0", " ")
     return cut if cut.strip() else " "
 
 
 def read_vectors(answer: bytes, count: int, host: str) -> NDArray[np.float32]:
-    """Return the vectors of an answer in the order asked for, each scaled to length one."""
+    """Return the vectors of an answer in the requested order, each scaled to length one."""
     import numpy as np
 
     try:
@@ -232,10 +232,10 @@ def read_vectors(answer: bytes, count: int, host: str) -> NDArray[np.float32]:
             f"{host} did not answer as an OpenAI-compatible embedding server; check the embedder's base_url."
         ) from error
     if not in_order or vectors.ndim != 2:
-        raise EmbedderUnavailable(f"{host} did not answer with one vector per text; check the embedder's model.")
+        raise EmbedderUnavailable(f"{host} did not return one vector per text; check the embedder's model.")
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise TextRefused(f"{host} answered with vectors without a direction; check the embedder's model.")
+        raise TextRefused(f"{host} returned vectors that are zero or not finite; check the embedder's model.")
     unit_vectors: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
     return unit_vectors

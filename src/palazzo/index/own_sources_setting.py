@@ -1,6 +1,7 @@
-"""The current value of the setting `trust.own`: sources that the user states to be their own.
+"""The current value of the setting `trust.own`: sources that the user declares as their own.
 
-Only the user's own file or environment sets it, whichever process cuts, and in whichever project the user works.
+Only the user's own settings file or environment sets it, whichever process cuts, and in whichever project the user
+works.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from palazzo.settings.setting_layers import USER_FILE
 
 
 def own_sources() -> OwnSources:
-    """Return the sources that the user lists now."""
+    """Return the sources that the user currently lists."""
     path = config_directory() / USER_FILE
     try:
         changed = path.stat().st_mtime_ns

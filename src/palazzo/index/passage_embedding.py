@@ -1,7 +1,7 @@
-"""The embedding consumer: gives passages their vectors in the background, newest first.
+"""The embedding consumer: computes vectors for passages in the background, newest first.
 
-A vector is a function of a text and a model, and is stored under the text's hash: the same words are
-embedded once. Embedding happens outside any transaction; storing takes the lock for a moment.
+A vector is a function of a text and a model, and is stored under the text's hash, so the same text is embedded once.
+Embedding happens outside any transaction; storing takes the lock for a moment.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 BATCH = 16
-"""Texts between two commits: a third of a second of work, so little is lost by an interruption."""
+"""Texts between two commits: a third of a second of work, so an interruption loses little."""
 CONSUMER = "embed"
-"""The consumer that sets drawers aside if the embedder refuses a passage of theirs."""
+"""The consumer that sets drawers aside if the embedder refuses one of their passages."""
 _VERSION = 1
 _EMBEDDER = "embedder"
 
 Progress = Callable[[int, int], None]
-"""Called with (vectors made so far, passages that waited at the start)."""
+"""Called with (vectors made so far, passages pending at the start)."""
 
 
 def adopt(connection: Connection, embedder: Embedder) -> int:
-    """Return the row id of `embedder`, if it is the one that this palace's vectors are made by.
+    """Return the row id of `embedder`, if it makes this palace's vectors.
 
-    The first embedder of a palace becomes that. Raises EmbedderUnavailable for any other: vectors of two
-    models cannot be compared.
+    The first embedder of a palace is adopted. Raises EmbedderUnavailable for any other: vectors of two models cannot be
+    compared.
     """
     current = current_embedder(connection)
     if current is None:
@@ -43,14 +43,14 @@ def adopt(connection: Connection, embedder: Embedder) -> int:
     row, name, _ = current
     if name != embedder.id:
         raise EmbedderUnavailable(
-            f"The vectors of this palace were made by {name}, but the settings name {embedder.id}. "
-            "Set the embedder back, or run 'palazzo repair --rebuild vectors' to make them anew."
+            f"The vectors of this palace were made by {name}, but the settings name {embedder.id}. Restore the "
+            "embedder setting, or run 'palazzo repair --rebuild vectors' to rebuild them."
         )
     return row
 
 
 def current_embedder(connection: Connection) -> tuple[int, str, int] | None:
-    """Return (row id, name, dimension) of the embedder that this palace's vectors are made by."""
+    """Return (row id, name, dimension) of the embedder of this palace's vectors."""
     rows = connection.execute(
         "SELECT embedder.id, name, dimension FROM meta JOIN embedder ON embedder.id = meta.value WHERE key = ?",
         (_EMBEDDER,),
@@ -63,7 +63,7 @@ def current_embedder(connection: Connection) -> tuple[int, str, int] | None:
 def replace_embedder(connection: Connection) -> None:
     """Forget which embedder the palace uses and put every passage on the waiting list.
 
-    Vectors of the embedder that was are kept until the next one has made its own.
+    Vectors of the old embedder are kept until the next one has made its own.
     """
     connection.execute("DELETE FROM meta WHERE key = ?", (_EMBEDDER,))
     vector_rows.await_all(connection)
@@ -76,10 +76,10 @@ def embed_pending(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> int:
-    """Make vectors for the passages that wait, newest first, until none does; return how many were made.
+    """Make vectors for the waiting passages, newest first, until none waits; return how many were made.
 
-    Several processes may do this at once: a text that was embedded twice is stored once. Raises
-    EmbedderUnavailable when the palace's vectors are another embedder's, or become so meanwhile.
+    Several processes may do this at once: a text that was embedded twice is stored once. Raises EmbedderUnavailable
+    when the palace's vectors are another embedder's, or become so meanwhile.
     """
     with database.transaction() as connection:
         row = adopt(connection, embedder)
@@ -115,7 +115,7 @@ def embed_pending(
 
 
 class _BatchVectors:
-    """Makes the vectors of some texts. `failed` holds the errors of those that the embedder refuses, by hash."""
+    """Makes the vectors of some texts. `failed` holds the errors of the texts that the embedder refuses, by hash."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -140,7 +140,7 @@ class _BatchVectors:
 
 
 def _set_aside(connection: Connection, passage: int, error: Exception) -> None:
-    """Set the drawer of a passage aside: it is found by keyword alone."""
+    """Set the drawer of a passage aside: it can then be found only by keyword."""
     for (drawer,) in list(connection.execute("SELECT drawer FROM passage WHERE id = ?", (passage,))):
         set_drawer_aside(connection, CONSUMER, drawer, _VERSION, error)
 

@@ -1,4 +1,4 @@
-"""Searching the palace as it stood on a day: today's stages, on a snapshot of then and an index of its vectors."""
+"""Searching the palace as it was on a day: the usual stages, on a snapshot of that day and an index of its vectors."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from palazzo.store import change_log, drawer_history
 from palazzo.store.database import Connection, Database
 
 AS_OF_POSTINGS = 1_000_000
-"""What the keyword index may read as of a day: ten times as much as today, since the rarest words may all have been
-said later. A second of work at most."""
+"""The most postings read for a query as of a day: ten times the budget of a current query, since the rarest words may
+all have been said later. It takes a second at most.
+"""
 
 
 class PastIndexes:
-    """The vector index of the day that was last asked about: made on demand, and anew when the palace changes."""
+    """The vector index of the day that was last requested: built on demand, and rebuilt when the palace changes."""
 
     def __init__(self) -> None:
         self._held: tuple[tuple[int, Micros, int], VectorIndex] | None = None
 
     def of(self, connection: Connection, at: Micros, live: VectorIndex) -> VectorIndex:
-        """Return the vectors of the drawers that were live at `at`, made by the embedder of the `live` ones."""
+        """Return the vectors of the drawers live at `at`, from the embedder of the `live` ones."""
         key = (live.embedder, at, change_log.head(connection))
         if self._held is None or self._held[0] != key:
             index = VectorIndex(live.embedder, live.dimension)
@@ -42,7 +43,7 @@ def search_past(
     indexes: PastIndexes,
     note: str = "",
 ) -> Answer:
-    """Answer `asked` as the palace stood at `at`. Hits that were longer later say that they are cut."""
+    """Answer `request` as the palace was at `at`. Hits that became longer later are marked as cut."""
     with drawer_history.as_of(database, at) as connection:
         index = indexes.of(connection, at, live) if live is not None else None
         answer = search(connection, request, index, embedder, note, AS_OF_POSTINGS)

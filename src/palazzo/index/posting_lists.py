@@ -1,12 +1,12 @@
-"""Postings: in which drawers a word stands, how often, and how long those are, held in memory once they were read.
+"""Postings: which drawers contain a word, how often, and the drawers' lengths, cached in memory after the first read.
 
-FTS5 finds the drawers of a word in a tenth of a microsecond each, and takes five times as long to score one, most of
-it for looking up its length. So lengths are held for all drawers (and the source of each), drawers and counts for the
-words that were asked for last, and BM25 is computed here, by FTS5's formula and in its order: the scores are the same
-to the last bit.
+FTS5 finds the drawers of a word in a tenth of a microsecond each, and takes five times as long to score one, mostly to
+look up its length. So this module caches the lengths (and the sources) of all drawers, and the drawers and counts of
+the most recent query words. It computes BM25 with FTS5's formula and in FTS5's order: the scores are equal to the last
+bit.
 
-All of it follows the change log. From the least drawer on that has changed since, a word is read anew when it is next
-asked for: what is new has the greatest row ids.
+The cache follows the change log. When a word is next requested, its postings are read again from the lowest changed
+drawer on: new drawers have the highest row ids.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from palazzo.store.database import Connection
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "reset", "erased")
 _FORGET_FROM = 20_000
-"""Changes from which on nothing that was held is kept."""
+"""The number of changes above which the whole cache is dropped."""
 _MOST_HELD = 3_000_000
-"""Drawers of all words together that are held: 24 MB."""
+"""The most drawers held, summed over all words: 24 MB."""
 _MOST_STRETCHES = 1_000
 _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
-"""As FTS5's own BM25 has them (`fts5_aux.c`)."""
+"""As in FTS5's own BM25 (`fts5_aux.c`)."""
 _COLUMNS = 3
 _Rows = NDArray[np.int32]
 _Numbers = NDArray[np.int64]
 Scores = NDArray[np.float64]
-"""By row id; 0 of drawers that hold nothing of what was asked for."""
+"""Scores by row id; 0 for drawers that contain no query word."""
 _Part = tuple[_Rows, Scores]
-"""Drawers that hold something, and what it adds to each one's score."""
+"""Drawers that match, and what that adds to the score of each."""
 
 
 class Word(NamedTuple):
-    """The drawers that hold a word, ascending, how often each does, and after which change that was so."""
+    """The drawers that contain a word, ascending, how often each does, and the change after which this was read."""
 
     rows: _Rows
     counts: _Rows
@@ -52,10 +52,10 @@ class Word(NamedTuple):
 
 
 class ScoreTable(NamedTuple):
-    """What became of a question's words: the scores of what leads, and of that with what follows.
+    """The result of scoring a query: the scores of the leading words alone, and with the following words added.
 
-    `narrower` says by row id which drawers are in a narrower scope, `rows` where each word is, and `sources` has the
-    source of each drawer by its row id.
+    `narrower` says by row id which drawers are in a narrower scope, `rows` holds the places of each word, and `sources`
+    the source of each drawer by its row id.
     """
 
     leading: Scores
@@ -66,7 +66,7 @@ class ScoreTable(NamedTuple):
 
 
 class Postings:
-    """What is held of one palace's keyword index. Safe to share between threads."""
+    """The cached part of one palace's keyword index. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,10 +81,10 @@ class Postings:
         filters: Sequence[str],
         narrower: Sequence[str],
     ) -> ScoreTable | None:
-        """Return the BM25 of every drawer in the scope that holds one of the strings that lead.
+        """Return the BM25 of every drawer in the scope that contains one of the leading strings.
 
-        `leading` and `following` are strings of FTS5's query language (`text.words.literals`); those that follow only
-        add to a score. None where this snapshot is not one to be held, or the strings have no words.
+        `leading` and `secondary_terms` are strings of FTS5's query language (`text.words.literals`); the following ones
+        only add to a score. None if this snapshot cannot be cached, or the strings have no words.
         """
         if connection.as_of is not None:
             return None
@@ -121,7 +121,7 @@ class Postings:
         return self._read(f"word {stem}", partial(_places, connection, stem, literal))
 
     def _read(self, key: str, read: Callable[[int], str]) -> Word:
-        """Return what is held, brought up to date: from the least drawer on that has changed it is read anew."""
+        """Return a cached word, updated: it is read again from the lowest drawer that changed."""
         word = self._held.pop(key, None)
         if word is None:
             word = _word(_numbers(read(0)), self._seq)
@@ -146,7 +146,7 @@ class Postings:
     # --- following the log ---------------------------------------------------------------------------------
 
     def _follow(self, connection: Connection) -> bool:
-        """Take in what changed; return whether that is possible: another thread may have seen more than this one."""
+        """Process changes; return whether that is possible: another thread may have seen more than this one."""
         head = change_log.head(connection)
         if head <= self._seq:
             return head == self._seq
@@ -165,20 +165,20 @@ class Postings:
         return True
 
     def _changed_since(self, at: int) -> int | None:
-        """Return the least drawer that has changed after `at`. Stretches ascend by both, so that it is the first's."""
+        """Return the lowest drawer changed after `at`. Stretches ascend in both values, so it is the first's."""
         first = bisect_right(self._stretches, at, key=lambda stretch: stretch[0])
         return self._stretches[first][1] if first < len(self._stretches) else None
 
     def _forget(self) -> None:
         self._seq = -1
         self._stretches: list[tuple[int, int]] = []
-        """(change, the least drawer that had changed by then and will not have since)."""
+        """(change, the lowest drawer that had changed by then and has not changed since)."""
         self._held: dict[str, Word] = {}
         self._drawers_held = 0
         self._tokens: NDArray[np.int32] = np.zeros(1, dtype=np.int32)
         self._sources: _Rows = np.zeros(1, dtype=np.int32)
         self._lengths: Scores = np.zeros(1)
-        """What BM25 makes of each drawer's length."""
+        """The length factor of BM25 for each drawer."""
         self._drawers = 0
 
     def _load(self, connection: Connection, drawers: list[int] | None) -> None:
@@ -196,7 +196,7 @@ class Postings:
 
 
 class _QueryScorer:
-    """What one question asks for, string by string."""
+    """One query, evaluated string by string."""
 
     def __init__(
         self,
@@ -212,9 +212,9 @@ class _QueryScorer:
         self.rows: dict[str, _Rows] = {}
 
     def part(self, literal: str) -> _Part | None:
-        """Return the drawers in the scope that hold what a string says, and what it adds to each one's score.
+        """Return the drawers in the scope that match a string, and what it adds to each one's score.
 
-        FTS5 scores what is not one whole word; None of a string that has none.
+        FTS5 scores anything but a single whole word; None if the string has no word.
         """
         stems = self._connection.stems(literal)
         if not stems:
@@ -236,7 +236,7 @@ class _QueryScorer:
 
 
 def best(scores: Scores, limit: int, mask: NDArray[np.bool_] | None = None) -> dict[int, float]:
-    """Return the `limit` greatest scores by row id; of equals the older drawer."""
+    """Return the `limit` greatest scores by row ID; for equal scores, the older drawer."""
     rows = np.flatnonzero(scores if mask is None else scores * mask)
     values = scores[rows]
     if len(rows) > limit:
@@ -248,7 +248,7 @@ def best(scores: Scores, limit: int, mask: NDArray[np.bool_] | None = None) -> d
 
 
 def _add_secondary_scores(scores: Scores, parts: Sequence[_Part]) -> Scores:
-    """Return the scores with what these parts add, of the drawers alone that have one and hold one of these."""
+    """Add these parts to the scores, only of drawers that have a score and occur in one of the parts."""
     holder_mask = np.zeros(len(scores), dtype=bool)
     for rows, _ in parts:
         holder_mask[rows] = True
@@ -265,14 +265,14 @@ def _idf(drawers: int, holder_count: int) -> float:
 
 
 def _places(connection: Connection, stem: str, literal: str, least: int) -> str:
-    """Return where a word stands; the table of places reads all of a word, the index can begin at a drawer."""
+    """Return a word's places; the table of places reads the whole word, the index can start at a drawer."""
     if least and not table.rows_matching(connection, literal, least):
         return ""
     return table.places_of_word(connection, stem, least)
 
 
 def _word(places: _Numbers, at: int) -> Word:
-    """Return a word from the drawers of each of its places, which ascend."""
+    """Return a word from the drawers of its places, in ascending order."""
     new = np.ones(len(places), dtype=bool)
     new[1:] = places[1:] != places[:-1]
     first = np.flatnonzero(new)
@@ -286,7 +286,7 @@ def _numbers(text: str) -> _Numbers:
 
 
 def _tokens(records: str) -> _Numbers:
-    """Return how many tokens each record of sizes has in all columns."""
+    """Return the total number of tokens of each size record, over all columns."""
     octets = np.frombuffer(bytes.fromhex(records.replace(",", " ")), dtype=np.uint8)
     ends = np.flatnonzero(octets < 0x80)
     begins = np.concatenate((np.zeros(1, dtype=np.int64), ends[:-1] + 1))[: len(ends)]
@@ -299,7 +299,7 @@ def _tokens(records: str) -> _Numbers:
 
 
 def _with(column: _Rows, drawers: list[int] | None, rows: _Numbers, values: _Numbers) -> _Rows:
-    """Return a copy of what was held with these rows' values; nothing (0) of those of the `drawers` that have none."""
+    """Return a copy of the cached values with these rows' values; 0 for `drawers` without one."""
     changed = drawers or []
     new = _longer(column.copy(), max([int(rows.max(initial=0)), *changed[-1:]]) + 1)
     new[changed] = 0

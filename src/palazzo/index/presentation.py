@@ -1,6 +1,6 @@
-"""Presenting: drawers as hits, with who speaks in them, exact text inside a budget of tokens, and what stands beside.
+"""Presentation: drawers as hits, with their speakers, exact text inside a token budget, and their neighbours.
 
-The hits' own words come first; neighbours (`window.py` chooses them) get what the budget has left.
+The hits' own words come first; neighbours (`window.py` chooses them) get the rest of the budget.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from palazzo.text.similarity import Signature, containment, signature
 from palazzo.text.token_counts import cut, estimate_tokens
 
 NEAR_COPY = 0.9
-"""Share of a hit's word triples that an earlier hit holds, from which it is folded into that."""
+"""The share of a hit's word triples that an earlier hit contains, from which it is folded into that hit."""
 LEAST_SHOWN = 40
-"""Tokens below which a cut piece of text is not worth showing."""
+"""The least tokens of a shortened text that are worth showing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A stretch of a shown text, [start, end) in code points, with whoever says it."""
+    """A span [start, end) of a shown text, in code points, with its speaker."""
 
     role: str
     author: str
@@ -30,7 +30,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One value of one stage, for a hit: of how much at most, or with which weight, where there is such."""
+    """One value of one stage for a hit, with its maximum or its weight, if it has one."""
 
     name: str
     value: float
@@ -45,9 +45,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A drawer beside a hit that helps to follow it. `position` is -2 to 2, the nearest 1 away.
+    """A neighbour that helps to understand a hit. `position` is -2 to 2; the nearest have 1 and -1.
 
-    `text` is a stretch of the drawer's, and all of it unless `truncated`. Where the drawer is shown already, `shown_at`
+    `text` is a part of the drawer's text, or all of it unless `truncated`. If the drawer is already shown, `shown_at`
     is the rank of the hit that shows it, and there is no text.
     """
 
@@ -61,7 +61,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer: a drawer, its shown score, why it is here, and how much of it is shown."""
+    """One hit: a drawer, its displayed score, the reasons, and the part that is shown."""
 
     drawer: Drawer
     score: float
@@ -74,18 +74,18 @@ class Hit:
     turns: tuple[Turn, ...] = ()
     context: tuple[Neighbour, ...] = ()
     floor: float = 0.0
-    """The score from which on a best hit like this one makes an answer."""
+    """The least score that makes a hit like this one, if it is the best, an answer."""
     later: int = 0
-    """Characters of the drawer that were said after the moment as of which was asked."""
+    """Characters of the drawer that were said after the requested time."""
 
     @property
     def why(self) -> tuple[str, ...]:
-        """The reasons, each in a few words."""
+        """Return the reasons, each in a few words."""
         return tuple(map(str, self.reasons))
 
 
 def fold(hits: Iterable[Hit], limit: int) -> list[Hit]:
-    """Keep the first `limit` hits that are not near-copies of one before them; name the copies in it."""
+    """Keep the first `limit` hits that are not near-copies of an earlier one; list the copies in that one."""
     unique_hits: list[Hit] = []
     signatures: list[Signature] = []
     for hit in hits:
@@ -109,7 +109,7 @@ def fold(hits: Iterable[Hit], limit: int) -> list[Hit]:
 def within_budget(hits: Sequence[Hit], budget: int) -> list[Hit]:
     """Cut the hits' texts so that together they fit `budget` tokens; a cut hit says so.
 
-    The first hit always shows something. Exact words are cut at a line or word, never rewritten.
+    The first hit always shows something. Exact text is cut at a line or word, never rewritten.
     """
     visible_hits: list[Hit] = []
     remaining_tokens = budget

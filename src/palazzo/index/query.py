@@ -1,4 +1,4 @@
-"""What is asked: the request as it came, and the request as it is understood."""
+"""The query: the request as received, and the request as understood."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_LIMIT = 5
 _LEAST_OF_NAME = 3
 _WORD = re.compile(r"[\w-]+")
 DEFAULT_BUDGET = 2000
-"""Tokens that the hits of one answer may take together."""
+"""The most tokens of all hits of one answer together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +35,37 @@ class Query:
     tags: frozenset[str] = frozenset()
     """Tags that a drawer must all have."""
     among: frozenset[int] | None = None
-    """The row ids of the drawers that are looked at; None for all."""
+    """The row ids of the drawers to consider; None for all."""
     as_of: Micros | None = None
-    """The moment as of which to look: `Palace.search` gives the snapshot of it."""
+    """The point in time to search: `Palace.search` provides its snapshot."""
     home: str | None = None
-    """The wing of the project that is asked from: lifted, not required."""
+    """The wing of the caller's project: preferred, not required."""
     checked_out: str | None = None
-    """The git branch that is checked out there: what belongs to it is lifted. None for nothing."""
+    """The git branch checked out there: entries that belong to it are preferred. None for no preference."""
     external: bool = True
-    """Whether words of strangers count: what a page, an MCP server or a dependency's file said."""
+    """Whether untrusted content counts: text from a web page, an MCP server or a dependency's file."""
     but: Callable[[Drawer], bool] | None = None
-    """Says which drawers to leave out as if they were not there: none of them makes the others look far behind."""
+    """Decides which drawers to leave out as if they did not exist: the other drawers do not seem far behind because of
+    them.
+    """
     look: Callable[[Sequence[Drawer]], None] | None = None
-    """Told of the drawers that `but` is about to be asked of, many at a time."""
+    """Called with the drawers that `but` is about to be asked about, in batches."""
     used: frozenset[int] = frozenset()
-    """The row ids of the drawers that the session that asks has used: they lift those that were used with them."""
+    """The row ids of the drawers used in the current session: they lift the drawers that were used together with
+    them.
+    """
     disabled_stages: frozenset[str] = frozenset()
-    """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out: how a benchmark tells what each does."""
+    """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out, so that a benchmark can measure the effect of
+    each.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """What a query asks for: words and phrases for the keyword index, a sentence for the embedder.
+    """The meaning of a query: words and phrases for the keyword index, a sentence for the embedder.
 
-    `named` are the authors whom it names. Their names are not in the sentence: they stand for who speaks, and would
-    only draw near whatever else is about a person.
+    `named` are the authors that it names. Their names are not in the sentence: they stand for the speaker, and would
+    only attract other texts about a person.
     """
 
     terms: tuple[str, ...]
@@ -70,30 +76,30 @@ class ParsedQuery:
     asks_how: bool = False
     words: frozenset[str] = frozenset()
     home: str | None = None
-    """The wing that is asked from."""
+    """The wing of the caller's project."""
     checked_out: str | None = None
     """The branch that is checked out there."""
 
     def names_wing(self, wing: str) -> bool:
-        """Whether the question names a wing, or a part of its name that is long enough to be a name."""
+        """Return whether the question names a wing, or a part of its name that is long enough to be a name."""
         name = wing.lower()
         return name in self.words or any(part in self.words for part in name.split("-") if len(part) > _LEAST_OF_NAME)
 
 
 def check(query: Query) -> None:
-    """Raise UsageError when the request cannot be carried out as it was put."""
+    """Raise UsageError if the request cannot be executed as given."""
     if not query.text.strip():
-        raise UsageError("There is nothing to search for: the query is empty.")
+        raise UsageError("The query is empty: give words to search for.")
     if not 1 <= query.limit <= LARGEST_LIMIT:
         raise UsageError(f"The limit is {query.limit}; it must be between 1 and {LARGEST_LIMIT:,}.")
     if query.budget < 1:
         raise UsageError(f"The budget is {query.budget} tokens; it must be at least 1.")
     if query.since is not None and query.until is not None and query.since >= query.until:
-        raise UsageError("The time range is inverted: --since must lie before --until.")
+        raise UsageError("The time range is inverted: --since must be before --until.")
 
 
 def understand(query: Query, authors: Iterable[str] = ()) -> ParsedQuery:
-    """Read a query: a pasted wall of text is reduced to its question. `authors` are the people it may name."""
+    """Parse a query: a long pasted text is reduced to its question. `authors` are the people it may name."""
     question = word_forms.question(query.text)
     patterns = {author: _compile_name_pattern(author) for author in authors}
     matching_patterns = {author: pattern for author, pattern in patterns.items() if pattern.search(question)}
@@ -114,6 +120,6 @@ def understand(query: Query, authors: Iterable[str] = ()) -> ParsedQuery:
 
 
 def _compile_name_pattern(author: str) -> re.Pattern[str]:
-    """How a question may name somebody: by the whole name or by its first word, with or without a possessive."""
+    """Return a pattern for how a question may name a person: full or first name, with or without possessive."""
     names = dict.fromkeys(name for name in (author, author.split(maxsplit=1)[0]) if len(name) > 1)
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b(?:['’]s\b)?", re.IGNORECASE)

@@ -1,10 +1,10 @@
-"""Ranking: what is known of each of the best candidates, and of what stands around it, as one number.
+"""Ranking: all signals about each of the best candidates and their surroundings, combined into one number.
 
     fused candidates ──best RERANKED──> + their neighbours ──signals──> a weighted sum
 
-A drawer is judged by its own words and vector, by its neighbours in the conversation or document, by the source it
-stands in, by who wrote it, and by the form of its text. The weights are fitted (`benchmarks/fit_ranking.py`) on
-LoCoMo questions, by leaving one conversation out; what each signal is worth stands in `benchmarks/README.md`.
+A drawer is judged by its own words and vector, by its neighbours in the conversation or document, by its source, by its
+writer, and by the form of its text. The weights are fitted (`benchmarks/fit_ranking.py`) on LoCoMo questions with
+leave-one-conversation-out; `benchmarks/README.md` states the contribution of each signal.
 """
 
 from __future__ import annotations
@@ -23,74 +23,80 @@ from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.questions import Marks
 
 RERANK_LIMIT = 30
-"""Candidates that are looked at closely, their neighbours besides. As many do as well as all on LoCoMo."""
+"""The most candidates that are reranked, in addition to their neighbours. On LoCoMo this does as well as reranking
+all.
+"""
 _NEAREST = 4
-"""Those of them that are the nearest by vector, whatever their words: an answer in other words has none of the
-question's, and the fused score puts whatever has some before it."""
+"""How many of them are the nearest by vector, whatever their words: an answer in other words has no word of the query,
+and the fused score puts any candidate that has some before it.
+"""
 _DEFAULT_COSINE = 0.5
-"""What a cosine counts that has no other to be held against."""
+"""The value of a cosine that has no other to compare with."""
 _LONG_ENOUGH = 200
-"""Characters from which a text's length says no more about it."""
+"""Characters above which the length of a text says nothing more about it."""
 _LENGTHS = tuple(math.log1p(size) / math.log1p(_LONG_ENOUGH) for size in range(_LONG_ENOUGH + 1))
-"""The signal `length` by characters."""
+"""The signal `length` by number of characters."""
 _ASKS, _SPEAKS_OF_TIME = int(Marks.ASKS), int(Marks.SPEAKS_OF_TIME)
 
 
 class Signals(NamedTuple):
-    """What speaks for a drawer; all within 0 and 1, but `beside` and `near`, sums of two, and `branch`, from -1 on."""
+    """The ranking signals of a drawer, from 0 to 1; but `beside` and `near` are sums of two, `branch` begins at -1."""
 
     words: float = 0.0
-    """Its BM25, of the best in the answer."""
+    """Its BM25, relative to the best in the answer."""
     vector: float = 0.0
-    """Its cosine, between the least and the greatest in the answer."""
+    """Its cosine, scaled between the lowest and the highest in the answer."""
     beside: float = 0.0
-    """`words` of the drawers right before and after it."""
+    """The sum of `words` of the drawers immediately before and after it."""
     near: float = 0.0
-    """`words` of the next two."""
+    """The sum of `words` of the next two."""
     window: float = 0.0
-    """The cosine of the mean of its own vector and its neighbours'."""
+    """The cosine of the mean of its own vector and its neighbours' vectors."""
     stretch: float = 0.0
-    """The same of two neighbours on each side."""
+    """The same with two neighbours on each side."""
     source: float = 0.0
-    """The best fused score in its source, of the best in the answer."""
+    """The best fused score in its source, relative to the best in the answer."""
     others: float = 0.0
-    """The fused scores of its source's other candidates, each counting half of the one before, of the best."""
+    """The fused scores of other candidates of its source, each weighted half of the one before, relative to the
+    best.
+    """
     covered: float = 0.0
-    """The share of what the words asked for are worth (IDF) that its source has, somewhere in it."""
+    """The share of the query words' total worth (IDF) that occurs anywhere in its source."""
     place: float = 0.0
-    """Whether the question names its wing."""
+    """Whether the query names its wing."""
     home: float = 0.0
-    """Whether it is of the project that is asked from."""
+    """Whether it belongs to the caller's project."""
     tool: float = 0.0
-    """Whether it is what a tool was told and answered: it holds the words, prose has the reason."""
+    """Whether it is the input and output of a tool: it contains the words, but prose gives the reason."""
     named: float = 0.0
-    """Whether the question names its author."""
+    """Whether the query names its author."""
     timed: float = 0.0
-    """Whether the question asks when, and the text speaks of a time."""
+    """Whether the query asks when, and the text mentions a time."""
     asks: float = 0.0
     """Whether it is itself a question."""
     length: float = 0.0
     """How long it is; a few words seldom answer anything."""
     document: float = 0.0
-    """Whether it is a section of a document: there are many, and each says something of everything."""
+    """Whether it is a section of a document: there are many, and each mentions a little of everything."""
     held: float = 0.0
-    """The share of what the words asked for are worth that it has itself."""
+    """The share of the query words' total worth that it contains itself."""
     follows: float = 0.0
-    """The same of what was said right before it: a terse answer does not repeat what it answers."""
+    """The same for the message immediately before it: a terse answer does not repeat the question."""
     command: float = 0.0
-    """Whether the question asks how to do something, and it is what a shell was told."""
+    """Whether the query asks how to do something, and it is a shell command."""
     latest: float = 0.0
-    """Whether it holds the question's rarest identifier, in the source that spoke of it last."""
+    """Whether it contains the query's rarest identifier, in the source that mentioned it last."""
     together: float = 0.0
-    """How often it was used together with something that ranks high here, or that the session has used."""
+    """How often it was used together with a drawer that ranks high here, or that the session has used."""
     branch: float = 0.0
-    """In the project that is asked from: 1 for what was written on the branch that is checked out; where that is a main
-    line, nothing for what belongs to it, and -1 for what was written on another branch. So a main line, of which nearly
-    everything is, does not lift a project above others."""
+    """In the caller's project: 1 if it was written on the branch that is checked out. If that branch is a main line: 0
+    for what belongs to it, and -1 for what was written on another branch. So a main line, to which nearly everything
+    belongs, does not lift one project above others.
+    """
 
 
 class CandidateRank(NamedTuple):
-    """A candidate, what speaks for it, the number that came of it, by which weights, and whether people talk in it."""
+    """A candidate, its signals, its resulting rank score, the weights used, and whether it is talk between people."""
 
     candidate: Candidate
     signals: Signals
@@ -100,7 +106,7 @@ class CandidateRank(NamedTuple):
 
     @property
     def of_its_own(self) -> float:
-        """The rank without the lifts of place and of use, which make nothing more likely to answer."""
+        """Return the rank without the lifts for place and use, which do not make a hit a likelier answer."""
         signals, weights = self.signals, self.weights
         lifts = signals.home * weights.home + signals.together * weights.together + signals.branch * weights.branch
         return self.rank - lifts
@@ -108,11 +114,14 @@ class CandidateRank(NamedTuple):
 
 _NOTHING = Signals()
 CO_USE_WEIGHT = 0.2
-"""The weight of `together`, set by hand on made-up logs of use (`benchmarks/used_together.py`): half as much gains next
-to nothing where what was used is asked for again, more costs more where agents named what did not answer."""
+"""The weight of `together`, set by hand on synthetic usage logs (`benchmarks/used_together.py`): half of it gains
+almost nothing where used entries are requested again; more costs more where agents named entries that did not answer.
+"""
 BRANCH = 0.1
-"""The weight of `branch`, set by hand to half of the least other lift: of two that answer about as well, the one that
-belongs to what is checked out comes first. The coding suite loses nothing by it (`benchmarks/branch_lift.py`)."""
+"""The weight of `branch`, set by hand to half of the smallest other lift: of two drawers that answer about equally
+well, the one that belongs to the current checkout comes first. The coding suite loses nothing by it
+(`benchmarks/branch_lift.py`).
+"""
 TALK = Signals(
     words=0.40,
     vector=0.70,
@@ -159,13 +168,14 @@ WORK = Signals(
     together=CO_USE_WEIGHT,
     branch=BRANCH,
 )
-"""For what is said to agents and what these do, for documents and notes. `words` was fitted as 0.17 and `follows`,
-since it is of exchanges alone, as 0.61; with either a lone word no longer finds the drawer that has it. `home` is set
-by hand, since the suite that fits the rest is asked from nowhere. All else was fitted."""
+"""For messages to and actions of agents, for documents and notes. `words` was fitted as 0.17, and `follows`, which only
+exchanges have, as 0.61; with either, a single word no longer finds the drawer that contains it. `home` is set by hand,
+since the suite that fits the others has no current project. All others were fitted.
+"""
 
 
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
-    """Return the candidates to look at closely: the best, the nearest by vector, and of both those of wings `near`."""
+    """Return the candidates to examine: the best, the nearest by vector, and of both those of wings `near`."""
     by_vector = sorted(
         (candidate for candidate in candidates if candidate.cosine is not None), key=lambda one: -(one.cosine or 0.0)
     )
@@ -181,9 +191,9 @@ def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Cand
 def rank(
     parsed_query: ParsedQuery, candidates: Sequence[Candidate], around: Around, disabled_stages: Collection[str] = ()
 ) -> list[CandidateRank]:
-    """Return candidates and their neighbours, best first; candidates that were not looked at follow in their order.
+    """Return candidates and their neighbours, best first; candidates that were not examined follow in their order.
 
-    Signals that `without` names count nothing.
+    Signals in `disabled_stages` do not count.
     """
     talk, work = weights_without(TALK, disabled_stages), weights_without(WORK, disabled_stages)
     scale = _Scale(candidates, around)
@@ -214,14 +224,14 @@ def rank(
 
 
 def _newest(placement: DrawerPlacement) -> tuple[int, bytes, int]:
-    """What decides between equals: when it was said, and its id. Row ids alone would be another on each machine."""
+    """Return the tie-breaker: time of the statement, and ID. Row IDs alone would differ between machines."""
     return -placement.created_at, placement.uid, -placement.row
 
 
 def _lift_partners(candidate_ranks: Sequence[CandidateRank], around: Around) -> list[CandidateRank]:
-    """What was used with something good is a little better: by how near that is to the best, all of it if it is used.
+    """Lift drawers used together with good ones: by how close those are to the best, fully for those that were used.
 
-    Every lift is by the ranks without any, so that two do not lift each other to the top.
+    Every lift is computed from the ranks without lifts, so that two drawers do not lift each other to the top.
     """
     best = max(candidate_rank.rank for candidate_rank in candidate_ranks)
     good = {
@@ -241,12 +251,12 @@ def _lift_partners(candidate_ranks: Sequence[CandidateRank], around: Around) -> 
 
 
 def _is_talk(placement: DrawerPlacement) -> bool:
-    """Whether somebody who is known by name said it, and no agent answered."""
+    """Return whether a known person said it, and no agent answered."""
     return placement.kind == "exchange" and bool(placement.author) and "assistant" not in placement.role
 
 
 def _of_agents(around: Around) -> set[int]:
-    """Return the sources in which, as far as is known, an agent answers or uses tools."""
+    """Return the sources in which an agent is known to answer or to use tools."""
     return {
         placement.source
         for placement in around.placements.values()
@@ -255,7 +265,7 @@ def _of_agents(around: Around) -> set[int]:
 
 
 def weights_without(weights: Signals, names: Collection[str]) -> Signals:
-    """Return the weights with those of the named signals at nothing."""
+    """Return the weights with those of the named signals set to zero."""
     return weights._replace(**dict.fromkeys((name for name in names if name in Signals._fields), 0.0))
 
 
@@ -265,7 +275,7 @@ def total(signals: Signals, weights: Signals) -> float:
 
 
 class _Scale:
-    """The greatest and least of the answer, against which each candidate is held."""
+    """The lowest and highest values in the answer, used to scale each candidate."""
 
     def __init__(self, candidates: Sequence[Candidate], around: Around) -> None:
         cosines = [candidate.cosine for candidate in candidates if candidate.cosine is not None]
@@ -347,7 +357,7 @@ def _signals(
 
 
 def _of_branch(branch: str, checked_out: str | None) -> float:
-    """The signal `branch` of a drawer at home."""
+    """Return the signal `branch` of a drawer in the home place."""
     if checked_out is None:
         return 0.0
     if checked_out in MAIN_LINES:
@@ -356,7 +366,7 @@ def _of_branch(branch: str, checked_out: str | None) -> float:
 
 
 def belongs(branch: str, checked_out: str | None) -> bool:
-    """Whether words of a branch belong to the one that is checked out: the main lines' to each other, none to None."""
+    """Return whether a branch's words belong to the current branch: main lines to each other, none to None."""
     if checked_out is None:
         return False
     return branch == checked_out or (branch in MAIN_LINES and checked_out in MAIN_LINES)

@@ -1,7 +1,7 @@
-"""Making derived data anew from truth, and comparing what is there with what it should be.
+"""Rebuild of derived data from the primary data, and comparison of the existing data with the expected data.
 
-Rebuilding works in short transactions, so others go on meanwhile. Nothing is emptied first: what is right
-stays, what is missing is added, what should not be there is retired.
+Rebuilding works in short transactions, so other work continues meanwhile. Nothing is emptied first: correct rows stay,
+missing ones are added, and wrong ones are retired.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from palazzo.store.database import Connection, Database
 
 RebuildTarget = Literal["drawers", "fts", "vectors", "all"]
 SEGMENTS_AT_ONCE = 16
-"""Segments that are cut again in one transaction: some 30 ms of holding the write lock."""
+"""Segments that are cut again in one transaction: the write lock is held for about 30 ms."""
 _ROWS_AT_ONCE = 50
-"""Drawers that are indexed in one transaction: some 30 ms of holding the write lock."""
+"""Drawers that are indexed in one transaction: the write lock is held for about 30 ms."""
 Progress = Callable[[int, int], None]
 
 
 def rebuild(database: Database, target: RebuildTarget, progress: Progress | None = None) -> None:
-    """Make derived data of that kind anew; `progress` gets (sources done, sources in all)."""
+    """Rebuild derived data of that kind; `progress` gets (sources done, sources in all)."""
     if target in ("fts", "all"):
         _clear_if_damaged(database)
     with database.transaction() as connection:
@@ -61,7 +61,7 @@ def rebuild(database: Database, target: RebuildTarget, progress: Progress | None
 
 
 def pages_are_sound(database: Database) -> bool:
-    """Whether every page that is in use is what its checksum says."""
+    """Return whether every page in use matches its checksum."""
     try:
         with (
             contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader,
@@ -127,7 +127,7 @@ def _threads(connection: Connection, source: int) -> list[str]:
 
 
 def _clear_if_damaged(database: Database) -> None:
-    """Empty the keyword index if it cannot be mended in place. A sound one goes on answering while it is made anew."""
+    """Empty the keyword index if it is damaged beyond repair. A sound one keeps answering during the rebuild."""
     with database.snapshot() as connection:
         sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")] == ["ok"]
     if not sound:
@@ -136,7 +136,7 @@ def _clear_if_damaged(database: Database) -> None:
 
 
 def _reindex(database: Database) -> None:
-    """Index every live drawer anew, and take out what is none."""
+    """Index every live drawer again, and remove entries without a live drawer."""
     with database.transaction() as connection:
         strays = connection.execute(
             "SELECT id FROM keyword_docsize WHERE id NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"

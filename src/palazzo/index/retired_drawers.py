@@ -1,8 +1,8 @@
-"""How drawers stood before: the consumer that keeps `past` and its keyword index true to acts and versions.
+"""Former states of drawers: the consumer that keeps `past` and its keyword index in line with acts and versions.
 
-It lags: nothing of it is done before somebody first asks how things were, and then it follows the log in short
-transactions. What a drawer's states were is a function of truth: when its words were said, when its document had which
-version, which acts touched it, and when they were undone.
+It is asynchronous: it does nothing until somebody first asks for a past state, and then it follows the log in short
+transactions. The states of a drawer are a function of the primary data: when its words were said, when its document had
+which version, which acts touched it, and when they were undone.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from palazzo.store.drawers import RECUT
 NAME, VERSION = "retired", 1
 KINDS: tuple[ChangeKind, ...] = ("drawer-", "act", "revision", "reset")
 AT_ONCE = 100
-"""Drawers whose states are made in one transaction: some 30 ms of holding the write lock."""
+"""Drawers whose states are made in one transaction: the write lock is held for about 30 ms."""
 _CHANGES_AT_ONCE = 5000
 _FAR = 20_000
-"""Changes of other kinds after which the cursor is moved over them: reading past them took 3 ms."""
+"""Number of changes of other kinds after which the cursor is moved past them: reading past them took 3 ms."""
 Progress = Callable[[int, int], None]
 
 
 def count_pending(connection: Connection) -> int:
-    """Return how many changes have not been followed yet; at most a few thousand are counted."""
+    """Return how many changes have not been processed yet; at most a few thousand are counted."""
     version, seq = change_log.cursor(connection, NAME)
     return len(change_log.since(connection, seq if version == VERSION else 0, KINDS, _CHANGES_AT_ONCE))
 
 
 def is_followed(connection: Connection) -> bool:
-    """Whether anybody has asked how things were, so that there is something to keep."""
+    """Return whether a past state was ever requested, so that histories are kept."""
     return change_log.cursor(connection, NAME)[1] > 0
 
 
 def follow_retired(database: Database, progress: Progress | None = None) -> None:
-    """Take in what has happened since the last call; nothing is written where nothing has."""
+    """Process the changes since the last call; write nothing if there are none."""
     while True:
         with database.snapshot() as connection:
             version, seq = change_log.cursor(connection, NAME)
@@ -74,7 +74,7 @@ def follow_retired(database: Database, progress: Progress | None = None) -> None
 
 
 def make_anew(database: Database, progress: Progress | None = None) -> None:
-    """Make all of it anew, if anybody has asked for it before."""
+    """Rebuild all histories, if a past state was ever requested."""
     with database.transaction() as connection:
         if not is_followed(connection):
             return
@@ -85,7 +85,7 @@ def make_anew(database: Database, progress: Progress | None = None) -> None:
 
 
 def redo(connection: Connection, rows: Iterable[int]) -> None:
-    """Make what is kept of these drawers anew, in the caller's transaction: their words or acts were changed."""
+    """Rebuild the stored history of these drawers, in the caller's transaction: their words or acts changed."""
     for row in rows:
         history = process_text(partial(_drawer_history, connection, row))
         if isinstance(history, Exception):
@@ -96,7 +96,7 @@ def redo(connection: Connection, rows: Iterable[int]) -> None:
 
 
 def candidates(connection: Connection) -> list[int]:
-    """Return the drawers that may have stood otherwise before: retired ones, those of acts, those put back."""
+    """Return the drawers that may have had other states: retired ones, those of acts, those put back."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE retired_at IS NOT NULL AND retired_why <> ?"
         " UNION SELECT s.drawer FROM act_span a JOIN item ON item.uid = a.item_uid"
@@ -109,7 +109,7 @@ def candidates(connection: Connection) -> list[int]:
 
 
 def states(connection: Connection, row: int) -> list[State]:
-    """Return how a drawer has stood, oldest first; nothing where it always stood as it does now."""
+    """Return a drawer's past states, oldest first; nothing if it always had its current state."""
     spans = _spans(connection, row)
     rows = connection.execute("SELECT source, created_at, retired_at, retired_why FROM drawer WHERE id = ?", (row,))
     for source, created, retired_at, why in rows:
@@ -131,7 +131,7 @@ def states(connection: Connection, row: int) -> list[State]:
 
 
 class _StateBuilder:
-    """Tells the states of one drawer from the acts on its items."""
+    """Computes the states of one drawer from the acts on its items."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class _StateBuilder:
         return drawer_states
 
     def _at(self, at: int) -> tuple[int, tuple[int, ...]] | None:
-        """The room and the tags at a moment; None while nothing of the drawer was to be found."""
+        """Return the room and the tags at a time; None if no text of the drawer was searchable then."""
         active_acts = [(act, span) for act, span, undone in self._history if act.at <= at < (undone or at + 1)]
         on = ActsOnItems(active_acts)
         present_spans = [span for span in self._spans if span.item.context.created_at <= at]
@@ -192,9 +192,10 @@ def _spans(connection: Connection, row: int) -> list[CutSpan]:
 
 
 def _current(connection: Connection, source: int, item: int, created: int) -> list[tuple[int, int | None]]:
-    """Return when an item was its document's current version; of anything else, since it was said.
+    """Return when an item was its document's current version; for any other item, since its time.
 
-    A version is current since it was written, where that is known and lies between the one before it and its filing.
+    A version is current since it was written, if that time is known and lies between the previous version and its
+    filing.
     """
     history = source_rows.revisions(connection, source)
     if not history:
@@ -211,7 +212,7 @@ def _current(connection: Connection, source: int, item: int, created: int) -> li
 
 
 def _merge_states(states: Iterable[State]) -> list[State]:
-    """Join states that are alike and follow each other without a gap."""
+    """Join equal states that follow each other without a gap."""
     merged_states: list[State] = []
     for state in states:
         last = merged_states[-1] if merged_states else None
@@ -248,7 +249,7 @@ def _remake(database: Database, rows: Sequence[int], progress: Progress | None) 
 
 
 class _DrawerHistory(NamedTuple):
-    """A drawer's states, and the index columns of those that are over: one body, and each state's context and scope."""
+    """A drawer's states, and the index columns of its past states: one body, and each state's context and scope."""
 
     states: list[State]
     body: str
@@ -271,7 +272,7 @@ def _drawer_history(connection: Connection, row: int) -> _DrawerHistory:
 
 
 def _replace_history(connection: Connection, row: int, history: _DrawerHistory) -> None:
-    """Store a drawer's states, and index those that are over."""
+    """Store a drawer's states, and index the past ones."""
     retired_keywords.remove(connection, drawer_history.drop_states(connection, row))
     dead_letters.clear(connection, NAME, [row])
     state_rows = drawer_history.insert_states(connection, row, history.states)
@@ -281,7 +282,7 @@ def _replace_history(connection: Connection, row: int, history: _DrawerHistory) 
 
 
 def _drop_others(connection: Connection, drawer_rows: Sequence[int]) -> None:
-    """Drop what is kept of drawers that have no other states, and what is indexed of none."""
+    """Remove the states of drawers with no other states, and index entries without a state."""
     for row in set(drawer_history.drawers_with_states(connection)) - set(drawer_rows):
         retired_keywords.remove(connection, drawer_history.drop_states(connection, row))
     retired_keywords.remove(connection, retired_keywords.strays(connection))

@@ -1,4 +1,4 @@
-"""The words of a row as `security/echo_detection` compares them. Pure."""
+"""The words of a row, in the form that `security/echo_detection` compares. Pure."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[Ut
 
 
 def holds_echo(item: CutItem, part: Part) -> bool:
-    """Whether a part is an agent's words: what it says, thinks and calls for."""
+    """Return whether a part is an agent's words: text, thinking or calls."""
     return item.role == "assistant" and part.kind in ("text", "thinking", "tool_call")

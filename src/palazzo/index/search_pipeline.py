@@ -27,25 +27,25 @@ from palazzo.store import drawers, keyword_table, place_rows, tag_rows, vector_r
 from palazzo.store.database import Connection
 
 CANDIDATES = 200
-"""How many each list brings: the union's top 50 holds 92.8 % of the evidence on LoCoMo."""
+"""Candidates per list: the union's top 50 contains 92.8 % of the evidence on LoCoMo."""
 NEAR = 30
-"""How many each list brings besides from the wings that the question names, and from the one it is asked in."""
+"""Additional candidates per list from the wings that the query names, and from the wing of the caller's project."""
 _WIDER = 2000
-"""The same where a filter that the index does not hold will drop some."""
+"""Candidates per list if a filter that the index does not support will drop some."""
 _READ_TOGETHER = 64
-"""Hits that are read at once where many are wanted: their words are in memory together."""
+"""Hits whose texts are in memory together when many are requested."""
 _VECTOR_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
-"""Starts a thread when one is first needed."""
+"""Starts a thread when it is first needed."""
 _BELOW = 3
-"""How many of those under the floor are told of."""
+"""The most hits below the floor that are reported."""
 IndexState = Literal["ready", "keyword-only", "building"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found. `total` counts candidates before the floor; `note` says what was missing, if anything.
+    """The result of a search. `total` counts candidates before the floor; `note` says what was missing, if anything.
 
-    Where nothing passed the floor, `below` has the best that did not.
+    If no hit passed the floor, `below` has the best of the others.
     """
 
     hits: list[Hit]
@@ -57,7 +57,7 @@ class Answer:
 
 
 class QueryEmbedder(Protocol):
-    """Turns the question into a vector of unit length."""
+    """Turns the query into a vector of unit length."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return (dimension,) float32."""
@@ -73,10 +73,10 @@ def search(
     postings_budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
 ) -> Answer:
-    """Answer `asked` from one snapshot; without an index or embedder, by keyword alone.
+    """Answer `request` from one snapshot; without an index or embedder, by keyword alone.
 
-    `postings_budget` bounds what the keyword index may read; infinity reads all, to measure what the bound costs. A
-    `lexicon` that is kept spares counting words anew for each question.
+    `postings_budget` limits what the keyword index may read; infinity reads all, to measure the cost of the limit. A
+    cached `lexicon` avoids counting words again for each question.
     """
     began = time.perf_counter()
     query.check(request)
@@ -128,7 +128,7 @@ def search(
 
 
 class _Scope:
-    """Where to look: filters for both lists, and what is left to check drawer by drawer."""
+    """The scope of a search: filters for both lists, and conditions to check for each drawer."""
 
     def __init__(self, connection: Connection, request: Query, parsed_query: ParsedQuery) -> None:
         self.wing, rooms, self.places = place_rows.scope(connection, request.wing, request.room)
@@ -168,7 +168,7 @@ class _Scope:
 
 
 def _near(connection: Connection, request: Query, parsed_query: ParsedQuery) -> list[str]:
-    """Return the wings that the question speaks of, else the one that it is asked from."""
+    """Return the wings that the question names, else the wing that it is asked from."""
     mentioned_wings = [name for name in place_rows.wing_names(connection) if parsed_query.names_wing(name)]
     return mentioned_wings or [
         wing for wing in (request.home,) if wing is not None and place_rows.stretches(connection, wing)
@@ -176,9 +176,9 @@ def _near(connection: Connection, request: Query, parsed_query: ParsedQuery) -> 
 
 
 class _Dense:
-    """The nearest by vector, sought on another thread while this one reads the keyword index.
+    """The nearest vectors, searched on another thread while this thread reads the keyword index.
 
-    Neither holds up the other: SQLite, ONNX Runtime and NumPy let go of the interpreter while they work.
+    Neither blocks the other: SQLite, ONNX Runtime and NumPy release the interpreter lock while they work.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class _Dense:
             self._sought = _VECTOR_POOL.submit(_nearest, index, embedder, parsed_query.sentence, scope, limit)
 
     def cosines(self, keyword_candidates: KeywordCandidates) -> dict[int, float]:
-        """Return the cosines of the nearest drawers and of those found by keyword; nothing without vectors."""
+        """Return the cosines of the nearest drawers and of those found by keyword; empty without vectors."""
         if self._index is None or self._sought is None:
             return {}
         self.vector, nearest, self.near = self._sought.result()
@@ -276,10 +276,10 @@ def _read(
     batch_size: int,
     look: Callable[[Sequence[Drawer]], None] | None,
 ) -> Iterator[tuple[CandidateRank, Drawer]]:
-    """Yield each with its drawer, `together` of which are read at once, and told of to `look`.
+    """Yield each with its drawer; reads `batch_size` of them at once, and passes them to `look`.
 
-    One that is not live is left out: threads share the index, and one with a newer snapshot has brought it further than
-    this one sees.
+    Drawers that are not live are left out: threads share the index, and a thread with a newer snapshot may have updated
+    it beyond this one.
     """
     for start in range(0, len(candidate_ranks), batch_size):
         part = candidate_ranks[start : start + batch_size]
@@ -295,7 +295,7 @@ def _read(
 
 
 def _is_match(drawer: Drawer, request: Query, scope: _Scope) -> bool:
-    """Whether a drawer is of the place, kind, time, branch, tags and trust that were asked for."""
+    """Return whether a drawer has the requested place, kind, time, branch, tags and trust."""
     if (drawer.trust == "external" and not request.external) or (request.but is not None and request.but(drawer)):
         return False
     if request.since is not None and drawer.created_at < request.since:

@@ -1,4 +1,4 @@
-"""A session as those read it that follow sessions: what was said in it, but not what came from outside or from us."""
+"""Session reader: the messages of a session, for its consumers, without untrusted content or Palazzo's own text."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from palazzo.store.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said, in order; by item, when it was and which words of it are forgotten."""
+    """The messages of a session in order; by item, its time and its forgotten words."""
 
     messages: list[SessionMessage]
     times: dict[int, Micros]
     holes: dict[int, tuple[tuple[int, int], ...]]
 
     def is_forgotten(self, places: Iterable[tuple[int, int, int]]) -> bool:
-        """Whether somebody forgot words of one of these places (item, from, to)."""
+        """Return whether words of one of these places (item, from, to) were forgotten."""
         return any(low < end and start < high for item, start, end in places for low, high in self.holes.get(item, ()))
 
 
 class OfSessions:
-    """What consumers have in common that read a session anew when it has grown, or words of it went."""
+    """Base class of consumers that read a session again when it has grown, or when words of it were removed."""
 
     kinds: tuple[ChangeKind, ...] = ("item", "act", "erased", "drawer~", "reset")
     at_once = 1
 
     def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
-        """Return the sessions that these changes are about."""
+        """Return the sessions that these changes concern."""
         items = {change.ref for change in log if change.kind in ("item", "erased")}
         acts = {change.ref for change in log if change.kind == "act"}
         cut = {change.ref for change in log if change.kind == "drawer~"}  # they are believed otherwise, say
@@ -55,16 +55,16 @@ class OfSessions:
 
 
 def session(connection: Connection, source: int, with_outside: bool = False) -> Session:
-    """Read a session; `with_outside` also what came from outside, each part of it under that trust.
+    """Read a session; with `with_outside` also the untrusted content, each part of it under that trust.
 
-    A sub-agent's session is its own thread; where a session has its sub-agents' words beside it, its own are read.
+    A sub-agent's session is its own thread; if a session also holds its sub-agents' words, only its own are read.
     """
     threads = digest_rows.threads_of(connection, source)
     return _read(connection, source, threads[:1] if "" in threads else threads, with_outside)
 
 
 def thread(connection: Connection, source: int, name: str) -> Session:
-    """Read one thread of a session, with what came from outside, each part of it under that trust."""
+    """Read one thread of a session, with the untrusted content, each part of it under that trust."""
     return _read(connection, source, [name], with_outside=True)
 
 
@@ -83,9 +83,9 @@ def _read(connection: Connection, source: int, threads: Sequence[str], with_outs
 
 
 def _extract_parts(item: CutItem, on: ActsOnItems, with_outside: bool, memory_call_ids: Set[str]) -> Iterator[Part]:
-    """Yield the parts of an item without what nobody said in them; of a result that is one stretch.
+    """Yield the parts of an item without text that has no speaker; a result with such text is one range.
 
-    What was said under the influence of words from outside is from outside, unless a person approved it. `answered`:
+    Text written under the influence of untrusted content counts as untrusted, unless a person approved it. `answered`:
     calls whose results are a memory's.
     """
     for raw_part in item.parts or (Part("text", 0, len(item.text)),):

@@ -6,8 +6,8 @@ A key names each thing that a call changed. It is the last component of a path, 
     at:PATH        foreign content was written to this path       in:PATH   … to a file in this directory
     made:PATH      local words were written to this path          tree      the working tree
     script:PATH    a script was written that is local itself      pulled    commits that came into the branch
-    run:NAME       a build file was changed to ask a stranger     detour    a stranger's commit was checked out
-    port:N         a stranger's words may be served at this port  ref:NAME  a reference to the user's own commit
+    run:NAME       a build file was changed to fetch foreign data detour    a foreign commit was checked out
+    port:N         foreign content may be served at this port     ref:NAME  a reference to the user's own commit
 
 The last change of a key decides. Where a key became foreign and own at the same moment, it counts as foreign.
 """
@@ -28,7 +28,7 @@ from palazzo.security.project_paths import Project
 
 TREE, PULL, DETOUR = "state:tree", "state:pulled", "state:detour"
 Moment = tuple[int, int, int]
-"""When a call changed something: the row's time, its ordinal, and the position in it."""
+"""Time of a change by a call: the row's time, its ordinal, and the position in it."""
 _PATHS = re.compile(r"[\w./~@+*?-]{1,400}")
 _PATTERN = re.compile(r"[*?]")
 _MOVES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b|\s-C\b")
@@ -43,14 +43,14 @@ _LONGEST_FILE = 65_536
 
 
 class StateChange(NamedTuple):
-    """A call made the content that a key names foreign, or the user's own."""
+    """A call made the content of a key foreign, or the user's own."""
 
     kind: Literal["foreign", "own"]
     key: str
 
 
 class SessionState:
-    """When each key became foreign or own before a call. Keys are hashed."""
+    """The time at which each key became foreign or own, before a call. Keys are hashed."""
 
     def __init__(self, hash_key: Callable[[str], bytes]) -> None:
         self._hash_key = hash_key
@@ -64,7 +64,7 @@ class SessionState:
         return max((at for at in (current.get(name), earlier.get(name)) if at is not None), default=None)
 
     def is_foreign_key(self, key: str) -> bool:
-        """Whether a key's last change made it foreign."""
+        """Return whether a key's last change made it foreign."""
         foreign_time = self._last(self.foreign_times, self.earlier_foreign_times, key)
         if foreign_time is None:
             return False
@@ -72,7 +72,7 @@ class SessionState:
         return own_time is None or own_time <= foreign_time
 
     def is_own_key(self, key: str) -> bool:
-        """Whether a key's last change made it own; for a path, its last component did not become foreign later."""
+        """Return whether a key's last change made it own; a path's last name must not have become foreign since."""
         own_time = self._last(self.own_times, self.earlier_own_times, key)
         if own_time is None:
             return False
@@ -88,11 +88,11 @@ class SessionState:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no call left foreign content."""
+        """Return whether no call left foreign content."""
         return not self.foreign_times and not self.earlier_foreign_times
 
     def looks_at_foreign(self, names: frozenset[str], words: str, project: Project) -> bool:
-        """Whether a call that mentions these names reads foreign content that an earlier call left.
+        """Return whether a call that mentions these names reads foreign content that an earlier call left.
 
         If a command changes its directory, or its directory is unknown, the names alone decide. Otherwise the same name
         in another directory is another file.
@@ -114,14 +114,14 @@ class SessionState:
         return bool(hits - names_in_paths)
 
     def _is_left_in(self, parts: list[str], project: Project) -> bool:
-        """Whether the directory of a file name pattern holds foreign content, or may hold some."""
+        """Return whether the directory of a file name pattern holds, or may hold, foreign content."""
         at = next(n for n, part in enumerate(parts) if _PATTERN.search(part))
         if at < len(parts) - 1:
             return not self.is_empty
         return self.is_foreign_key(f"in:{project.resolve('/'.join(parts[:at]) or '.')}")
 
     def reads_others(self, effect: CommandEffect) -> bool:
-        """Whether a call that is local by itself shows a foreign working tree, or runs a file that became foreign."""
+        """Return whether a local call shows a foreign working tree, or runs a file that became foreign."""
         return (effect.reads_project and self.is_foreign_key(TREE)) or any(
             self.is_foreign_key(f"run:{name}") for name in effect.runs
         )
@@ -170,7 +170,7 @@ class SessionState:
                     yield StateChange("foreign", TREE)
 
     def restorations(self, effect: CommandEffect, project: Project) -> Iterator[StateChange]:
-        """Yield the paths of which a call restored the user's own version."""
+        """Yield the paths for which a call restored the user's own version."""
         for change in effect.git:
             if change.is_local and not self.is_foreign_key(PULL):
                 yield from (StateChange("own", f"made:{project.resolve(path)}") for path in change.restored_paths[:64])
@@ -183,7 +183,7 @@ def _at(path: str) -> Iterator[StateChange]:
 
 
 def written_program(path: str, text: str, is_whole: bool, project: Project) -> Iterator[StateChange]:
-    """Yield the change if a written file may be run later. `is_whole`: `text` is the whole file, not a part of it."""
+    """Yield the change if a written file may be run later. `is_whole`: `text` is the whole file, not just a part."""
     is_hook = "/hooks/" in path or ".husky/" in path
     name = "hooks" if is_hook else last_component(path)
     text = text[:_LONGEST_FILE]

@@ -47,11 +47,11 @@ _AGENTS = frozenset(
         *("runsubagent", "dispatchagent", "codebaseinvestigator"),
     )
 )
-"""Tools whose results are what another agent reports, by letters and digits alone."""
+"""Tools whose results are reports of another agent, by their letters and digits only."""
 _SAYS_NOTHING = frozenset(("spawnagent", "sendinput", "sendmessage", "resumeagent", "closeagent"))
-"""Those of them that answer before the agent has."""
+"""Those of them that answer before the agent does."""
 _NOTIFIES = re.compile(r"<(?:task-notification|subagent_notification)>")
-"""How a host hands on what an agent reports that worked in the background."""
+"""The form in which a host forwards the report of an agent that worked in the background."""
 _ID = re.compile(r"\b(?=[\w-]{0,63}\d)[A-Za-z0-9_][\w-]{6,63}\b")
 _MOST_IDS = 64
 _LONGEST_REPORT = 200_000
@@ -59,35 +59,39 @@ _SEARCHES = re.compile(r"(?:^|[\s;&|(])(?:git\s+grep|e?f?grep|rg|ag|ack|findstr|
 _SEARCHERS = frozenset({"grep", "grepfiles", "grepsearch", "searchfilecontent", "search", "ripgrep"})
 _LONGEST_CALL = 4_000
 _LOOKS_AT_NOTHING = re.compile(r"todo|plan|question|^skill|^toolsearch")
-"""Tools that are told of files, and read none; by letters and digits alone, beside those that edit."""
+"""Tools that receive file names but read no files, by their letters and digits only; editing tools are listed
+separately.
+"""
 _EXTERNAL_LABEL = re.compile(
     r"trust\W{1,8}external\b| · external\b|^\s*[0-9a-f]{6,32}\b[^\n]{0,400}  external\b", re.MULTILINE
 )
-"""How Palazzo's answers label recorded words from outside (`faces/mcp/entry_lines`, `features/search/hit_view`)."""
+"""The form in which Palazzo's answers label recorded untrusted content (`faces/mcp/entry_lines`,
+`features/search/hit_view`).
+"""
 
 
 class Row(NamedTuple):
-    """A row of a thread, and how it stands in it."""
+    """A row of a thread, and its status in it."""
 
     item: CutItem
     status: ContentKind
 
 
 class _Call(NamedTuple):
-    """What a call's result is to be taken for."""
+    """How a call's result is classified."""
 
     is_tainted: bool
     looks: bool
     searches: bool
     remembers: bool
     is_local: bool = False
-    """Whether all of its output is known to be local, though its row may say otherwise."""
+    """Whether all of its output is known to be local, although its row may say otherwise."""
     is_allowed: bool = False
     """Whether a person allows it (`trust.own`)."""
 
 
 class Around(Protocol):
-    """What a row's marks depend on besides the rows before it in its stretch."""
+    """The context on which a row's marks depend in addition to the earlier rows in its range."""
 
     def hash_name(self, name: str) -> bytes:
         """Return the hash under which a name is stored."""
@@ -95,16 +99,16 @@ class Around(Protocol):
 
     @property
     def root(self) -> str:
-        """The directory in which the session began, '' where no row says it."""
+        """Return the directory in which the session began, '' if no row says it."""
         ...
 
     def foreign_keys(self, row: CutItem) -> Mapping[bytes, Moment]:
-        """Return when each key became foreign, before the stretch or in another thread before the row's time."""
+        """Return when each key became foreign, before the range or in another thread before the row's time."""
         ...
 
     @property
     def own_keys(self) -> Mapping[bytes, Moment]:
-        """When each key became the user's own, before the stretch in this thread."""
+        """Return when each key became the user's own, before the range in this thread."""
         ...
 
     def own(self, row: CutItem, part: Part) -> OwnSources:
@@ -112,53 +116,53 @@ class Around(Protocol):
         ...
 
     def is_awaited(self, call: bytes) -> bool:
-        """Whether a call of an earlier stretch, or segment, was one whose output is not known to be local."""
+        """Return whether the output of a call in an earlier range, or segment, is not known to be local."""
         ...
 
     def has_tainted_agent(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
-        """Whether a sub-agent of one of these ids has met words from outside; None if none is known.
+        """Return whether a sub-agent with one of these ids has read untrusted content; None if none is known.
 
-        Where none of the ids is one's, those are asked about that worked for this thread `since`, and began `until`
-        then.
+        If no sub-agent has one of the ids, those that worked for this thread `since`, and began `until` then, are
+        checked.
         """
         ...
 
     def is_approved(self, row: CutItem, part: Part) -> bool:
-        """Whether a person approved a part of a row: it taints nothing any more."""
+        """Return whether a person approved a part of a row: it then taints nothing."""
         ...
 
     def repeats(self, row: CutItem) -> bool:
-        """Whether words from outside are among the rows before it that a resumed session repeats from another."""
+        """Return whether untrusted content is among the earlier rows that a resumed session repeats from another."""
         ...
 
     def was_led_astray(self, row: CutItem) -> bool:
-        """Whether an agent that had met words from outside gave the task with which a thread begins."""
+        """Return whether the task at a thread's beginning came from an agent that had read untrusted content."""
         ...
 
     def words_before(self) -> Sequence[Utterance]:
-        """Return what was said in the thread before the stretch, as far back as echoes are looked for."""
+        """Return the text of the thread before the range, as far back as echoes are checked."""
         ...
 
     def has_tainted_transcript(self, row: CutItem, since: Micros) -> bool:
-        """Whether the transcript of a session that is known from hooks met untrusted content in this turn."""
+        """Return whether, in the transcript of a session known from hooks, this turn read untrusted content."""
         ...
 
 
 def is_human(item: CutItem) -> bool:
-    """Whether a person speaks, not an agent in a person's place."""
+    """Return whether the speaker is a person, not an agent in a person's place."""
     return item.role == "user" and item.trust == "user" and all(part.trust != "agent" for part in item.parts)
 
 
 def parts_of(item: CutItem) -> tuple[Part, ...]:
-    """Return the parts of an item; of one without, its whole text as one."""
+    """Return the parts of an item; for an item without parts, its whole text as one."""
     return item.parts or (Part("text", 0, len(item.text)),)
 
 
 class TaintTracker:
     """Marks the rows of a thread, one after the other.
 
-    `tainted`: whether words from outside are before the agent where it begins; `met`: whether they ever were; `since`:
-    when a person last spoke.
+    `tainted`: whether untrusted content is in the agent's context at the beginning; `met`: whether it ever was;
+    `since`: when a person last spoke.
     """
 
     def __init__(
@@ -175,15 +179,15 @@ class TaintTracker:
         self._state.earlier_own_times = around.own_keys
         self._awaited: set[str] = set()
         self._calls: dict[str, _Call] = {}
-        """By id, those of this segment."""
+        """The calls of this segment, by id."""
         self._has_snippet = has_snippet
         self._echoes: Echoes | None = None
         """The thread's words; None until an agent speaks after untrusted words."""
         self._pending_utterances: list[Utterance] = []
-        """The words of this stretch before that."""
+        """The messages of this range before that."""
 
     def begin_segment(self) -> None:
-        """Know no calls of the segment before: a result that comes after its end is for itself."""
+        """Forget the calls of the previous segment: a result after the segment's end stands alone."""
         self._calls = {}
 
     def take(self, row: Row) -> Iterator[Mark]:
@@ -196,7 +200,7 @@ class TaintTracker:
         self._begins = self._begins and row.status != "said"
 
     def distrust(self, item: CutItem) -> Iterator[Mark]:
-        """Yield the marks of a row that no rule can judge: all of it counts as from outside."""
+        """Yield the marks of a row on which every rule fails: all of it counts as untrusted."""
         yield from (self._meets(item, part.start) for part in parts_of(item))
 
     def _row(self, row: Row) -> Iterator[Mark]:
@@ -221,7 +225,7 @@ class TaintTracker:
             yield from self._part(item, part)
 
     def _quotes(self, item: CutItem) -> Iterator[Mark]:
-        """Mark what a person quotes. Program text taints nothing by itself: only its echoes are looked for."""
+        """Mark a person's quotations. Program text alone taints nothing: only its echoes are checked."""
         for part in parts_of(item):
             for quotation in quoted_ranges(item.text, part, item.role, item.trust):
                 if self._around.is_approved(item, part):
@@ -241,7 +245,7 @@ class TaintTracker:
             self._echoes.hear(utterance)
 
     def _is_echo(self, item: CutItem, part: Part) -> bool:
-        """Whether an agent repeats untrusted words that came turns before."""
+        """Return whether an agent repeats untrusted words from earlier turns."""
         if not (self.has_met or self._has_snippet) or not holds_echo(item, part):
             return False
         if self._echoes is None:
@@ -306,7 +310,7 @@ class TaintTracker:
         return (allowed_effect, True) if allowed_effect.is_local else (effect, False)
 
     def _looks(self, part: Part, words: str, effect: CommandEffect, project: Project) -> bool:
-        """Whether a call that is local by itself reads foreign content that an earlier call left."""
+        """Return whether a local call reads foreign content that an earlier call left."""
         if self._state.is_empty or is_edit(part.name) or _LOOKS_AT_NOTHING.search(_plain(part.name)):
             return False
         if is_own_server(part.name):
@@ -399,7 +403,7 @@ class TaintTracker:
 
 
 def _searches(tool: str, command: str) -> bool:
-    """Whether the output may be lines of files that the call does not name."""
+    """Return whether the output may be lines of files that the call does not name."""
     return _plain(tool) in _SEARCHERS or _SEARCHES.search(command) is not None
 
 

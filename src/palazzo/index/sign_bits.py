@@ -1,11 +1,11 @@
-"""Sign bits: one bit a dimension, compared by exclusive-or and population count, a million in a few milliseconds.
+"""Sign bits: one bit per dimension, compared by exclusive-or and population count, a million in a few milliseconds.
 
-Owns the bits and the scan; knows neither drawers nor filters beyond a mask. Bits lie word by word (all vectors'
-first 64 dimensions, then all their next), so that every step is one pass over plain memory.
+Owns the bits and the scan; knows neither drawers nor filters beyond a mask. Bits are stored word by word (the first 64
+dimensions of all vectors, then the next 64 of all), so that every step is one pass over contiguous memory.
 
-A differing sign counts twice in the dimensions in which the query is far from zero: there it says more. Of 27,000
-real vectors, the 400 that differ least then hold 98.4 % of the fifty nearest, instead of 94.6 %; 1,600 hold 99.8 %
-(benchmarks/vectors.py).
+A differing sign counts twice in the dimensions in which the query is far from zero, because it says more there. Of
+27,000 real vectors, the 400 that differ least then contain 98.4 % of the fifty nearest, instead of 94.6 %; 1,600
+contain 99.8 % (benchmarks/vectors.py).
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BLOCK = 1 << 16
-"""Vectors compared at once: half a megabyte of scratch stays in the processor's cache. Measured over 1.6 million
-vectors: 8 ms, against 16 ms with temporary arrays of the full length and a partition of all distances."""
+"""Vectors compared at once: half a megabyte of scratch memory stays in the processor's cache. Measured over 1.6 million
+vectors: 8 ms, against 16 ms with temporary arrays of the full length and a partition of all distances.
+"""
 _HEAVY = 0.6
-"""Quantile of a query's absolute values above which a dimension counts twice (0.5 does as well)."""
+"""The quantile of a query's absolute values above which a dimension counts twice (0.5 works equally well)."""
 _SAMPLE_STEP = 64
-"""Every so many distances are looked at to guess how far the nearest reach."""
+"""The sampling interval of distances, used to estimate the distance of the nearest vectors."""
 
 
 class Signs:
-    """The sign bits of vectors by slot. Not safe to share between threads: the scratch memory is its own."""
+    """The sign bits of vectors by slot. Not safe to share between threads: it has its own scratch memory."""
 
     def __init__(self, dimension: int, capacity: int) -> None:
         self._words = -(-dimension // 64)
@@ -33,18 +34,18 @@ class Signs:
         self._counts: NDArray[np.uint8] = np.zeros((2, _BLOCK), dtype=np.uint8)
 
     def put(self, first: int, rows: NDArray[np.int8]) -> None:
-        """Keep the signs of `rows` at the slots from `first` on."""
+        """Store the signs of `rows` at the slots from `first` on."""
         self._planes[:, first : first + len(rows)] = _sign_bits(rows, self._words)
 
     def grow(self, capacity: int) -> None:
-        """Make room for `capacity` slots."""
+        """Reserve space for `capacity` slots."""
         planes = np.zeros((self._words, capacity), dtype=np.uint64)
         planes[:, : self._planes.shape[1]] = self._planes
         self._planes = planes
         self._distance = np.zeros(capacity, dtype=np.uint16)
 
     def nearest(self, query: NDArray[np.float32], mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
-        """Return the `count` slots among the first len(allowed) that differ least from `query`, in no order."""
+        """Return the `count` slots among the first len(allowed) that differ least from `query`, unordered."""
         size = len(mask)
         bits, heavy = self._read(query)
         for start in range(0, size, _BLOCK):
@@ -54,7 +55,7 @@ class Signs:
         return _least(slots, distance[slots], count)
 
     def nearest_among(self, query: NDArray[np.float32], slots: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-        """Return the `count` of `slots` that differ least from `query`, in no order."""
+        """Return the `count` of `slots` that differ least from `query`, unordered."""
         if len(slots) <= count:
             return slots
         distance = np.zeros(len(slots), dtype=np.uint16)
@@ -85,7 +86,7 @@ class Signs:
 
 
 def _within_reach(distance: NDArray[np.uint16], mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
-    """Return slots that hold the `count` nearest allowed ones: those within a reach guessed from a sample."""
+    """Return slots that hold the `count` nearest allowed ones: those within a distance estimated from a sample."""
     sample = np.sort(distance[::_SAMPLE_STEP][mask[::_SAMPLE_STEP]])
     guess = 2 * count // _SAMPLE_STEP + 2
     while guess < len(sample):

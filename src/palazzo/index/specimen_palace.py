@@ -1,4 +1,4 @@
-"""A palace of a few harmless words. If a consumer fails there, too, the fault is its own and not a text's."""
+"""Specimen palace: a palace of a few harmless texts. If a consumer fails there too, the fault is not a text's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Keeping the marks of what came from outside (`store/taint_rows`) true to the archive.
+"""Taint consumer: keeps the marks of untrusted content (`store/taint_rows`) in line with the archive.
 
-They are made before a stretch of a thread is cut, in the same transaction. What other threads' marks follow from these
-(a sub-agent's report, a file that was brought in) is told, so that those are cut again.
+Marks are made before a stretch of a thread is cut, in the same transaction. If marks in other threads follow from them
+(a sub-agent's report, a file that was brought in), those threads are reported, so that they are cut again.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ from palazzo.store.database import Connection
 from palazzo.store.taint_rows import Mark, Thread
 
 CONSUMER = "taint"
-"""The consumer that sets rows aside if no rule can say which of their parts came from outside."""
+"""The consumer that sets rows aside if no rule can decide which of their parts are untrusted content."""
 _EARLIEST_POINT = Micros(-(1 << 62))
 _LAST = 1 << 62
 _NAME_BYTES = 12
 _SKEW = 2_000_000
-"""Microseconds by which a sub-agent may seem to begin after its report, or before its task: another process wrote
-their times."""
+"""Microseconds by which a sub-agent may appear to begin after its report, or before its task: another process wrote
+their times.
+"""
 
 
 class ExposureResult(NamedTuple):
-    """What came of making the marks of a stretch.
+    """Result of computing the marks of a range.
 
-    `said` is what was said in it, with what follows from the marks; `changed` says whether later rows of the thread may
-    depend on marks that are others than before, `following` are the threads elsewhere that do, each from an ordinal on.
+    `said` are the messages of the range, with the consequences of the marks; `changed` says whether later rows of the
+    thread may depend on marks that have changed; `following` are the threads elsewhere that depend on them, each from
+    an ordinal on.
     """
 
     cut_items: list[CutItem]
@@ -50,11 +52,11 @@ class ExposureResult(NamedTuple):
     dependents: list[tuple[Thread, int]]
     rows: list[int]
     failed: dict[int, Exception]
-    """`rows` are those that were examined, `failed` the errors of those that no rule could judge."""
+    """`rows` are the examined rows, `failed` the errors of the rows that no rule could judge."""
 
 
 def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> ExposureResult:
-    """Make the marks of a stretch of a thread: of `said_items` before the ordinal `until`, and beside that."""
+    """Make the marks of a range of a thread: of `said_items` before the ordinal `until`, and of rows beside them."""
     begins = not cut_material.has_begun(connection, thread, said_items[0].ordinal)
     around = _Around(connection, thread, _EARLIEST_POINT if begins else said_items[0].ordinal)
     rows = _with_what_stands_beside(connection, around, said_items, until)
@@ -80,7 +82,7 @@ def settle(connection: Connection, thread: Thread, said_items: Sequence[CutItem]
 
 
 def count_wrong_marks(connection: Connection, thread: Thread, said_items: Sequence[CutItem], until: int | None) -> int:
-    """Return how many marks of a stretch are not as they should be, given those before it and elsewhere."""
+    """Return how many marks of a range are wrong, given the marks before it and elsewhere."""
     has_begun = cut_material.has_begun(connection, thread, said_items[0].ordinal)
     around = _Around(connection, thread, said_items[0].ordinal if has_begun else _EARLIEST_POINT, is_checking=True)
     due_marks, stored_marks = _compare_marks(
@@ -96,7 +98,7 @@ def _compare_marks(
     said_items: Sequence[CutItem],
     failed: dict[int, Exception],
 ) -> tuple[set[Mark], set[Mark]]:
-    """Return the marks that these rows should have, and those that they have; note rows on which a rule `failed`."""
+    """Return the expected and the stored marks of these rows; record in `failed` rows on which a rule failed."""
     thread, start = around.thread, around.start
     human = cut_material.human_before(connection, thread, start)
     work = TaintTracker(
@@ -117,7 +119,7 @@ def _compare_marks(
 
 
 def _marks_of(work: TaintTracker, row: Row, failed: dict[int, Exception]) -> list[Mark]:
-    """Return the marks of a row. A row that no rule can judge counts as from outside, unless a person said it."""
+    """Return the marks of a row. If every rule fails on it, it counts as untrusted, unless a person wrote it."""
     marks = process_text(lambda: list(work.take(row)))
     if isinstance(marks, Exception):
         failed[row.item.row] = marks
@@ -128,7 +130,7 @@ def _marks_of(work: TaintTracker, row: Row, failed: dict[int, Exception]) -> lis
 def _with_what_stands_beside(
     connection: Connection, around: _Around, cut_items: Sequence[CutItem], until: int | None
 ) -> list[Row]:
-    """Return what was said in order, with the summaries, notices and files that a host put between, and before all."""
+    """Return the messages in order, with the summaries, notices and files that a host put between or before them."""
     status_by_row = dict(cut_material.find_host_rows(connection, around.thread, around.start, until))
     host_items, _ = cut_material.load_unmarked(connection, list(status_by_row))
     rows = [*(Row(item, "said") for item in cut_items), *(Row(item, status_by_row[item.row]) for item in host_items)]
@@ -136,10 +138,10 @@ def _with_what_stands_beside(
 
 
 class _Around:
-    """What the marks of a stretch depend on besides its rows: see `tainting.Around`.
+    """The context on which the marks of a range depend in addition to its rows: see `tainting.Around`.
 
-    `start`: the ordinal from which the stretch has all rows of its thread; the first one has also those that a host put
-    before what was said first.
+    `start`: the ordinal from which the range has all rows of its thread. The first range also includes rows that a host
+    placed before the first message.
     """
 
     def __init__(self, connection: Connection, thread: Thread, start: int, is_checking: bool = False) -> None:
@@ -232,9 +234,9 @@ class _Around:
         return [utterance for batch in reversed(utterances_by_row) for utterance in batch]
 
     def find_dependents(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
-        """Return the other threads, each from an ordinal on, that depend on marks that changed: by kind, since when.
+        """Return the other threads, each from an ordinal on, that depend on changed marks: by kind, since when.
 
-        Those for which it works also depend on that it `began`.
+        The threads for which it works also depend on whether it `began`.
         """
         ordinals_by_thread: dict[Thread, int] = {}
 
@@ -292,7 +294,7 @@ class _Around:
 
     @cached_property
     def _lead(self) -> str:
-        """The session for which this one works; '' where it works for a person."""
+        """Return the session for which this one works; '' if it works for a person."""
         lead, stroke, _ = self._session.partition("/")
         return lead if stroke else cut_material.works_for(self._connection, self.thread.source)
 
@@ -302,7 +304,7 @@ class _Around:
 
     @cached_property
     def _kinds(self) -> dict[int, tuple[str, str]]:
-        """The sources of the session and of its sub-agents, each with its session's id and kind."""
+        """Return the sources of the session and of its sub-agents, each with its session's id and kind."""
         if not self._root:
             return {self.thread.source: ("", "")}
         workers = taint_rows.find_workers(self._connection, self.hash_name(self._root))
@@ -321,7 +323,7 @@ class _Around:
 
     @property
     def _names(self) -> set[str]:
-        """What this thread's agent may be called where it reports."""
+        """Return the possible names of this thread's agent in its reports."""
         last = self._session.rpartition("/")[2]
         names = {self.thread.name} if self.thread.name else {last, last.removeprefix("agent-")}
         return names - {""}
@@ -332,7 +334,7 @@ class _Around:
 
     @cached_property
     def _workers(self) -> list[Thread]:
-        """The threads of sub-agents of this one, as far as where they lie says so."""
+        """Return the threads of this one's sub-agents, as far as their location identifies them."""
         if self._is_worker:
             return []
         return [
@@ -341,7 +343,7 @@ class _Around:
 
     @cached_property
     def _parents(self) -> list[Thread]:
-        """The threads for which this one's agent works."""
+        """Return the threads for which this one's agent works."""
         parents = []
         if self._is_worker:
             leads = [source for source, (session, _) in self._kinds.items() if session == self._root]

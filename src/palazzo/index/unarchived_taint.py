@@ -1,4 +1,4 @@
-"""Judging a session that is not in the archive by the rules of `tainting`, from its first row on."""
+"""Taint of a session that is not in the archive, judged from its first row by the rules of `session_taint`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _EARLIEST_POINT = Micros(-(1 << 62))
 
 
 def brings_untrusted_content(filings: Iterable[NewItem], position: int, agents: Collection[str]) -> bool:
-    """Whether a row from `position` on brings untrusted content into the session of these rows.
+    """Return whether a row from `position` on brings untrusted content into the session of these rows.
 
-    `agents` are the ids of sub-agents whose transcripts are judged beside this one.
+    `agents` are the ids of sub-agents whose transcripts are judged separately.
     """
     threads: dict[str, _Thread] = {}
     root = ""
@@ -48,14 +48,14 @@ def _item_of(row: int, new_item: NewItem) -> CutItem:
 
 
 class _Thread:
-    """A thread of a session, judged row by row."""
+    """A thread of a session that is judged row by row."""
 
     def __init__(self, around: _TranscriptContext) -> None:
         self._tainting = TaintTracker(around, is_tainted=False, has_met=False, since=_EARLIEST_POINT, begins=True)
         self._segment_size = 0
 
     def meets(self, item: CutItem, new_item: NewItem) -> bool:
-        """Whether the next row brings untrusted content."""
+        """Return whether the next row brings untrusted content."""
         if new_item.standing == "said":
             if item.role == "user" or self._segment_size >= cut_rules.SEGMENT_ITEMS:
                 self._tainting.begin_segment()
@@ -70,13 +70,13 @@ class _Thread:
 
 
 def _is_shown(item: CutItem, new_item: NewItem) -> bool:
-    """Whether an agent was shown a row that nobody said: a summary, a notice, a file from outside."""
+    """Return whether an agent was shown a row without a speaker: a summary, a notice, an outside file."""
     is_untrusted = item.trust == "external" or any(part.trust == "external" for part in item.parts)
     return new_item.standing == "summary" or item.role == "user" or is_untrusted
 
 
 class _TranscriptContext:
-    """What the marks of rows depend on besides themselves: nothing is known but their own transcript."""
+    """The context on which the marks of rows depend: only their own transcript is known."""
 
     own_keys: Mapping[bytes, Moment] = {}
 
@@ -96,7 +96,7 @@ class _TranscriptContext:
         return False
 
     def has_tainted_agent(self, ids: frozenset[str], since: Micros, until: Micros) -> bool | None:
-        """A sub-agent whose own rows are judged adds nothing; of another one nothing is known."""
+        """Return False for a sub-agent whose own rows are judged; None for others, which are unknown."""
         return None if ids.isdisjoint(self._agents) and ids.isdisjoint(self._threads) else False
 
     def is_approved(self, row: CutItem, part: Part) -> bool:

@@ -1,10 +1,9 @@
 """The vector index: every passage's vector in memory, following the change log, scanned exhaustively.
 
-Two passes. Sign bits (`signs.py`) put the nearest few hundred forward; those are scored again by their int8
-codes. No graph and no clusters: there is nothing to corrupt, and what another process wrote is there at the
-next search.
+Two passes. Sign bits (`signs.py`) select the nearest few hundred, which are scored again by their int8 codes. There is
+no graph and there are no clusters, so nothing can be corrupted, and the next search sees what another process wrote.
 
-Vectors are only ever appended. What is retired is marked dead, and when many are, all is read anew.
+Vectors are only appended. Retired vectors are marked dead; when there are many of them, the whole index is read again.
 """
 
 from __future__ import annotations
@@ -26,15 +25,17 @@ from palazzo.store.vector_rows import VectorRow
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", "reset")
 RESCORE_LIMIT = 1600
-"""Nearest by sign bits that are scored again, for a millisecond: recall@50 of 0.99 against float32, with some to
-spare for larger palaces than could be measured (benchmarks/vectors.py)."""
+"""The number of nearest vectors by sign bits that are scored again, in a millisecond: recall@50 of 0.99 against
+float32, with a margin for palaces larger than could be measured (benchmarks/vectors.py).
+"""
 _RELOAD_FROM = 20_000
-"""Changes after which reading everything anew is cheaper than following one by one."""
+"""The number of changes above which a full reload is cheaper than applying them one by one."""
 _MOST_DEAD = 0.25
-"""Share of the vectors that may be dead before all is read anew."""
+"""The share of dead vectors above which everything is reloaded."""
 _SPARSE = 6
-"""A filter that lets through less than one vector in so many is searched by gathering those; else all are scanned
-and the others left out (measured at 1.6 million: 25 ns a gathered vector, 5 ns a scanned one)."""
+"""If a filter admits less than one vector in this many, the admitted vectors are gathered and searched; otherwise all
+are scanned and the others are dropped (measured at 1.6 million: 25 ns per gathered vector, 5 ns per scanned one).
+"""
 _FILTERS_HELD = 16
 _GROWTH = 1.5
 _ROWS_AT_ONCE = 8192
@@ -42,7 +43,7 @@ _ROWS_AT_ONCE = 8192
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which passages a search may find; None lets all through."""
+    """Which passages a search may find; None admits all."""
 
     rooms: frozenset[int] | None = None
     kind: str | None = None
@@ -53,7 +54,7 @@ class Filter:
 
 EVERYTHING = Filter()
 _SlotSelection = tuple[NDArray[np.bool_], NDArray[np.int64] | None]
-"""A mask of slots, or where they are few, their numbers."""
+"""A mask of slots, and the slot numbers if they are few."""
 
 
 class VectorIndex:
@@ -70,7 +71,7 @@ class VectorIndex:
         return self._size - self._dead
 
     def follow(self, connection: Connection) -> None:
-        """Take in what changed since the last call; the first call reads everything."""
+        """Process changes since the last call; the first call reads everything."""
         with self._lock:
             head = change_log.head(connection)
             if head == self._seq:
@@ -85,7 +86,7 @@ class VectorIndex:
             self._seq = head
 
     def nearest(self, query: NDArray[np.float32], limit: int, passage_filter: Filter) -> list[tuple[int, float]]:
-        """Return (drawer row id, cosine) of the nearest drawers, best first; a drawer counts by its best passage."""
+        """Return (drawer row ID, cosine) of the nearest drawers, best first; a drawer's best passage counts."""
         with self._lock:
             slots = self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter)
             scores = self._cosines(slots, query)
@@ -107,7 +108,7 @@ class VectorIndex:
     def window_cosines(
         self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
     ) -> list[dict[int, float]]:
-        """Return by key, for each kind of window, the cosine of its mean vector: of each drawer its best passage's."""
+        """Return, by key, each window's cosine for each kind: of the mean of its drawers' best passages."""
         every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
         with self._lock:
             slots = self._slots_of(every)
@@ -131,7 +132,7 @@ class VectorIndex:
         return self._signs.nearest(query, mask, count)
 
     def _select_slots(self, passage_filter: Filter) -> _SlotSelection:
-        """Return which slots `only` lets through. Held until something changes: many questions ask in one wing."""
+        """Return which slots `only` admits. Cached until something changes: many questions ask in one wing."""
         selection = self._allowed_by.get(passage_filter)
         if selection is None:
             mask = self._mask(passage_filter)
@@ -170,7 +171,7 @@ class VectorIndex:
         return scores
 
     def _slots_of(self, drawers: Sequence[int]) -> NDArray[np.int64]:
-        """Return the live slots of drawers: those read at first stand in the order of drawers, later ones are noted."""
+        """Return drawers' live slots: those loaded first are in drawer order, later ones are recorded separately."""
         slot_drawers, drawer_rows = self._drawers[: self._loaded], np.array(drawers, dtype=np.int64)
         first = np.searchsorted(slot_drawers, drawer_rows, "left")
         count = np.searchsorted(slot_drawers, drawer_rows, "right") - first
@@ -225,7 +226,7 @@ class VectorIndex:
         return self._kind_codes.setdefault(kind, len(self._kind_codes))
 
     def _reset(self, capacity: int) -> None:
-        """Begin anew. Memory for `capacity` vectors is reserved; the system gives it as it is filled."""
+        """Start empty. Memory for `capacity` vectors is reserved; the system allocates it as it is filled."""
         self._size = self._loaded = self._dead = 0
         self._appended: dict[int, list[int]] = {}
         self._allowed_by: dict[Filter, _SlotSelection] = {}
@@ -249,7 +250,7 @@ class VectorIndex:
 
 
 def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-    """Return (owner, its greatest score) of the best `limit`, best first; of equals the older drawer first."""
+    """Return (owner, its highest score) of the best `limit`, best first; for equal scores, the older drawer first."""
     order = np.lexsort((owners, -scores))
     best: dict[int, float] = {}
     for owner, score in zip(owners[order].tolist(), scores[order].tolist(), strict=True):
@@ -266,9 +267,9 @@ def _mean_cosines(
     windows: Mapping[int, Sequence[int]],
     query: NDArray[np.float32],
 ) -> dict[int, float]:
-    """Return by key the cosine of the mean of those of a window's drawers that have a vector; `at` says which row.
+    """Return, by key, the cosine of the mean vector of a window's drawers that have one; `at` gives a drawer's row.
 
-    The last row of `vectors` is nothing.
+    The last row of `vectors` is zero.
     """
     rows_by_key = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
     rows_by_key = {key: rows for key, rows in rows_by_key.items() if rows}
@@ -284,7 +285,7 @@ def _mean_cosines(
 
 
 def _blocks(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:
-    """Yield the rows in lists: bodies of a million vectors at once would take twice the index's memory."""
+    """Yield the rows in blocks: a million vector bodies at once would take twice the index's memory."""
     every = iter(rows)
     while block := list(islice(every, _ROWS_AT_ONCE)):
         yield block

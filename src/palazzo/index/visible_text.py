@@ -1,8 +1,8 @@
-"""What of an item's text somebody said, and whom to believe for it. Pure functions; no storage.
+"""Visible text: which parts of an item's text somebody said, and the trust of each. Pure functions; no storage.
 
-Hosts put reminders and instruction files into a person's messages and into what tools print, and Palazzo puts
-memory there. That is archived with the row that holds it, and no drawer shows it: it would be found again as if it
-had been said, and injected again as if it were new.
+Hosts put reminders and instruction files into a person's messages and into the output of tools, and Palazzo puts memory
+there. That text is archived with the row that holds it, but no drawer shows it. Otherwise it would be found again as if
+it had been said, and injected again as if it were new.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _MENTION = re.compile(r"\s*(?:[^\n]{0,400}\n)?\[[^\[\]\n]{0,400}\]\s*")
 
 
 def trust_of_part(part: Part, item: Trust) -> Trust:
-    """Return whom to believe for a part of an item of that trust.
+    """Return the trust of a part of an item with that trust.
 
-    What the part itself states holds. A tool's output that states nothing is the tool's. Nor does an uploaded or
-    attached file become its sender's words: it may be their own, the project's or what some program wrote, so it
-    counts as the last of these, `tool`. `external` is left to what is known to come from outside.
+    A trust stated by the part itself is used. A tool's output without one gets the trust `tool`. Nor does an uploaded
+    or attached file become its sender's words: it may be their own, the project's or the output of some program, so it
+    counts as the last of these, `tool`. `external` is used only for content known to come from outside.
     """
     if part.trust is not None:
         return part.trust
@@ -36,17 +36,17 @@ def trust_of_part(part: Part, item: Trust) -> Trust:
 
 
 def approved_trust(trust: Trust) -> Trust:
-    """Return whom to believe for words of that trust that a person has approved: outside words are a tool's then."""
+    """Return the trust of words of that trust after a person's approval: untrusted words then get a tool's."""
     return "tool" if trust == "external" else trust
 
 
 def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
-    """Return the stretches of `text[start:end]` that nobody said, sorted.
+    """Return the ranges of `text[start:end]` without a speaker, sorted.
 
-    A person may write of a reminder's tag, and a tool may print a file that does: only what is closed counts, and in
-    what a tool prints only what stands at the beginning of a line, as hosts put it there. Agents are shown such
-    blocks, and write none but by quoting Palazzo's. Of what a tool prints also that counts which begins it, closed or
-    not, and the JSON in which Palazzo's own tools answer.
+    A person may write about a reminder's tag, and a tool may print a file that does: therefore only closed blocks
+    count, and in a tool's output only blocks at the beginning of a line, where hosts put them. Agents are shown such
+    blocks, and write none except by quoting Palazzo's. In a tool's output, a block at its very beginning also counts,
+    closed or not, and so does the JSON in which Palazzo's own tools answer.
     """
     if not _may_hold_injected(text, role):
         return []
@@ -66,9 +66,9 @@ def injected_ranges(text: str, start: int, end: int, role: str) -> list[Range]:
 
 
 def told_ranges(text: str, part: Part, role: str) -> list[Range]:
-    """Return the stretches of a part of a row that nobody said, sorted.
+    """Return the ranges of a part of a row without a speaker, sorted.
 
-    Whoever's row it stands in, a tool's output is written by a tool; and what a memory answers was said before.
+    Whatever row it is in, a tool's output counts as written by a tool; and a memory's answer only repeats earlier text.
     """
     if part.kind == "tool_result" and is_memory_tool(part.name):
         return [(part.start, part.end)]
@@ -76,7 +76,7 @@ def told_ranges(text: str, part: Part, role: str) -> list[Range]:
 
 
 def quoted_ranges(text: str, part: Part, role: str, trust: Trust) -> list[Quotation]:
-    """Return the stretches of a part that a person quotes, pastes or fences, sorted; `trust` is the row's."""
+    """Return the ranges of a part that a person quotes, pastes or fences, sorted; `trust` is the row's."""
     if part.kind != "text" or role != "user" or trust_of_part(part, trust) != "user":
         return []
     quotes = quotations(text[part.start : part.end])
@@ -84,18 +84,18 @@ def quoted_ranges(text: str, part: Part, role: str, trust: Trust) -> list[Quotat
 
 
 def is_mention(text: str) -> bool:
-    """Whether an attachment is named only (`[application/pdf, plan.pdf]`, its title before), without its words."""
+    """Return whether an attachment is only named (`[application/pdf, plan.pdf]`, after its title), without text."""
     return _MENTION.fullmatch(text) is not None
 
 
 def _may_hold_injected(text: str, role: str) -> bool:
-    """Whether there is a tag, or an instruction file as a host names it: asked of every message, so it is quick."""
+    """Return whether there may be a tag or a host's instruction file: a quick test, run on every message."""
     if role == "user":
         return "<" in text or ".md (" in text or ".md instructions" in text or SAVE in text
     return FENCE in text or "<system-reminder>" in text or (role != "assistant" and NOTICE in text)
 
 
 def _is_closed(text: str, start: int, end: int) -> bool:
-    """Whether a block that a tag opens ends with that tag; instruction files have none and reach to the end."""
+    """Return whether a tagged block ends with its tag; instruction files have no tag and extend to the end."""
     tag = _TAG.match(text, start)
     return tag is None or (text[start:end].rstrip().endswith(">") and f"</{tag[1]}" in text[start:end])

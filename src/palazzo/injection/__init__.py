@@ -1,1 +1,1 @@
-"""What is put before an agent without being asked for: what it is told when it wakes up."""
+"""Injection: what hooks put before an agent without a request, such as the wake-up text."""

@@ -1,8 +1,8 @@
-"""How what an agent is given is written: a line that says what it is, then entries, inside the fence.
+"""Layout of an injected block: a line that says what it is, then entries, inside the fence.
 
-Pure. Facts, not orders: the words are quoted, and whatever in them looks like the fence is escaped (`security/fences`).
-The same entries give the same bytes; there is no clock in it. A hook that answers by itself writes with this too, so it
-imports next to nothing.
+Pure. The block states facts and gives no orders: the text is quoted, and whatever in it looks like the fence is escaped
+(`security/fences`). It contains no time of day, so the same entries give the same bytes. A hook that answers without
+the service uses this module too, so it imports almost nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Entry(Protocol):
-        """What is written of an entry; `id` reads all of it."""
+        """The displayed parts of an entry. Reading `id` returns the full text."""
 
         @property
         def id(self) -> str: ...
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 
 
 MOST = 9_000
-"""Characters of a whole text, fence and all. From 10,000 on one host puts what a hook gives it into a file instead of
-before the model, and another cuts it. The entries were cut to a budget of tokens long before."""
+"""Maximum characters of a whole text, including the fence. From 10,000 on, one host writes a hook's output to a file
+instead of showing it to the model, and another truncates it. The entries were cut to a token budget long before.
+"""
 
 
 def render_entries(head: str, entries: Sequence[Entry]) -> str:
-    """Return the whole text; empty where there is nothing to tell. What would be too long is left out, from the end."""
+    """Return the whole text; empty if there is nothing to show. What does not fit is left out, from the end."""
     visible_entries = list(entries)
     while visible_entries:
         text = fence_text("\n".join([head, *_lines(visible_entries), *_left_out(len(entries) - len(visible_entries))]))
@@ -55,7 +56,7 @@ def _lines(entries: Iterable[Entry]) -> Iterable[str]:
         about = ", ".join(filter(None, (entry.day, shown_place(entry.place), shown_name(entry.speaker), entry.label)))
         about = " ".join(about.split())  # an author's name, too, is somebody's words
         first, *rest = entry.text.splitlines() or [""]  # any end of a line: none of them begins another entry
-        cut = [f"  (cut here; `read` {entry.id} has all of it)"] if entry.truncated else []
+        cut = [f"  (truncated; `read` {entry.id} returns the whole text)"] if entry.truncated else []
         yield "\n".join([f"- [{entry.id}] {about}: {first}", *(f"  {line}" for line in rest), *cut])
 
 

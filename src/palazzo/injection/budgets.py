@@ -1,4 +1,4 @@
-"""Shares of a prompt's budget: what each kind of thing may take, so that none leaves nothing for the others. Pure."""
+"""Budgets: the share of a prompt's budget for each kind of entry, so that no kind leaves nothing for others. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from palazzo.injection.entry_text import Entry
 from palazzo.text.token_counts import estimate_tokens
 
 FIXES, NOTES = 0.4, 0.4
-"""Of the budget: what past fixes may take, and what is noted about files. The rest, and what these leave, is for what
-the words call for. Two fixes with their quoted lines take some 200 tokens."""
+"""Maximum shares of the budget for past fixes and for notes about files. The rest, and whatever these leave unused, is
+for entries that match the text. Two fixes with their quoted lines take about 200 tokens.
+"""
 _LEAST = 40
-"""Tokens below which a cut piece of text is not worth telling."""
+"""Minimum tokens of a truncated text. A shorter piece is not shown."""
 _CHARACTERS = 4
-"""Of a token."""
+"""Characters per token."""
 
 
 def fit_budget(entries: Iterable[Entry], tokens: int, whole: bool = False) -> Iterator[Entry]:
-    """Yield the entries that fit, in order; a long one is cut, and says so, unless it makes sense only `whole`."""
+    """Yield the entries that fit, in order; a long one is cut, and says so, unless `whole` entries are required."""
     for entry in entries:
         cost = estimate_tokens(entry.text)
         if cost <= tokens:
@@ -30,7 +31,7 @@ def fit_budget(entries: Iterable[Entry], tokens: int, whole: bool = False) -> It
 
 
 def cost_of(entries: Iterable[Entry]) -> int:
-    """Return the tokens that the words of these entries take."""
+    """Return the tokens that the texts of these entries take."""
     return sum(estimate_tokens(entry.text) for entry in entries)
 
 

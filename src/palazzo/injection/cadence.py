@@ -1,8 +1,8 @@
-"""When a save is due: every so many messages of a human. Pure.
+"""Cadence of saves: a save is due after a set number of human messages. Pure.
 
-The archive knows who sent a message, since it has read the transcript: the output of tools, the echo of commands and
-summaries are nobody's. What is left to see here is in the words: some that are in a person's place are a host's, ours
-or another agent's. A session's count only grows.
+The archive knows who sent a message, since it has read the transcript: tool output, the echo of commands, and summaries
+are not human messages. What remains to be recognised here is in the text: some messages in the user role come from a
+host, from Palazzo, or from another agent. A session's count only grows.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from palazzo.security import injected_text
 
 
 def is_due(humans: int, saved_at: int, interval: int, is_continuation: bool = False) -> bool:
-    """Whether a save is due after `humans` messages, the last having been at `saved_at`.
+    """Return whether a save is due after `humans` messages, the last one having been at `saved_at`.
 
-    `asked` says that the session goes on because a save was asked for: that turn asks for none. An interval of 0 never
-    asks.
+    `is_continuation` says that the session goes on because a save was requested: that turn requests none. An interval
+    of 0 never requests a save.
     """
     return interval > 0 and not is_continuation and humans - saved_at >= interval
 
 
 def is_human(text: str, parts: Sequence[Part] = ()) -> bool:
-    """Whether a person sent a message that stands in a person's place.
+    """Return whether a message in a person's place was sent by a person.
 
-    None did where an agent wrote it (the task of a sub-agent), where it is nothing but what a host or Palazzo inserted,
-    or where it is our own asking for a save, which some hosts pass on as a message.
+    It was not if an agent wrote it (the task of a sub-agent), if it is only text that a host or Palazzo inserted, or if
+    it is our own request for a save, which some hosts pass on as a message.
     """
     if any(part.trust == "agent" for part in parts) or is_save_prompt(text) or not text.strip():
         return False

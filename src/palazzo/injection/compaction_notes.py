@@ -1,7 +1,7 @@
-"""What to keep before a host compacts a session, and which of it is sufficient. Pure.
+"""What to archive before a host compacts a session, and which of the sources is sufficient. Pure.
 
-A directory that the person named comes first, then the session's transcript or its directory, then the directory that
-is worked in. The last is better than nothing, and is not what will be lost.
+A directory that the person named comes first, then the session's transcript or its directory, then the working
+directory. The working directory is better than nothing, but it is not what the compaction will lose.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NAMED_BY = ("PALAZZO_TRANSCRIPT_DIR", "MEMPAL_DIR")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something to take in; keeping a `sufficient` one keeps the words of the session."""
+    """A source to ingest. If a `sufficient` one is archived, the session's words are archived."""
 
     path: Path
     sufficient: bool
@@ -24,7 +24,7 @@ class Target:
 def targets(
     variables: Mapping[str, str], transcript: str, cwd: str, exists: Callable[[Path], bool] = Path.exists
 ) -> list[Target]:
-    """Return what to take in, the best first; what is not there is left out."""
+    """Return what to archive, the best first; paths that do not exist are left out."""
     candidates: list[Target] = [Target(Path(variables[name]), True) for name in NAMED_BY if variables.get(name)]
     if transcript:
         path = Path(transcript)

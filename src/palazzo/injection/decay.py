@@ -1,19 +1,23 @@
-"""What comes unasked again and again, and is never used, comes a little less readily. Pure.
+"""Decay: entries that are injected again and again but never used are injected slightly less readily. Pure.
 
-A mild rule, of what is told unasked alone: whoever asks is answered as if it were not there. One use makes it as new.
+A mild rule that applies only to automatic injection: it does not change the answer to an explicit search. One use
+resets it completely.
 """
 
 from __future__ import annotations
 
 PATIENCE = 5
-"""Sessions in which something may be told and not be used before that says anything: much that helps is never named."""
+"""Number of sessions in which an entry may be shown without being used before decay begins: many useful entries are
+never cited.
+"""
 STEP = 0.97
-"""What each further session leaves of its worth."""
+"""Factor that each further session applies to its weight."""
 LEAST = 0.8
-"""What stays of it, however often it was told. Of what is told for a prompt, with a floor of 0.7, what scores 0.88 and
-more is so near to the words at hand that it always comes."""
+"""Minimum factor, regardless of how often the entry was shown. For prompts, with a threshold of 0.7, an entry that
+scores 0.88 or more is so close to the given text that it is always shown.
+"""
 
 
 def wear(idle_sessions: int) -> float:
-    """Return what is left of the worth of something that was told in so many sessions since it was last used."""
+    """Return the remaining weight of an entry that was injected into this many sessions since its last use."""
     return max(LEAST, STEP ** max(0, idle_sessions - PATIENCE))

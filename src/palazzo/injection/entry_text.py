@@ -1,6 +1,6 @@
-"""What an agent is given, as text: a line that says what it is, then entries, each with its id, date, origin and words.
+"""Entries as text for an agent: a line that says what they are, then each entry with its id, date, origin and text.
 
-Pure. How it is written is `layout`'s.
+Pure. The format itself is defined in `block_layout`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ __all__ = ["MOST", "Entry", "render_entries"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something to be told. `id` reads all of it, `where` is its wing and room, `who` says it, `label` what it is."""
+    """An entry to show. `id` reads the full text, `place` is its wing and room, `speaker` its author, `label` its
+    kind.
+    """
 
     part: Part
     day: str
@@ -27,5 +29,5 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """Its id, as it is shown."""
+        """Return its id, as shown."""
         return self.part.uid

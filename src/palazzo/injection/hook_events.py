@@ -1,4 +1,4 @@
-"""What a host tells of, and what it is answered: the same for every host. Knows nothing of any host's payloads."""
+"""Hook events and their answers, the same for every host. Independent of the payload formats of hosts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Event = Literal[
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 Beginning = Literal["startup", "resume", "clear", "compact", "fork"]
-"""How a session begins. `clear` and `compact` go on without what was said: a new epoch."""
+"""How a session begins. `clear` and `compact` continue without the earlier messages: a new epoch."""
 ToolKind = Literal["read", "command", "search", "agent", "edit", "todos", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call of a tool: what sort of tool, and what it was given and gave, as far as the host tells."""
+    """A tool call: the kind of tool, its input and its output, as far as the host reports them."""
 
     name: str
     kind: ToolKind = "other"
@@ -36,13 +36,13 @@ class ToolUse:
 
     @property
     def command(self) -> str:
-        """The command line that was run, if one was."""
+        """Return the command line that was run, if any."""
         command = self.arguments.get("command", "")
         return " ".join(map(str, command)) if isinstance(command, list) else str(command)
 
     @property
     def file(self) -> str:
-        """The file that was read or written, as it was named, if one was."""
+        """Return the file that was read or written, by the name given, if any."""
         candidates = (
             self.arguments.get(name) for name in ("file_path", "filePath", "path", "absolute_path", "notebook_path")
         )
@@ -51,10 +51,10 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class HookEvent:
-    """One event of a session. What a host does not tell is empty.
+    """One event of a session. Fields that the host does not report are empty.
 
-    `last_message` is what the agent said last, which its transcript may not hold yet. `agent` is the id of the
-    sub-agent that it is about. `asked` says that the session goes on because a hook asked for it.
+    `last_message` is the agent's last message, which its transcript may not contain yet. `agent` is the id of the
+    sub-agent that the event concerns. `asked` says that the session continues because a hook requested it.
     """
 
     host: str
@@ -73,15 +73,15 @@ class HookEvent:
 
     @property
     def hearer(self) -> str:
-        """Who is told, as sessions are kept: a sub-agent begins with nothing, and what it is told only it knows."""
+        """Return the recipient, by session; a sub-agent is its own recipient, and starts with nothing received."""
         return f"{self.session}/{self.agent}" if self.agent else self.session
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What a host is answered: words for the agent, a reason to go on for one more turn, a line for the person.
+    """The answer to a host: text for the agent, a reason to continue for one more turn, and a line for the user.
 
-    `hold_back` says of a compaction that it must wait.
+    `hold_back` says that a compaction must wait.
     """
 
     inject: str = ""
@@ -91,4 +91,4 @@ class Reaction:
 
 
 NOTHING = Reaction()
-"""Nothing to add."""
+"""The empty reaction."""

@@ -18,13 +18,13 @@ from palazzo.store.fact_rows import Provenance, Version
 
 
 def no_commits(commits: Collection[str]) -> Collection[str]:
-    """Return none of these commits: the session works in no repository."""
+    """Return none of these commits: the session is not in a repository."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """The session that gets facts: its wings, the time, and which of some commits its repository has."""
+    """The session that receives facts: its wings, the time, and which of the given commits its repository contains."""
 
     wings: Collection[str]
     time: Micros
@@ -32,7 +32,7 @@ class Audience:
 
 
 def tellable(connection: Connection, versions: Iterable[Version], audience: Audience) -> list[Version]:
-    """Return the versions that this audience may get unasked, in their order."""
+    """Return the versions that may be injected automatically for this audience, in their order."""
     current = [version for version in versions if version.holds_at(audience.time)]
     sources = fact_rows.sources_of(connection, [version.row for version in current if version.wing is None])
     rows = _rows_for_audience(connection, sources, audience) if sources else set()
@@ -42,7 +42,7 @@ def tellable(connection: Connection, versions: Iterable[Version], audience: Audi
 def _rows_for_audience(
     connection: Connection, sources: dict[int, tuple[Provenance, ...]], audience: Audience
 ) -> set[int]:
-    """Return the row ids of versions that hold everywhere and that this audience may get."""
+    """Return the row ids of versions that hold everywhere and may be given to this audience."""
     all_sources = [source for provenance in sources.values() for source in provenance]
     items = write_contexts.of_items(connection, {source.item for source in all_sources if source.item is not None})
     commits = {source.commit for source in all_sources if source.commit and source.item is None}

@@ -1,11 +1,11 @@
-"""Whether a prompt asks for the past, and for what of it.
+"""Intent of a prompt: whether it asks for the past, and for which part of it.
 
-Pure, and quick enough to run on every prompt (a tenth of a millisecond); also where no service runs, in a process that
-has no time to import `re` or `dataclasses`. What asks for the past is said in
-`benchmarks/intent/README.md`, which has the labelled prompts that the patterns in `asking.py` were made on.
+Pure, and quick enough to run on every prompt (a tenth of a millisecond). It also runs where there is no service, in a
+process that has no time to import `re` or `dataclasses`. `benchmarks/intent/README.md` defines which prompts ask for
+the past; the labelled prompts on which the patterns in `intent_patterns.py` were developed are there too.
 
-A sentence asks where one of the patterns matches and none of the exclusions does. Its topic are the words that are left
-when the asking is taken away; a sentence without any asks for nothing, unless it asks for a session as a whole.
+A sentence asks if one of the patterns matches and none of the exclusions does. Its topic consists of the words that
+remain when the asking is removed. A sentence without a topic asks for nothing, unless it asks for a session as a whole.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from palazzo.text.compiled_patterns import IGNORE_CASE, MULTILINE, compile_patte
 from palazzo.text.stopwords import STOP_WORDS
 
 _READ = 2_000
-"""Characters of a prompt that are read: who asks does so in the first lines, and what follows is pasted."""
+"""Maximum characters of a prompt that are read: requests are in the first lines, and later text is pasted."""
 _LONGEST_TOPIC = 12
-"""Words of a topic. A search for more finds what is near all of them, and so nothing in particular."""
+"""Maximum words of a topic. A search for more words finds text near all of them, and so nothing specific."""
 _FEW = 4
-"""Words of a topic below which those of a pasted error are taken in."""
+"""Words of a topic below which the words of a pasted error are added."""
 _LAST = 240
-"""Characters of each side of the turn before that are read for what it was about, from their end."""
+"""Characters at the end of each side of the previous turn that are read to find its topic."""
 _WORD = compile_pattern(r"[\w][\w./:@#+-]*[\w+#]|\w")
 _ERROR = compile_pattern(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
 _POINTS = compile_pattern(
@@ -30,12 +30,12 @@ _POINTS = compile_pattern(
     r".*\b(?:that|this|it|those|these|them)\W*$",
     IGNORE_CASE,
 )
-"""A question whose last word stands for what was said: `that port` says what it is."""
+"""A question whose last word refers to something said before: `that port` says what it is."""
 _SENTENCE_END = compile_pattern(r"(?<=[.?!])\s+")
 
 
 class Intent:
-    """What is asked for: the words to search for; none where it is the last sessions as a whole."""
+    """What is asked for: the words to search for, or none if the request is for the last sessions as a whole."""
 
     __slots__ = ("topic",)
 
@@ -53,12 +53,12 @@ class Intent:
 
     @property
     def is_whole(self) -> bool:
-        """Whether sessions are asked for, and not something said in them."""
+        """Return whether the prompt asks for sessions, not for something said in them."""
         return not self.topic
 
 
 def intent(prompt: str) -> Intent | None:
-    """Return what of the past `prompt` asks for; None where it asks for nothing past."""
+    """Return which part of the past `prompt` asks for; None if it does not ask for the past."""
     read = prompt[:_READ]
     for sentence in _sentences(read):
         if WHOLE.search(sentence) and not NEVER.search(sentence):
@@ -71,7 +71,7 @@ def intent(prompt: str) -> Intent | None:
 
 
 def asks_about_it(prompt: str) -> bool:
-    """Whether a prompt asks for the past of what it only points at: `why did we choose that?` after a turn about it."""
+    """Return whether a prompt only refers to its subject: `why did we choose that?` after a turn about it."""
     words = prompt.split()
     return (
         len(words) <= _LONGEST_TOPIC
@@ -84,7 +84,7 @@ def asks_about_it(prompt: str) -> bool:
 
 
 def topic_of(prompt: str, answer: str) -> str:
-    """Return what a turn was about, for a prompt that points at it; empty where that says too little."""
+    """Return the topic of a turn, for a prompt that refers to it; empty if the turn has too few words."""
     words = list(dict.fromkeys(_extract_topic_words(f"{prompt[-_LAST:]} {answer[-_LAST:]}")))
     return " ".join(words[:_LONGEST_TOPIC]) if len(words) >= _FEW else ""
 
@@ -94,14 +94,14 @@ def _is_excluded(sentence: str) -> bool:
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a prompt, and then all of it on one line: some ask across two."""
+    """Return the sentences of a prompt, and then all of it on one line, since some questions span two sentences."""
     lines = [line for line in text.split("\n") if line.strip()]
     parts = [part for line in lines for part in _SENTENCE_END.split(line)]
     return [*parts, *([" ".join(lines)] if len(parts) > 1 else [])]
 
 
 def _topic(sentence: str, prompt: str) -> str:
-    """The words that say what is asked for: the sentence's and a pasted error's, else all the prompt's."""
+    """Return the topic words: those of the sentence and of a pasted error, else those of the whole prompt."""
     words = _extract_topic_words(sentence)
     if len(words) < _FEW and (error := _ERROR.search(prompt)):
         words = [*words, *(word for word in _extract_topic_words(error.group()) if word not in words)]

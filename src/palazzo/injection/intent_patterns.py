@@ -1,4 +1,4 @@
-"""How people ask for the past: the patterns and the words that `intent.py` reads prompts by. Tables, and no logic."""
+"""Intent patterns: patterns and words with which `intent.py` recognises questions about the past. Tables, no logic."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ASKS = tuple(
     for pattern in (
         # what did we decide about …, why did we choose …, where had we put …
         rf"\b{_QUESTION}\b[^.?!]{{0,60}}?\b(?:did|had|have|do)\s+{_ABOUT_US}{_NOW_AND_THEN}\s+(?:{_SPOKE}|{_DID})\b",
-        rf"\b{_QUESTION}\b[^.?!]{{0,40}}?\b{_ABOUT_US}{_NOW_AND_THEN}\s+(?:{_SPOKE}|came|chose|picked|settled|went|ended|used|left|stopped)\b",
+        f"\\b{_QUESTION}\\b[^.?!]{{0,40}}?\\b{_ABOUT_US}{_NOW_AND_THEN}\\s+(?:{_SPOKE}|came|chose|picked|settled|went|ended|used|left|stopped)\\b",
         # what were we blocked on, where were we with, what was I working on
         r"\b(?:what|where)\s+(?:was|were)\s+(?:we|i)\b(?!\s+(?:supposed|going))",
         # did we already …, didn't we decide …, have we ever looked into …
@@ -69,11 +69,13 @@ ASKS = tuple(
         r"\b(?:weren't|wasn't)\s+(?:we|the plan|the idea|it decided|that decided)\b",
         r"\bare we still\b[^.?!]*\b(?:decided|agreed|going with|planned|discussed|using)\b",
         # we said …, we had this before, I know we fixed this once
-        rf"\b{_ABOUT_US}{_NOW_AND_THEN}\s+(?:said|agreed|decided|concluded|settled|talked about|discussed|listed|sketched|wrote down)\b",
+        f"\\b{_ABOUT_US}{_NOW_AND_THEN}\\s+(?:said|agreed|decided|concluded|settled|talked "
+        "about|discussed|listed|sketched|wrote down)\\b",
         r"\b(?:we've|we have|we had|we|i|you|this|that|it|i've|i think we)\b[^.?!,]{0,50}\b(?:seen|had|met|hit|ran into|run into|came up|solved|fixed|did)\b[^.?!]{0,60}\b(?:before|already|once|last time)\b",
         # last time we …, yesterday you …, in an earlier conversation we …
-        rf"\b{_TIME_PHRASES},?\s+(?:we|i|you)\b(?!\s+(?:checked|can|could|should|must|need|have to|start|begin|run|commit))",
-        rf"\b(?:we|you|i)\s+(?:{_SPOKE}|{_DID})\b[^.?!]{{0,60}}\b{_join_alternatives('last time', 'last week', 'last month', 'yesterday', 'the other day', 'last session', 'in the last session', 'some time ago', 'a while ago')}\b",
+        f"\\b{_TIME_PHRASES},?\\s+(?:we|i|you)\\b(?!\\s+(?:checked|can|could|should|must|need|have "
+        "to|start|begin|run|commit))",
+        f"\\b(?:we|you|i)\\s+(?:{_SPOKE}|{_DID})\\b[^.?!]{{0,60}}\\b{_join_alternatives('last time', 'last week', 'last month', 'yesterday', 'the other day', 'last session', 'in the last session', 'some time ago', 'a while ago')}\\b",
         rf"\b{_QUESTION}\b[^.?!]{{0,70}}\b(?:last time|last session|from before|the other day)\b",
         r"\bwhat(?:'s| is| has| have)?\b[^.?!]{0,30}\bsince (?:our|the|my) last (?:session|time|conversation)\b",
         # do you remember …, remind me …, refresh my memory
@@ -102,8 +104,9 @@ ASKS = tuple(
         r"\blook (?:up|back at) what we\b",
         # what is our approach to …, what was the reason for …
         rf"\bwhat(?:'s|'re| is| are)?\s+our\s+(?:\w+\s+)?{_MATTER}\b\s+{_ON}\b",
-        rf"\bwhat(?:'s| is)?\s+the\s+(?:current\s+|agreed\s+)?{_join_alternatives('approach', 'decision', 'plan', 'verdict', 'conclusion', 'history', 'background', 'rationale', 'status')}\s+{_ON}\b",
-        rf"\bwhat\s+(?:was|were)\s+(?:the|our|that|my|your|\w+'s)\s+(?:\w+\s+){{0,3}}?(?:{_MATTER}|objection|instructions?|advice)\b(?:\s+{_ON}\b|\s*$|[?,.\s])",
+        "\\bwhat(?:'s| "
+        f"is)?\\s+the\\s+(?:current\\s+|agreed\\s+)?{_join_alternatives('approach', 'decision', 'plan', 'verdict', 'conclusion', 'history', 'background', 'rationale', 'status')}\\s+{_ON}\\b",
+        f"\\bwhat\\s+(?:was|were)\\s+(?:the|our|that|my|your|\\w+'s)\\s+(?:\\w+\\s+){{0,3}}?(?:{_MATTER}|objection|instructions?|advice)\\b(?:\\s+{_ON}\\b|\\s*$|[?,.\\s])",
         rf"\bwhat\s+was\s+(?:the|that)\s+[^.?!]{{2,60}}?\b(?:we|you|i)\s+(?:{_SPOKE}|{_DID})\b",
         r"\bwhat was (?:the|that) (?:name|command|flag|number|ticket|link|url|port|version|setting|\w+ called)\b[^.?!]{0,50}(?:\bwe\b|\bagain\b|\blast time\b|\bcalled that\b)",
         r"\bwhat(?:'s| are| is)?\s+(?:my|the user's)\s+(?:preferences?|previous|earlier)\b",

@@ -1,11 +1,13 @@
-"""Whether what was found by keyword alone is worth telling: nothing rather than noise. Pure.
+"""Relevance of keyword matches: decides whether they are worth showing. Nothing is better than noise. Pure.
 
-A word is worth what its rarity says; one that no drawer holds is worth as much as the rarest, since nobody may ever
-have spoken of what was asked. A drawer is told that holds enough of this worth in two words, or in one that is rare.
+A word's weight is its rarity. A word that no drawer holds weighs as much as the rarest, since the subject of the
+question may never have been discussed. A drawer is shown if it holds enough of this weight in two words, or in one rare
+word.
 
-The share was chosen on the coding suite's dev half, each question among the drawers of its project: 0.3 tells something
-of 67 of 76 questions that have an answer, 0.4 of 55, 0.5 of 43, with the answer among the five in 50, 41 and 32; of the
-18 that nobody answered, of 8, 4 and 3. It is stricter than the service, which has vectors to go by.
+The share was chosen on the dev half of the coding suite, each question among the drawers of its project. Of 76
+questions that have an answer, 0.3 shows something for 67, 0.4 for 55, and 0.5 for 43, with the answer among the five in
+50, 41 and 32. Of the 18 questions without an answer, they show something for 8, 4 and 3. The rule is stricter than that
+of the service, which also has vectors.
 """
 
 from __future__ import annotations
@@ -19,34 +21,34 @@ if TYPE_CHECKING:
     from palazzo.store.readonly_palace import DrawerHit
 
 LEAST_COVERED = 0.4
-"""The share of the question's worth that a drawer must hold."""
+"""Minimum share of the query's total word weight that a drawer must contain."""
 RARE = 10
-"""Drawers that at most hold a word which may be matched alone; or one in 500."""
+"""Maximum number of drawers that contain a word which may match alone; or one drawer in 500, if that is more."""
 _RARE_SHARE = 500
 _FEWEST = 1_000
-"""Drawers from which on a palace tells how rare words are; in a smaller one they are taken for so many."""
+"""Minimum drawer count for word rarity: a smaller palace is treated as if it had this many drawers."""
 BEHIND_THE_BEST = 0.3
-"""As in `gates`: what has less of the best one's score is left out."""
+"""As in `gates`: hits with less than this share of the best hit's score are omitted."""
 
 
 def worth(frequency: int, total: int) -> float:
-    """Return what a word tells that so many of `total` drawers hold: its IDF."""
+    """Return the weight of a word that this many of `total` drawers contain: its IDF."""
     return max(0.0, math.log((max(total, _FEWEST) - frequency + 0.5) / (frequency + 0.5)))
 
 
 def measure_coverage(words: Collection[str], frequencies: Mapping[str, int], total: int) -> float:
-    """Return the share of the worth of all words that were asked for which `held` have."""
+    """Return the share of the total IDF of all query words that the words of `held` have."""
     total_worth = sum(worth(frequency, total) for frequency in frequencies.values())
     return sum(worth(frequencies[word], total) for word in words) / total_worth if total_worth else 0.0
 
 
 def answers(words: Collection[str], frequencies: Mapping[str, int], total: int) -> bool:
-    """Whether a drawer that holds these of the words is worth telling."""
+    """Return whether a drawer that contains these of the words is worth injecting."""
     tells = len(words) > 1 or any(frequencies[word] <= max(RARE, total // _RARE_SHARE) for word in words)
     return tells and measure_coverage(words, frequencies, total) >= LEAST_COVERED
 
 
 def filter_hits(hits: Sequence[DrawerHit], frequencies: Mapping[str, int], total: int) -> list[DrawerHit]:
-    """Return those that are worth telling, in their order, without what is far behind the best."""
+    """Return the hits that are worth injecting, in their order, without those far below the best."""
     best = max((hit.score for hit in hits), default=0.0)
     return [hit for hit in hits if hit.score >= BEHIND_THE_BEST * best and answers(hit.held, frequencies, total)]

@@ -1,7 +1,7 @@
-"""Facts about what is named: those that words call for because of a name that tells what they are about.
+"""Facts about named subjects: facts that a text calls for because it names what they are about.
 
-A name that everything mentions tells nothing: of such a fact two parts must be named, its subject and its object, or
-one of these and what joins them.
+A name that is mentioned everywhere is not specific. For a fact about such a name, two parts must be named: its subject
+and its object, or one of these and the predicate.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from palazzo.text.stopwords import STOP_WORDS
 from palazzo.text.word_forms import index_form
 
 COMMON = 0.01
-"""The share of all drawers from which a name says little, however it is written."""
+"""Maximum share of all drawers that contain a name. A more frequent name says little, regardless of how it is
+written.
+"""
 RARE = 0.001
-"""The share up to which a name tells enough that is written like any word: one, in small letters."""
+"""Maximum share for a name that is written like an ordinary word: one word in lower case."""
 _MIN_DRAWERS = 1_000
-"""Drawers below which no word is rare: there a name tells only by how it is written."""
+"""Minimum number of drawers for word rarity: in a smaller palace only the spelling of a name decides."""
 _LONGEST_NAME = 4
-"""Words of a name that is looked for in the words at hand."""
+"""Maximum words of a name that is searched for in the given text."""
 _EDGES = ".,;:!?()[]{}<>\"'`*"
 
 
 def named_facts(connection: Connection, words: str, trusts: Collection[str], audience: Audience) -> Iterator[Version]:
-    """Yield what holds now of what the words name, the newest first."""
+    """Yield current facts about the names in the words, the newest first."""
     entity_rows = entities.known_among(connection, names_in(words), entities.LATEST)
     if not entity_rows:
         return
@@ -52,7 +54,7 @@ def named_facts(connection: Connection, words: str, trusts: Collection[str], aud
 
 
 def names_in(words: str) -> frozenset[str]:
-    """Return what may be a name in a text, folded: runs of a few words, between two that say something."""
+    """Return possible names in a text, folded: runs of a few words between two significant ones."""
     tokens = " ".join(fold(word.strip(_EDGES)) for word in words.split()).split()
     names = set()
     for start in range(len(tokens)):
@@ -63,12 +65,12 @@ def names_in(words: str) -> frozenset[str]:
 
 
 def is_written_as_a_name(name: str) -> bool:
-    """Whether a name shows that it is one: several words, a capital, a digit, a sign inside."""
+    """Return whether a name looks like one: several words, a capital, a digit, a sign inside."""
     return not (name.isalpha() and name.islower())
 
 
 def _tells(connection: Connection, name: str) -> bool:
-    """Whether a name is rare enough in the palace to tell what is spoken of: its rarest word decides."""
+    """Return whether a name is rare enough in the palace to identify the subject: its rarest word decides."""
     drawers = keyword_table.count_in_scope(connection, "")
     has_name_form = is_written_as_a_name(name)
     if drawers < _MIN_DRAWERS:

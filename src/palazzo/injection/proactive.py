@@ -1,8 +1,8 @@
-"""What may be put before an agent that has not asked: of what is known, the little that the words at hand call for.
+"""Proactive context: the few memories that the current text calls for and that an agent gets without asking.
 
-Nothing is better than noise. A memory must score above a floor that ordinary prompts hardly ever reach, a reminder must
-be due, a to-do overdue or about the same thing, a fact about something that the words name. All of it comes from a few
-wings, and is trusted as far as the settings let it be put before an agent.
+Nothing is better than noise. A memory must score above a threshold that ordinary prompts hardly ever reach; a reminder
+must be due; a to-do must be overdue or about the same subject; a fact must be about something that the text names. All
+of it comes from a few wings, and has enough trust for injection according to the settings.
 """
 
 from __future__ import annotations
@@ -32,16 +32,22 @@ from palazzo.text.token_counts import estimate_tokens
 from palazzo.text.word_forms import index_form, terms
 
 LINE = 20
-"""Tokens that an entry takes besides its words: its id, its date, who says it."""
+"""Tokens of an entry besides its text: its id, its date, its author."""
 _SHORT_SHARE = 0.5
-"""Of the budget, what reminders, to-dos and facts may take together; memories have the rest, and what these leave."""
+"""Maximum share of the budget for reminders, to-dos and facts together. Memories get the rest and whatever these leave
+unused.
+"""
 _SAME_THING = 0.5
-"""Share of a to-do's telling words that must come up, two of them at least where it has as many."""
+"""Share of a to-do's significant words that must occur; at least two of them if it has that many."""
 _MIN_MATCHES = 2
-"""Telling words that call for a memory at least. A single one that a few drawers have scores above any floor."""
+"""Minimum number of significant words for a memory. A single word that a few drawers contain scores above any
+threshold.
+"""
 ON_BRANCH = 1.05
-"""What the score of a memory that belongs to what is checked out counts more, in the order alone: it passes no floor by
-that. Not fitted, since no labelled prompts have branches: of two that score about the same it comes first."""
+"""Factor on the score of a memory from the checked-out branch. It affects only the order; it does not help a memory
+pass a threshold. Not fitted, because no labelled prompts have branches: of two memories with similar scores, this one
+comes first.
+"""
 T = TypeVar("T")
 
 
@@ -51,10 +57,11 @@ def _nobody(drawer: Drawer) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a session adds to the words at hand: of all of it there may be nothing.
+    """What a session adds to the given text. Every field may be empty.
 
-    `subject` are words of the turn before that a short prompt goes on from, `answered` is what the agent said last,
-    `branch` what is checked out, None for nothing. `is_own` says of a drawer that the session said it itself.
+    `subject` are words of the previous turn that a short prompt continues, `answer` is the agent's last message,
+    `branch` is the checked-out branch (None if there is none). `is_own` says whether a drawer comes from this session
+    itself.
     """
 
     subject: str = ""
@@ -65,7 +72,7 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class ProactiveRequest:
-    """The words at hand, the wings that are told of, and when. `files` are names of those that are opened."""
+    """The given text, the wings to search, and the time. `files` are names of the opened files."""
 
     words: str
     wings: tuple[str, ...]
@@ -77,12 +84,12 @@ class ProactiveRequest:
 
     @property
     def search_text(self) -> str:
-        """The words that memories are searched by."""
+        """Return the words that memories are searched by."""
         return f"{self.around.subject}\n{self.words}" if self.around.subject else self.words
 
 
 class RelatedItems(NamedTuple):
-    """What the words call for besides memories, each with what is nearest first."""
+    """Entries other than memories that match the given text, each list with the closest first."""
 
     reminders: list[Due]
     todos: list[Task]
@@ -91,9 +98,9 @@ class RelatedItems(NamedTuple):
 
 
 def called_for(connection: Connection, request: ProactiveRequest, near: Iterable[Hit] = ()) -> RelatedItems:
-    """Return reminders that are due, to-dos that are overdue or about the same thing, and facts about what is named.
+    """Return due reminders, to-dos that are overdue or on the same subject, and facts about things named.
 
-    And what was left open in a session and is about the same thing; it is looked for in what a search found `near`.
+    Also return open ends of sessions on the same subject; they are looked for in the hits `near` of a search.
     """
     audience = Audience(request.wings, request.now, request.commits_here)
     facts = named_facts(connection, request.words, request.trusts, audience)
@@ -106,21 +113,21 @@ def called_for(connection: Connection, request: ProactiveRequest, near: Iterable
 
 
 def is_left_out(request: ProactiveRequest, drawer: Drawer) -> bool:
-    """Whether a drawer is none that may be told here: it is not trusted enough, or the session said it itself."""
+    """Return whether a drawer must not be injected: its trust is too low, or it comes from the same session."""
     return drawer.trust not in request.trusts or request.around.is_own(drawer)
 
 
 def calls_for_memories(connection: Connection, request: ProactiveRequest) -> bool:
-    """Whether the words say enough for a memory to be called for: `go on` and `yes, the second` do not."""
+    """Return whether the words are enough to search memories: `go on` and `yes, the second` are not."""
     return len(_extract_topic_stems(connection, request.search_text)) >= _MIN_MATCHES
 
 
 def worth_telling(
     connection: Connection, hits: Iterable[Hit], request: ProactiveRequest, floor: float, limit: int
 ) -> list[Hit]:
-    """Return the best hits of several searches that may be told: above the floor, each said once.
+    """Return the best hits of several searches that may be injected: above the floor, without duplicates.
 
-    The floor was fitted with vectors. A hit that was found by its words alone must have several of those at hand.
+    The floor was fitted with vectors. A hit found by its words alone must contain several of the words given.
     """
     topic_stems, around = _extract_topic_stems(connection, request.search_text), request.around
     good = [
@@ -148,7 +155,7 @@ def fit_budget(
 ) -> tuple[RelatedItems, list[Hit]]:
     """Return what fits the budget, at most `limit` of each; `texts` are the facts in words.
 
-    What is short is told whole or not at all; a memory may be cut, and says so.
+    Short entries are injected whole or not at all; a memory may be cut, and then says so.
     """
     remaining = int(budget * _SHORT_SHARE)
     reminders, remaining = _fit_entries(
@@ -171,7 +178,7 @@ def _has_vector(hit: Hit) -> bool:
 
 
 def _extract_topic_stems(connection: Connection, text: str) -> frozenset[str]:
-    """Stems of the words that tell what a text is about."""
+    """Return stems of the words that show a text's subject."""
     return frozenset(stem for term in terms(text) if term not in STOP_WORDS for stem in connection.stems(term))
 
 
@@ -209,7 +216,7 @@ def _todos(connection: Connection, request: ProactiveRequest) -> list[Task]:
 
 
 def _threads(connection: Connection, request: ProactiveRequest, near: Iterable[Hit]) -> Iterator[DigestLine]:
-    """What sessions left open, the newest first. What this one did, its agent knows."""
+    """Yield what sessions left open, the newest first. The session's own work is left out: its agent knows it."""
     rows = [hit.row for hit in near]
     if not rows:
         return
@@ -220,13 +227,13 @@ def _threads(connection: Connection, request: ProactiveRequest, near: Iterable[H
 
 
 def _is_about(connection: Connection, text: str, stems: Collection[str]) -> bool:
-    """Whether enough of the words that tell what a text is about come up."""
+    """Return whether enough of the words that show a text's subject occur."""
     topic_stems = _extract_topic_stems(connection, text)
     common = sum(stem in stems for stem in topic_stems)
     return common >= min(2, len(topic_stems)) and common >= _SAME_THING * len(topic_stems) and common > 0
 
 
 def _find_allowed_rows(connection: Connection, candidates: Sequence[Task], trusts: Collection[Trust | str]) -> set[int]:
-    """Row ids of the tasks that are there still, and may be told."""
+    """Return row ids of the tasks that still exist and may be injected."""
     worth = worth_of(connection, (task.item for task in candidates))
     return {task.row for task in candidates if task.item in worth and worth[task.item].trust in trusts}

@@ -1,7 +1,8 @@
-"""What was said and done last in a session, and what of it the next prompt goes on from. Pure.
+"""Recent turns: the last messages and actions of a session, and which of them the next prompt continues. Pure.
 
-Most prompts say themselves what they are about. A short one (`why only four?`) may take its subject from the turn
-before; one that says nothing at all (`go on`) has none to add, and what the turn before called for has been told.
+Most prompts state their subject themselves. A short one (`why only four?`) may take its subject from the previous turn.
+One that states nothing at all (`go on`) has no subject to add, and the entries that the previous turn called for have
+been injected.
 """
 
 from __future__ import annotations
@@ -17,33 +18,36 @@ from palazzo.knowledge.failures import Failure, failures, signature
 from palazzo.text.stopwords import STOP_WORDS
 
 FILES = 5
-"""Files in play that are looked at: those that were opened or changed last."""
+"""Number of recent files that are considered: those that were opened or changed last."""
 ENOUGH = 4
-"""Telling words from which a prompt says by itself what it is about."""
+"""Number of significant words from which a prompt states its topic by itself."""
 _CONTINUATION_TEXT = """
 again ahead alright also carry continue correct do done exactly fine first go good great just keep last let let's like
 make next no nope not now ok okay one perfect please proceed really right second sounds start stop sure thank thanks
 third too try use wait want well yeah yep yes yet
 """
 _GOING_ON = frozenset(_CONTINUATION_TEXT.split())
-"""Words that say how to go on, and not with what."""
+"""Words that say how to continue, but not with what."""
 _LONGEST = 240
-"""Characters of the turn before that are taken as a subject: the last of the person's words, and of the agent's."""
+"""Maximum characters of the previous turn used as a subject: the end of the user's words and of the agent's."""
 _SUBJECT_WORDS = 6
-"""Words that are taken of it."""
+"""Number of words that are taken from it."""
 SAID_OF = 0.85
-"""The share of a text's words that must stand together somewhere in an answer that has said it already. Less would take
-an answer that states a problem for one that knows what to do about it."""
+"""Share of a text's words that must occur close together in an answer for the text to count as already said. With a
+lower share, an answer that states a problem would count as one that knows the solution.
+"""
 _ID_DIGITS = 12
-"""Digits of an id that are no accident."""
+"""Number of digits of an id that do not match by accident."""
 _FEWEST_WORDS = 3
-"""Words below which a text says too little to be found in another by them."""
+"""Minimum words of a text. A shorter text says too little to be recognized in another."""
 _WIDER, _LONGER = 2, 20
-"""How much longer a stretch may be than the text that is looked for in it: so many times, and so many words more."""
+"""Maximum length of the range in which a text is searched for, relative to the text: this many times its words, plus
+this many words.
+"""
 _ERRORS, _PASTE_LENGTH = 3, 20_000
-"""Errors of a prompt that are looked for, and characters of it that are read for them, from its end."""
+"""Maximum number of errors taken from a prompt, and characters at its end that are searched for them."""
 _NAMED_IN = 4_000
-"""Characters of a prompt in which files are looked for: what follows is pasted."""
+"""Characters of a prompt that are searched for file names: later text is pasted."""
 _FILE = re.compile(
     r"(?<![\w./:@~+-])(?:(?:[\w.@~+-]*/)+[\w@+-][\w.@+-]*|[\w@+-][\w.@+-]+)\.[A-Za-z]\w{0,5}(?![\w/]|\.\w)"
 )
@@ -54,8 +58,8 @@ _WORD = re.compile(r"\w+")
 class Recent:
     """The end of a session.
 
-    `asked` is what the person sent last and `answered` what the agent has said since; `files` are those that were
-    opened or changed, as they were named, the last one first; `failed` is the last failure that nothing mended.
+    `prompt` is the user's last message and `answer` is what the agent has said since; `files` are the opened or
+    changed files as they were named, the last one first; `failed` is the last failure without a fix.
     """
 
     prompt: str = ""
@@ -68,7 +72,7 @@ NOTHING = Recent()
 
 
 def recent_of(messages: Sequence[SessionMessage]) -> Recent:
-    """Return what of the last messages of a session matters to the next prompt."""
+    """Return what matters to the next prompt from the last messages of a session."""
     last = max((n for n, entry in enumerate(messages) if entry.role == "user"), default=-1)
     prompt = "\n".join(_words(messages[last])) if last >= 0 else ""
     answer = "\n".join(words for entry in messages[last + 1 :] if entry.role == "assistant" for words in _words(entry))
@@ -77,7 +81,7 @@ def recent_of(messages: Sequence[SessionMessage]) -> Recent:
 
 
 def _words(message: SessionMessage) -> Iterator[str]:
-    """What was said in a message, without calls and thinking."""
+    """Return the text of a message, without calls and thinking."""
     if not message.parts:
         yield message.text
     yield from (message.text[part.start : part.end] for part in message.parts if part.kind == "text")
@@ -96,9 +100,9 @@ def _files(messages: Sequence[SessionMessage]) -> tuple[str, ...]:
 
 
 def subject(prompt: str, recent: Recent) -> str:
-    """Return the words that a short prompt takes from the turn before, the longest, in their order; mostly none.
+    """Return the words that a short prompt takes from the turn before: the longest, in their order; usually none.
 
-    Long words are the rare ones, by and large, and few of them cost less to search by.
+    Long words are mostly rare, and few of them cost less to search.
     """
     if not 0 < len(set(_extract_topic_words(prompt)) - _GOING_ON) < ENOUGH:
         return ""
@@ -111,7 +115,7 @@ def subject(prompt: str, recent: Recent) -> str:
 
 
 def errors_in(prompt: str) -> list[str]:
-    """Return the signatures of the errors that somebody has pasted, the most telling first; of most prompts none."""
+    """Return the signatures of the errors pasted into a prompt, the most specific first; usually none."""
     start = max(0, len(prompt) - _PASTE_LENGTH)
     places = [*work.telling_lines(prompt, start, len(prompt))]
     places += [place] if (place := work.said_failure(prompt, start, len(prompt))) else []
@@ -120,7 +124,7 @@ def errors_in(prompt: str) -> list[str]:
 
 
 def files_in(prompt: str) -> list[str]:
-    """Return what a prompt names that is written like a file: with a directory, or a name's ending."""
+    """Return the names in a prompt that look like files: with a directory, or with a name's ending."""
     names = dict.fromkeys(match[0] for match in _FILE.finditer(prompt[:_NAMED_IN]))
     return [name for name in names if "://" not in name][:FILES]
 
@@ -129,12 +133,12 @@ def files_in(prompt: str) -> list[str]:
 
 
 def has_told(answer: str, uid: str, text: str) -> bool:
-    """Whether an answer has said already what something says: it cites its id, or has its words."""
+    """Return whether an answer already contains a text: it cites the text's id, or has its words."""
     return bool(answer) and (uid[:_ID_DIGITS] in answer or has_said(answer, text))
 
 
 def has_said(answer: str, text: str, share: float = SAID_OF) -> bool:
-    """Whether an answer holds that share of a text's words, close together."""
+    """Return whether an answer contains that share of a text's words, close together."""
     text_words = frozenset(_extract_topic_words(text))
     if len(text_words) < _FEWEST_WORDS:
         return False

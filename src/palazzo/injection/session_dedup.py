@@ -1,7 +1,7 @@
-"""What a session was told is not told to it again. Pure.
+"""Deduplication per session: entries that a session has already received are not injected again. Pure.
 
-A drawer's words never change under one id, so ids are enough. A session that lost what was said, by `/clear` or by a
-compaction, begins a new epoch, and knows nothing of what the one before was told.
+The text of a drawer never changes under one id, so ids are enough. A session that lost its context, by `/clear` or by a
+compaction, begins a new epoch, in which nothing counts as received.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from palazzo.injection.hook_events import Beginning
 
 
 class Tellable(Protocol):
-    """Whatever has an id."""
+    """Any object with an id."""
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """Return its id."""
         ...
 
 
@@ -25,7 +25,7 @@ T = TypeVar("T", bound=Tellable)
 
 
 def drop_delivered_items(candidates: Iterable[T], delivered_ids: Set[str]) -> Iterator[T]:
-    """Yield what the session was not told yet, each once; `before` are the ids of what it was told."""
+    """Yield the entries that the session has not received yet, each once; `before` are the ids it has received."""
     seen_ids = set(delivered_ids)
     for candidate in candidates:
         if candidate.id not in seen_ids:
@@ -34,10 +34,10 @@ def drop_delivered_items(candidates: Iterable[T], delivered_ids: Set[str]) -> It
 
 
 def is_news(parts: Iterable[str], delivered_ids: Set[str]) -> bool:
-    """Whether a text says anything that the session was not told yet; `parts` are the ids of what it has words of."""
+    """Return whether a text has anything new for the session; `parts` are the ids whose words it contains."""
     return any(part not in delivered_ids for part in parts)
 
 
 def begins_epoch(beginning: Beginning) -> bool:
-    """Whether a session that begins so has lost what it was told."""
+    """Return whether a session that begins this way has lost the text injected before."""
     return beginning in ("startup", "clear", "compact")

@@ -1,4 +1,4 @@
-"""What is worth an agent's attention: an absolute floor, and one that the best hit sets. Pure."""
+"""Thresholds for injection: an absolute minimum score, and one relative to the best hit. Pure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
 BEHIND_THE_BEST = 0.3
-"""A hit with less than this share of the best one's score is left out, however good it would be alone."""
+"""A hit with less than this share of the best hit's score is omitted, even if its absolute score is high."""
 
 
 class HasScore(Protocol):
-    """Whatever has a score."""
+    """Any object with a score."""
 
     @property
     def score(self) -> float:
-        """How likely it answers, from 0 to 1."""
+        """Return how likely it is the answer, from 0 to 1."""
         ...
 
 
@@ -22,7 +22,7 @@ H = TypeVar("H", bound=HasScore)
 
 
 def filter_hits(hits: Sequence[H], floor: float, at_most: int) -> Iterator[H]:
-    """Yield the hits that pass, in their order, at most so many; none where the best is below the floor."""
+    """Yield the hits that pass, in their order, up to the given number; none if the best is below the floor."""
     best = max((hit.score for hit in hits), default=0.0)
     least = max(floor, BEHIND_THE_BEST * best)
     passed = 0

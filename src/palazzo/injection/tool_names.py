@@ -1,4 +1,6 @@
-"""What the tools that our texts speak of are called in each profile. Pure; a name that is left out is our own."""
+"""Tool names: the names in each profile of the tools that our texts mention. Pure. An absent name is the same as
+ours.
+"""
 
 from __future__ import annotations
 

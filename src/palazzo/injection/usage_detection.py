@@ -1,8 +1,8 @@
-"""What an agent's own messages and calls show that it used of what it was given: ids, words, files. Pure.
+"""Usage detection: which injected ids, words and files an agent's own messages and calls show that it used. Pure.
 
-Rather too little than too much: a use is a sign that something helped, and what is never used comes less readily. Words
-count where so many stand in a row that nobody has them by chance, and the person did not say them either; a file where
-its name says which one it is.
+The rules prefer too few uses to too many: a use is a sign that an entry helped, and entries that are never used are
+injected less readily. Words count where so many stand in a row that chance is excluded, and where the person did not
+say them too. A file counts where its name identifies it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import NamedTuple
 from palazzo.text.stopwords import STOP_WORDS
 
 IN_A_ROW, MIN_TOPIC_WORDS = 8, 4
-"""Words that an agent's message must have in a row of what it was given, and how many of them must tell something: of
-eight words that two texts share, hardly any are chance, unless they are a phrase of the trade."""
+"""Number of consecutive words that an agent's message must share with an injected text, and how many of these must be
+significant. Eight shared words are almost never a coincidence, unless they are a common technical phrase.
+"""
 _LONGEST_COMMAND = 2_000
-"""Characters of a command that are looked at: what is longer has a whole file in it."""
+"""Maximum characters of a command that are examined: a longer command contains a whole file."""
 _ENTRY = re.compile(r"- \[([0-9a-f]{12,64})\] ")
 _LINE = re.compile(r"- .* \[([0-9a-f]{4,64})\]\Z")
 _ID_PATTERN = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{12,64}(?![0-9A-Za-z])")
-"""An id, or a beginning of one that is long enough to be no accident: a commit's usual seven digits are not."""
+"""An id, or a prefix long enough not to match by accident: the usual seven digits of a commit are not."""
 _OUR_TOOL = re.compile(r"(?:^|_)(?:read|show|search|get|recall|fetch)(?:_|$)", re.IGNORECASE)
 _OUR_COMMAND = re.compile(r"\bpalazzo\b[^\n;|&]*\b(?:show|read|search)\b")
 _WORD = re.compile(r"\w+")
@@ -43,11 +44,11 @@ utils.ts types.ts main.go main.rs lib.rs mod.rs main.c main.cpp config.json conf
 docker-compose.yml compose.yaml
 """
 _EVERYWHERE = frozenset(_COMMON_FILES_TEXT.split())
-"""Names of files that are in every project, and often more than once: alone they say of no file which it is."""
+"""File names that occur in every project, often more than once: alone they do not identify a file."""
 
 
 class DeliveredItem(NamedTuple):
-    """Something that an agent was given: its id, the words that it saw, and the files that it is about besides."""
+    """Something that was injected for an agent: its id, the words that the agent saw, and its other files."""
 
     id: str
     words: str
@@ -55,7 +56,7 @@ class DeliveredItem(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """A call of a tool, as the archive has it."""
+    """A tool call, as archived."""
 
     tool: str
     text: str
@@ -65,7 +66,7 @@ class ToolCall(NamedTuple):
 
 
 def words_given(text: str, ids: Iterable[str]) -> dict[str, str]:
-    """Return, of the text of an injection, which words stand with each of these ids; none with an id is absent."""
+    """Return the words that an injected text has for each of these ids; ids without words are left out."""
     id_set = set(ids)
     lines_by_id: dict[str, list[str]] = {}
     own: str | None = None
@@ -86,19 +87,19 @@ def words_given(text: str, ids: Iterable[str]) -> dict[str, str]:
 
 
 def names_ids(text: str) -> bool:
-    """Whether a text may cite an id."""
+    """Return whether a text may cite an id."""
     return _ID_PATTERN.search(text) is not None
 
 
 def find_cited_ids(text: str, ids: Iterable[str]) -> set[str]:
-    """Return the ids among `given` that a text cites, in full or by a beginning that only one of them has."""
+    """Return the ids among `given` that a text cites, in full or by an unambiguous prefix."""
     id_set = set(ids)
     matches = ({uid for uid in id_set if uid.startswith(word)} for word in set(_ID_PATTERN.findall(text)))
     return {uid for uids in matches if len(uids) == 1 for uid in uids}
 
 
 def runs(text: str) -> frozenset[tuple[str, ...]]:
-    """Return every run of words of a text that is long and telling enough to know it by."""
+    """Return every run of words of a text that is long and specific enough to identify it."""
     words = _WORD.findall(text.casefold())
     windows = (tuple(words[n : n + IN_A_ROW]) for n in range(len(words) - IN_A_ROW + 1))
     return frozenset(run for run in windows if sum(word not in STOP_WORDS for word in run) >= MIN_TOPIC_WORDS)
@@ -107,7 +108,7 @@ def runs(text: str) -> frozenset[tuple[str, ...]]:
 def find_quoted_ids(
     text: str, runs_by_id: Mapping[str, Set[tuple[str, ...]]], user_runs: Set[tuple[str, ...]]
 ) -> set[str]:
-    """Return the ids whose words (`runs`) a text says again, and of which a person did not (`said`)."""
+    """Return the ids whose words (`runs`) a text repeats, if a person has not said them (`said`)."""
     own = runs(text) - user_runs
     return {uid for uid, theirs in runs_by_id.items() if not own.isdisjoint(theirs)} if own else set()
 
@@ -116,7 +117,7 @@ def find_quoted_ids(
 
 
 def reads_by_id(call: ToolCall) -> bool:
-    """Whether a call is one of ours that reads what has an id."""
+    """Return whether a call is one of ours that reads an entry by its id."""
     if command := _COMMAND.search(call.text):
         return _OUR_COMMAND.search(call.text, command.end(), command.end() + _LONGEST_COMMAND) is not None
     return _OUR_TOOL.search(call.tool) is not None
@@ -126,7 +127,7 @@ def reads_by_id(call: ToolCall) -> bool:
 
 
 def find_opened_files(call: ToolCall) -> frozenset[str]:
-    """Return the files that a call reads or changes, as it names them; what only searches opens none."""
+    """Return the files that a call reads or changes, by the names given; a search alone opens none."""
     names = {match[1].strip() for match in _PATCH_HEADER.finditer(call.text)}
     if command := _COMMAND.search(call.text):
         line = call.text[command.end() : command.end() + _LONGEST_COMMAND].split("\ndescription:")[0]
@@ -137,14 +138,14 @@ def find_opened_files(call: ToolCall) -> frozenset[str]:
 
 
 def is_about_files(files: Iterable[str], item: DeliveredItem) -> bool:
-    """Whether one of these files is one that something given names, or is about."""
+    """Return whether an injected entry names, or is about, one of these files."""
     return any(
         _is_same(own, file) for file in files for own in (*map(_plain, item.files), *_find_mentions(item.words, file))
     )
 
 
 def _find_mentions(words: str, file: str) -> Iterator[str]:
-    """How a text names a file of that last name."""
+    """Yield the spellings in a text of a file with that last name."""
     name = file.rpartition("/")[2]
     if name not in words:
         return
@@ -153,7 +154,7 @@ def _find_mentions(words: str, file: str) -> Iterator[str]:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Whether two names are of one file: one is the end of the other, and enough of it to tell."""
+    """Return whether two names mean the same file: one is the end of the other, and long enough to identify it."""
     short, long = sorted((first, second), key=len)
     if short.strip("/") == "" or ("/" not in short.strip("/") and short.casefold() in _EVERYWHERE):
         return False
@@ -161,5 +162,5 @@ def _is_same(first: str, second: str) -> bool:
 
 
 def _plain(path: str) -> str:
-    """A path without what says nothing: `./`, `~/`, `../`, the lines of an anchor."""
+    """Return a path without its insignificant parts: `./`, `~/`, `../`, the lines of an anchor."""
     return re.sub(r"^(?:\.{1,2}/|~/)+", "", re.sub(r":\d+(?:-\d+)?$", "", path.replace("\\", "/").strip()))

@@ -1,7 +1,7 @@
-"""What a wake-up may tell of: read from the palace, as it is or as of a day, with what speaks for each.
+"""Sources of the wake-up text: candidates read from the palace, as it is or as of a day, with what raises their rank.
 
-Nothing is searched for. Of each kind the newest are read, many more than can be told; `waking` chooses. What was
-forgotten, erased or superseded is not among them, nor what is trusted less than asked for.
+Nothing is searched. Of each kind the newest entries are read, many more than can be shown; `wake_up_text` chooses among
+them. Entries that were forgotten, erased or superseded are left out, and so are entries below the requested trust.
 """
 
 from __future__ import annotations
@@ -33,28 +33,31 @@ from palazzo.store.entity_rows import LATEST
 from palazzo.store.injection_worth import Worth, read_notes, worth_of
 
 NOTES, SESSIONS, LINES, FACTS, ENTRIES = 200, 8, 40, 40, 6
-"""How many of each are looked at, the newest."""
+"""Maximum number of each that are examined, newest first."""
 _ENTRIES_READ = 30
 _FACTS_READ = 400
-"""Facts that are read, newest first, to find `FACTS` that belong here: many may be other projects'."""
+"""Facts that are read, newest first, to find `FACTS` that belong here: many may belong to other projects."""
 _OVERDUE = 2
-"""What a to-do that is overdue is marked with, in tags."""
+"""Weight of an overdue to-do, expressed as a number of tags."""
 _CAME_TO = ("changed", "fixed", "failed")
-"""Which line of its digest a session is told by, the last of the first kind that there is. What was asked its title
-says; what it decided, or left open, is told by itself."""
+"""Kinds of digest lines that represent a session: the last line of the first kind that exists. The title already says
+what was asked, and decisions and open items are shown separately.
+"""
 _SHORT = 60
-"""Characters up to which a line of a digest is told with the title of its session: `Dropped then.` says little."""
+"""Maximum characters of a digest line that is shown with the title of its session: `Dropped then.` says little
+alone.
+"""
 _QUOTE_LENGTH = 160
-"""Characters of that line at most: the title stands before it."""
+"""Maximum characters of that line: the title precedes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUpContext:
-    """For whom and when. Without a `wing` (a directory that the palace does not know) little is told.
+    """The recipient and the time. Without a `wing` (a directory that the palace does not know), little is shown.
 
-    `before` is the moment as of which is asked, None for now; `trusts` are those that may be put before an agent.
-    `session` is the host's id of the session that asks, '' if it is unknown; `has_forgotten` says that a compaction has
-    removed the session's earlier messages from its context.
+    `before` is the point in time that the answer reflects, None for now; `trusts` are the trust levels that may be
+    shown to an agent. `session` is the host's id of the asking session, '' if unknown; `has_forgotten` says that a
+    compaction has removed the session's earlier messages from its context.
     """
 
     wing: str | None
@@ -69,7 +72,7 @@ class WakeUpContext:
 
 
 def gather(connection: Connection, request: WakeUpContext) -> list[WakeUpEntry]:
-    """Return what may be told."""
+    """Return the entries that may be injected."""
     copy_times = _copy_times(connection, request)
     entries = [*_tasks(connection, request), *_diary(connection, request)]
     if request.wing is not None or request.agent is None:  # an agent elsewhere is not told of other projects
@@ -85,7 +88,7 @@ def gather(connection: Connection, request: WakeUpContext) -> list[WakeUpEntry]:
 
 
 def _with_uses(connection: Connection, entries: Sequence[WakeUpEntry]) -> list[WakeUpEntry]:
-    """What was found, with what sessions made of it when they were told of it."""
+    """Return the entries with how sessions used them after they were injected."""
     tallies = use_totals.tallies(connection, {name for entry in entries for name in (entry.id, *entry.drawers)})
     return [_add_uses(entry, tallies) for entry in entries] if tallies else [*entries]
 
@@ -99,7 +102,7 @@ def _add_uses(entry: WakeUpEntry, tallies: Mapping[str, use_totals.UsageCounts])
 
 
 def _tasks(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEntry]:
-    """Due reminders and open to-dos of the wing, and to-dos that the agent stated anywhere."""
+    """Return due reminders and open to-dos of the wing, and to-dos that the agent wrote in any wing."""
     agent = diary_entries.agent_called(connection, request.agent) if request.agent else None
     due_tasks = [due.task for due in task_notes.due(connection, task_notes.Moment(request.now), request.wing)]
     todos = (
@@ -134,7 +137,7 @@ def _tasks(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEnt
 def _digest(
     connection: Connection, request: WakeUpContext, wing: str, copy_times: frozenset[Micros]
 ) -> Iterator[WakeUpEntry]:
-    """What sessions left open and decided, in their own words."""
+    """Return what sessions left open and decided, in their own words."""
     every = [*digest_rows.open_lines(connection, wing, LINES), *digest_rows.decisions(connection, wing, LINES)]
     lines = [line for line in every if not line.is_untrusted]
     if request.session and not request.has_forgotten:
@@ -193,12 +196,12 @@ def _sessions(connection: Connection, request: WakeUpContext, copy_times: frozen
 
 
 def _own_session(request: WakeUpContext) -> str:
-    """Return the id of the session that asks; for a sub-agent, its parent's."""
+    """Return the id of the session that asks; for a sub-agent, the id of its parent."""
     return request.session.partition("/")[0]
 
 
 def _copy_times(connection: Connection, request: WakeUpContext) -> frozenset[Micros]:
-    """Return the times of messages that the session copied from another one: it is a fork or a continuation of that."""
+    """Return the times of messages that the session copied from another one, as its fork or continuation."""
     source = transcripts.session_source(connection, "", _own_session(request)) if request.session else None
     return frozenset() if source is None else transcripts.read_copy_times(connection, source)
 
@@ -215,7 +218,7 @@ def _came_to(connection: Connection, lines: Sequence[LineRow]) -> str:
 
 
 def _diary(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEntry]:
-    """Entries about the wing's project; of the agent that is named also those about no project."""
+    """Return entries about the wing's project; if an agent is named, also its entries about no project."""
     agent = diary_entries.agent_called(connection, request.agent) if request.agent else None
     if (request.agent and agent is None) or (agent is None and request.wing is None):
         return
@@ -227,7 +230,7 @@ def _diary(connection: Connection, request: WakeUpContext) -> Iterator[WakeUpEnt
 
 
 def _facts(connection: Connection, request: WakeUpContext, wing: str) -> Iterator[WakeUpEntry]:
-    """Yield facts that hold, the last stated or changed first."""
+    """Yield current facts, the last stated or changed first."""
     known_at = LATEST if request.as_of is None else request.as_of
     audience = Audience((wing, USERS_WING), request.now, request.commits_here)
     newest = fact_rows.newest_versions(connection, known_at, audience.wings, audience.time, _FACTS_READ)
@@ -270,6 +273,6 @@ def _notes(connection: Connection, request: WakeUpContext, wing: str) -> Iterato
 
 
 def _find_stale_drawers(connection: Connection, request: WakeUpContext, worth: Iterable[Worth]) -> frozenset[str]:
-    """Which of these drawers hold words that something later has superseded."""
+    """Return those of these drawers that hold words superseded by something later."""
     ids = [drawer for entry in worth for drawer in entry.drawers]
     return frozenset(claim_rows.find_successors(connection, ids, request.now)) if ids else frozenset()

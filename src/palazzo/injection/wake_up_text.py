@@ -1,19 +1,18 @@
-"""Waking up: of what is known, the few lines that are worth reading when a session starts. Pure.
+"""The wake-up text: of what is known, the few lines that are worth reading when a session starts. Pure.
 
-    importance = recency × (what it is + marks + references + use) × wear
+    importance = recency × (what it is + marks + references + use) × decay
 
-    recency     1 / (1 + age / half-life of its section): a session has half its worth after a week, a decision after
-                two months. What is old fades ever more slowly: a project left for a year still has its last sessions
+    recency     1 / (1 + age / half-life of its section): a session has half its value after a week, a decision after
+                two months. Old entries fade ever more slowly: a project left for a year still has its last sessions
     what it is  by section: what is due counts most, then what is open, to-dos, decisions, facts, sessions, notes
-    marks       0.5 for each of at most three tags that somebody put there
-    references  0.5 × log2(1 + how many facts and tunnels rest on it)
-    use         0.5 × log2(1 + in how many sessions it was used)
-    wear        less than 1 for what many sessions were told of and none used (`wear`); what is to be done never wears
+    marks       0.5 for each of at most three tags that somebody set
+    references  0.5 × log2(1 + number of facts and tunnels that rest on it)
+    use         0.5 × log2(1 + number of sessions in which it was used)
+    decay       less than 1 for what many sessions received and none used (`decay`); tasks never decay
 
-The best of each section come first. Of the rest, each line of a section counts for less than the one before it, so
-that twenty open threads leave room for a decision. So lines are taken while the budget lasts, and told in the order of
-the sections. Every time in
-the text is a date, never an age: the same knowledge gives the same bytes.
+The best of each section come first. Each further line of a section counts for less than the line before it, so that
+twenty open threads leave room for a decision. Lines are taken in this order while the budget lasts, and shown in the
+order of the sections. Every time in the text is a date, never an age: the same knowledge gives the same bytes.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ Section = Literal["due", "open", "todo", "decision", "fact", "session", "diary",
 DEPTHS: tuple[Depth, ...] = ("shallow", "medium", "deep")
 
 BUDGETS: Mapping[Depth, int] = {"shallow": 300, "medium": 900, "deep": 2000}
-"""Tokens."""
+"""In tokens."""
 LONGEST: Mapping[Depth, int] = {"shallow": 140, "medium": 280, "deep": 560}
-"""Characters of one line's words."""
+"""Maximum characters of one line's text."""
 DEPTH_SECTIONS: Mapping[Depth, frozenset[Section]] = {
     "shallow": frozenset(["due", "open", "todo", "decision", "session"]),
     "medium": frozenset(["due", "open", "todo", "decision", "fact", "session", "diary", "note"]),
@@ -43,16 +42,16 @@ DEPTH_SECTIONS: Mapping[Depth, frozenset[Section]] = {
 }
 
 TITLES: Mapping[Section, str] = {
-    "due": "Reminders that are due:",
+    "due": "Due reminders:",
     "open": "Left open:",
     "todo": "To do:",
-    "decision": "Decisions that stand:",
-    "fact": "Facts that changed lately:",
+    "decision": "Current decisions:",
+    "fact": "Recently changed facts:",
     "session": "Last sessions:",
     "diary": "From the diary:",
     "note": "Notes:",
 }
-"""The sections in the order in which they are told."""
+"""The sections in the order in which they are shown."""
 WORTH: Mapping[Section, float] = {
     "due": 4.0,
     "open": 3.0,
@@ -63,7 +62,7 @@ WORTH: Mapping[Section, float] = {
     "diary": 1.5,
     "note": 1.0,
 }
-"""The order of worth of a wake-up; that due reminders come first is what they are for."""
+"""Weights of the sections in a wake-up. Due reminders come first because that is their purpose."""
 HALF_LIVES: Mapping[Section, float] = {
     "due": 3650.0,
     "open": 14.0,
@@ -74,27 +73,31 @@ HALF_LIVES: Mapping[Section, float] = {
     "diary": 7.0,
     "note": 30.0,
 }
-"""Days. A reminder stays due until it is done; what is open in a session is mostly closed within weeks unsaid."""
+"""In days. A reminder stays due until it is done; most open items of a session are closed within weeks without
+mention.
+"""
 FIRST: Mapping[Depth, int] = {"shallow": 1, "medium": 2, "deep": 3}
-"""How many lines of each section come before all others."""
+"""Number of lines of each section that come before all other lines."""
 _FALLOFF = 0.85
-"""What each further line of a section counts for, of the one before: from about the fifth on others come first."""
+"""Factor for each further line of a section, relative to the line before: from about the fifth line on, other sections
+come first.
+"""
 _TO_BE_DONE: frozenset[Section] = frozenset(["due", "todo"])
 _MARKS = 3
 _STEP = 0.5
 _DAY = 86_400_000_000
 _LEAST_LINE = 12
-"""Tokens below which no line has room: its date and its id take as many."""
+"""Minimum tokens left for a line: its date and its id take this many."""
 _NEAR_COPY = 0.9
-"""As in search: share of a line's runs of three words that another holds."""
+"""As in search: the share of a line's three-word sequences that another line contains."""
 MORE = "More: palazzo search QUERY; palazzo show ID."
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUpEntry:
-    """Something that may be told: its words, who says it, since when, and what speaks for it.
+    """Something that may be shown: its text, its origin, its time, and the signals that raise its importance.
 
-    `remark` is said behind the words (`due before 2026-03-04`); `at` is 0 where it is not known.
+    `remark` is appended to the text (`due before 2026-03-04`); `at` is 0 if the time is not known.
     """
 
     section: Section
@@ -107,16 +110,16 @@ class WakeUpEntry:
     marks: int = 0
     references: int = 0
     uses: int = 0
-    """Sessions that used it when they were told of it."""
+    """Number of sessions that used it after it was shown to them."""
     unused: int = 0
-    """Sessions that were told of it since then."""
+    """Number of sessions that were shown it since then."""
     drawers: tuple[str, ...] = ()
-    """Other ids that it is told by."""
+    """Other ids under which it may have been shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the text: what it tells of, its words, cut short where `truncated`, and all of it as it is shown."""
+    """A line of the text: its entry, its words, whether they are cut (`truncated`), and the whole line as shown."""
 
     entry: WakeUpEntry
     text: str
@@ -127,14 +130,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class WakeUpText:
-    """The text, and its lines in its order."""
+    """The text, and its lines in the same order."""
 
     text: str
     lines: tuple[Line, ...]
 
 
 def importance(entry: WakeUpEntry, now: Micros) -> float:
-    """Return how much something is worth telling at `now`. What has no date counts as one half-life old."""
+    """Return how important an entry is at `now`. An entry without a date counts as one half-life old."""
     half_life = HALF_LIVES[entry.section]
     age = max(0, now - entry.at) / _DAY if entry.at else half_life
     base_worth = WORTH[entry.section] + _STEP * min(entry.marks, _MARKS)
@@ -154,7 +157,7 @@ def wake(
 ) -> WakeUpText:
     """Return the text for `budget` tokens; `head` are ways to begin it, the best first.
 
-    `day` tells a date, `short` how an id is shown.
+    `day` formats a date, `short` formats an id.
     """
     beginning = next((candidate for candidate in head if estimate_tokens(candidate) <= budget), "")
     if not beginning:
@@ -198,7 +201,7 @@ def _text(beginning: str, selection: Sequence[Line], footer: str) -> WakeUpText:
 
 
 def _rank_lines(entries: Iterable[WakeUpEntry], depth: Depth, now: Micros) -> list[Line]:
-    """Lines by what they are worth after those of their section that come before them."""
+    """Return lines by their importance, reduced by the lines of their section that come before them."""
     counts: dict[Section, int] = {}
     weighted_lines: list[tuple[bool, float, Line]] = []
     for line in sorted((_line(entry, depth, now) for entry in entries), key=_by_importance):
@@ -219,7 +222,7 @@ def _line(entry: WakeUpEntry, depth: Depth, now: Micros) -> Line:
 
 
 def _cut(words: str, size: int) -> str:
-    """The beginning of words: whole sentences where most of the room is used so, else whole words."""
+    """Return the beginning of a text: whole sentences if they fill most of the space, else whole words."""
     if len(words) <= size:
         return words
     head = words[: size + 1]

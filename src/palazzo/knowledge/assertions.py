@@ -1,7 +1,8 @@
 """Adding, ending and superseding facts.
 
-Stating what is stated already changes nothing, or makes it better: an earlier or a first start, more confidence, more
-provenance. Ending and superseding name what they are about exactly; what does not hold is refused with what is near.
+Stating an existing fact again changes nothing or improves the fact: an earlier start, a start where there was none,
+higher confidence, more provenance. Ending and superseding require the exact fact. If no such fact holds, the request is
+refused, and the error lists similar facts.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from palazzo.text.names import fold
 from palazzo.text.times import to_iso
 
 SURE = 1.0
-"""Confidence of what is stated without one."""
+"""Confidence of a statement that gives none."""
 _LONGEST_SHOWN = 200
-"""Characters of a fact that a refusal shows."""
+"""Maximum characters of a fact that a refusal shows."""
 _MOST_NEAR = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """What is said of what, and where it holds: in a wing, or everywhere."""
+    """Subject, predicate and object, and the scope: a wing, or everywhere."""
 
     subject: str
     predicate: str
@@ -43,7 +44,7 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A fact as somebody states it. `confidence` is from 0 to 1, None where nothing was said of it."""
+    """A fact as someone states it. `confidence` is from 0 to 1, None if it was not given."""
 
     triple: Triple
     provenance: tuple[Provenance, ...]
@@ -61,7 +62,7 @@ class Ends(NamedTuple):
 
 
 class Added(NamedTuple):
-    """A fact as it stands now: whether it is new, what of it changed if it is not, and conflicts found by it."""
+    """The current state of a fact: whether it is new, what changed if it is not, and the conflicts that it caused."""
 
     version: Version
     new: bool
@@ -70,14 +71,14 @@ class Added(NamedTuple):
 
 
 class Supersession(NamedTuple):
-    """The facts that were closed, and the one that holds from then on."""
+    """The facts that were closed, and the fact that replaces them."""
 
     predecessors: tuple[Version, ...]
     successor: Added
 
 
 def add(change: Change, statement: Statement) -> Added:
-    """State a fact; the id of one that says the same and has the same end stays. Raises UsageError."""
+    """State a fact; one with the same content and the same end keeps its ID. Raises UsageError."""
     start, end = statement.valid_from, statement.valid_to
     if start is not None and end is not None and start >= end:
         raise UsageError(
@@ -101,7 +102,7 @@ def _state_fact(change: Change, ends: Ends, statement: Statement) -> Added:
 
 
 def stated_everywhere(provenance: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
-    """Return the provenance of a fact that is stated to hold everywhere: its speaker, of no branch, and its items."""
+    """Return the provenance of a fact stated to hold everywhere: its speaker, without branch, and its items."""
     speaker = provenance[0]._replace(item=None, start=None, end=None, branch="", commit="", anchors=())
     return tuple(dict.fromkeys((speaker, *(source for source in provenance if source.item is not None))))
 
@@ -112,20 +113,20 @@ def _is_stated_everywhere(connection: Connection, versions: list[Version]) -> bo
 
 
 def wings_where_it_holds(connection: Connection, triple: Triple, at: Micros) -> list[str | None]:
-    """Return the wings (None: everywhere) in which a triple can be ended at `at`; if none, those that know it."""
+    """Return the wings (None: everywhere) where a triple can end at `at`; if none, those with the triple."""
     versions = _find_versions(Beliefs(connection), triple)
     return [version.wing for version in versions if _can_end(version, at)] or [version.wing for version in versions]
 
 
 def end(change: Change, triple: Triple, at: Micros) -> list[Version]:
-    """Let a fact hold no longer from `at` on; return it as it is then. Raises NotFound, naming what is near."""
+    """End a fact at `at`; return its new version. Raises NotFound, naming similar facts."""
     return [_close_version(change, version, at) for version in _find_open_versions(change, triple, at)]
 
 
 def supersede(
     change: Change, triple: Triple, thing: str, at: Micros, provenance: tuple[Provenance, ...]
 ) -> Supersession:
-    """Let `thing` be the object from `at` on instead of the triple's. Raises NotFound or UsageError."""
+    """Replace the triple's object by `thing` from `at` on. Raises NotFound or UsageError."""
     beliefs = Beliefs(change.connection)
     current_versions = _find_open_versions(change, triple, at)
     subject, predicate, successor = (
@@ -167,9 +168,10 @@ def _created(change: Change, ends: Ends, statement: Statement) -> Version:
 
 
 def _improve_version(change: Change, version: Version, statement: Statement) -> tuple[Version, tuple[str, ...]]:
-    """The fact with what the statement knows better, and what that is.
+    """Return the fact with what the statement adds or improves, and what that is.
 
-    What is stated under words from outside says so too of a fact that somebody else states, and changes nothing of it.
+    A statement from an untrusted context is added as a further source of another's fact, and changes nothing else in
+    it.
     """
     start, confidence = version.valid_from, version.confidence
     sources = fact_rows.sources_of(change.connection, [version.row])[version.row]
@@ -199,7 +201,7 @@ def _improve_version(change: Change, version: Version, statement: Statement) -> 
 
 
 def _merge_provenance(sources: tuple[Provenance, ...], more: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
-    """Those who state a fact, each once with all that it cites."""
+    """Return the sources of a fact, each once with everything that it cites."""
     provenance_by_key = {provenance.key: provenance for provenance in sources}
     for provenance in more:
         provenance_by_key[provenance.key] = provenance.instead_of(provenance_by_key.get(provenance.key, provenance))
@@ -212,7 +214,7 @@ def _close_version(change: Change, version: Version, at: Micros) -> Version:
 
 
 def _contradict_until(beliefs: Beliefs, version: Version, successor: Version, at: Micros) -> bool:
-    """Return whether a fact and its successor contradict each other, and would both have held before `at`."""
+    """Return whether a fact and its successor contradict each other, and both would have held before `at`."""
     return (successor.valid_from is None or successor.valid_from < at) and contradict(beliefs, version, successor)
 
 
@@ -229,7 +231,7 @@ def _record_end(change: Change, version: Version, at: Micros, successor: int | N
 
 
 def _find_open_versions(change: Change, triple: Triple, at: Micros) -> list[Version]:
-    """The versions of a triple that hold until `at` and would go on."""
+    """Return the versions of a triple that hold until `at` and would continue."""
     beliefs = Beliefs(change.connection)
     versions = [version for version in _find_versions(beliefs, triple) if version.wing == triple.wing]
     open_versions = [version for version in versions if _can_end(version, at)]
@@ -256,18 +258,18 @@ def _why_not(beliefs: Beliefs, triple: Triple, at: Micros, versions: list[Versio
         default=None,
     )
     if end_time is not None:
-        return f"'{triple}' has ended already, at {to_iso(end_time)}, so it cannot end at {to_iso(at)}."
+        return f"'{triple}' already ended at {to_iso(end_time)}, so it cannot end at {to_iso(at)}."
     begins = min((version.valid_from for version in versions if version.valid_from is not None), default=None)
     if begins is not None:
-        return f"'{triple}' begins only at {to_iso(begins)}, so it cannot end at {to_iso(at)}: give a later time."
+        return f"'{triple}' does not begin until {to_iso(begins)}, so it cannot end at {to_iso(at)}: give a later time."
     suggestions = "; ".join(_describe_version(beliefs, version) for version in _nearest(beliefs, triple))
-    return f"There is no fact '{triple}' that could end. " + (
-        f"Near it: {suggestions}." if suggestions else "'palazzo kg timeline' shows what is known."
+    return f"There is no fact '{triple}' to end. " + (
+        f"Near it: {suggestions}." if suggestions else "'palazzo kg timeline' shows the known facts."
     )
 
 
 def _nearest(beliefs: Beliefs, triple: Triple) -> list[Version]:
-    """Facts that share two of the three with a triple, else one end; also by names that are near."""
+    """Return facts that share two parts with a triple, else one end; similar names count too."""
     subjects, objects = (_resolve_name(beliefs, name) for name in (triple.subject, triple.object))
     predicate = fold(triple.predicate)
     ranking = []

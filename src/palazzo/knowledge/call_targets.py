@@ -1,7 +1,7 @@
-"""What a call is about, by which a later one is known to be another attempt at the same. Pure.
+"""Target of a call: its subject, by which a later call is recognised as another attempt at the same thing. Pure.
 
-Of a command: its program, the subcommand and the file that it names, and what else it selects. Of an edit: the file. Of
-a tool that some server offers: its name.
+For a command: its program, the subcommand and the file that it names, and its other selectors. For an edit: the file.
+For a tool of a server: its name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONGEST_COMMAND = 2_000
 
 
 class Target(NamedTuple):
-    """What a command is about: its program, the subcommand and the file that it names. Empty where it has none."""
+    """The target of a command: its program, the subcommand and the file that it names. A missing part is empty."""
 
     program: str
     subcommand: str
@@ -26,9 +26,9 @@ class Target(NamedTuple):
 
 
 class Aim(NamedTuple):
-    """A target, all files that a command names, and what else it picks: tests by name, packages.
+    """A target, all files that a command names, and its other selections: tests by name, packages.
 
-    Of a word behind an option nobody can tell whose it is who does not know the program: it `may` be picked.
+    Without knowledge of the program, the owner of a word after an option is unknown: it `may` be a selection.
     """
 
     target: Target
@@ -38,7 +38,7 @@ class Aim(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One command of a line: its aim (None for an inline script), and whether it passed if the line did."""
+    """One command of a line: its aim (None for an inline script), and whether it certainly passed if the line did."""
 
     aim: Aim | None
     is_sure: bool = True
@@ -54,7 +54,7 @@ _INFO_OPTIONS = frozenset(["--version", "--help", "-V"])
 _PICKS = re.compile(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
 _PICKS_WHAT_FAILED = frozenset(["--lf", "--last-failed", "--only-failures", "--onlyFailures", "--failed"])
 _WITH_SHORT_OPTIONS = frozenset(["pytest", "jest", "vitest", "npm", "yarn", "pnpm", "bun"])
-"""Programs whose `-k`, `-m` and `-t` pick tests; elsewhere these are a tag, a message, a module."""
+"""Programs whose `-k`, `-m` and `-t` select tests; for other programs they are a tag, a message or a module."""
 _TASK_RUNNERS = frozenset(["make", "just", "task", "npm", "yarn", "pnpm", "bun", "gradle", "gradlew", "mvn", "rake"])
 _ALL_CHECKS = re.compile(r"\brun ci\b|\bverify\b|\ball\b|\bbuild\b|\bprecommit\b")
 _EDIT = "an edit"
@@ -72,15 +72,15 @@ _NODE_ID = re.compile(r"(?:::.*|(?::\d+)+)$")
 
 
 def target(command: str) -> Target | None:
-    """Return what a command is about; None of one that only looks, sets up, or is a script of its own."""
+    """Return the target of a command; None if it only looks, sets up, or is a script of its own."""
     last_aim = aim(command)
     return None if last_aim is None else last_aim.target
 
 
 def aim(command: str) -> Aim | None:
-    """Return what a command is about, and what it picks of that.
+    """Return the target of a command, and the parts of it that are selected.
 
-    Of several commands it is the last that does more: `cd api && npm ci && npm test | tail` is about `npm test`.
+    Of several commands it is the last significant one: `cd api && npm ci && npm test | tail` has the target `npm test`.
     """
     line_steps = steps(command)
     return line_steps[-1].aim if line_steps else None
@@ -89,8 +89,8 @@ def aim(command: str) -> Aim | None:
 def steps(command: str) -> list[Step]:
     """Return the steps of a line, in order, without commands that only look or set up.
 
-    The line's result is that of its last command. An earlier command is sure to have passed with the line if only `&&`
-    follows it; before `;`, `||`, `|` or a keyword of the shell its own result is not known.
+    The line's result is that of its last command. An earlier command is certain to have passed with the line if only
+    `&&` follows it; before `;`, `||`, `|` or a shell keyword its own result is not known.
     """
     line_steps: list[Step] = []
     is_sure = True
@@ -114,10 +114,11 @@ def steps(command: str) -> list[Step]:
 
 
 def covers(passed: Aim, failed: Aim) -> bool:
-    """Whether a call that passes shows that another would: the same one does, with whatever options.
+    """Return whether a passed call shows that another would pass: the same call does, whatever its options.
 
-    So does one that does more. Of tests that is one that picks none, so that all are run; of everything else one that
-    names all that the other names. What does less, or something else, says nothing of what failed.
+    So does a call that does more: for tests, a call without a selection, which runs all of them; for anything else, a
+    call that names everything that the other one names. A call that does less, or something else, says nothing about
+    the failure.
     """
     if passed.target[:2] != failed.target[:2]:
         return False
@@ -130,7 +131,7 @@ def covers(passed: Aim, failed: Aim) -> bool:
 
 
 def may_cover(passed: Aim, failed: Aim) -> bool:
-    """Return whether a call that passes may have run the tests of another: of a directory, or by another program."""
+    """Return whether a passed call may have run another's tests: of a directory, or by another program."""
     if covers(passed, failed):
         return True
     if not _runs_tests(failed.target):
@@ -141,7 +142,7 @@ def may_cover(passed: Aim, failed: Aim) -> bool:
 
 
 def tool_target(tool: str, file: str = "") -> Target | None:
-    """Return what a call without a command is about; None of tools of hosts that change nothing, and of memories'."""
+    """Return the target of a call without a command; None for harmless tools of hosts, and for memory tools."""
     if is_edit(tool):
         return Target(_EDIT, "", _path(file) or file) if file else None
     if not tool or is_memory_tool(tool) or _OF_HOSTS.fullmatch(re.sub(r"[^a-z]", "", tool.lower())):
@@ -150,7 +151,7 @@ def tool_target(tool: str, file: str = "") -> Target | None:
 
 
 def is_edit(tool: str) -> bool:
-    """Whether a tool of that name changes a file."""
+    """Return whether a tool of that name changes a file."""
     return _EDIT_TOOL.fullmatch(re.sub(r"[^a-z]", "", tool.lower())) is not None
 
 
@@ -162,9 +163,9 @@ def _without_keywords(words: list[str]) -> tuple[list[str], bool]:
 
 
 def _commands(command: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the words of each command of a line, without redirections; of a pipe those of its first.
+    """Yield the words of each command of a line, without redirections; of a pipe only those of the first command.
 
-    With each comes the separator between it and the command before: `&&` also for the first command.
+    Each comes with the separator between it and the command before: `&&` also for the first command.
     """
     words: list[str] = []
     is_in_pipe = skips_next = False
@@ -218,7 +219,7 @@ def _aim(words: list[str]) -> Aim | None:
 
 
 def _find_selector(program: str, previous_word: str, word: str) -> str:
-    """What of its tests a word picks, or an option with the word after it; empty of one that picks none."""
+    """Return the tests that a word, or an option with its value, selects; empty if it selects none."""
     if node := _NODE_ID.search(word):
         return node[0] if node[0].startswith("::") else ""
     option, equals, _ = word.partition("=")
@@ -236,14 +237,14 @@ def _runs_tests(target: Target) -> bool:
 
 
 def _runs_all(target: Target) -> bool:
-    """Return whether a target runs a project's checks, among them those of other programs."""
+    """Return whether a target runs a project's checks, including those of other programs."""
     return _runs_tests(target) or (
         target.program in _TASK_RUNNERS and (not target.subcommand or _ALL_CHECKS.search(target.subcommand) is not None)
     )
 
 
 def _path(word: str) -> str:
-    """A path's last two names, by which it is known from wherever it is named; empty of what is none."""
+    """Return a path's last two names, which identify it wherever it is named; empty if it is no path."""
     plain = _NODE_ID.sub("", word).replace("\\", "/")
     if "/" not in plain and not _EXTENSION.search(plain):
         return ""

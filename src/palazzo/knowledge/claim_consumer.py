@@ -1,7 +1,8 @@
-"""What drawers claim, and which of it contradicts what was claimed before: a lagging consumer of the log.
+"""Claim consumer: the claims of drawers, and which of them contradict earlier claims.
 
-It runs in the background and when somebody asks for suggestions or conflicts; nothing waits for it while words come
-in. Claims are a function of a drawer's words. A conflict, once found, is a record (`store/conflict_rows`).
+An asynchronous consumer of the log. It runs in the background and when suggestions or conflicts are requested; ingest
+never waits for it. Claims are a function of a drawer's text. A conflict, once found, is a record
+(`store/conflict_rows`).
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from palazzo.store.database import Connection
 from palazzo.store.fact_rows import Version
 
 _LONGEST = 50_000
-"""Characters from which on a message is a dump."""
+"""Maximum characters of a message. A longer one is treated as a dump."""
 _CANDIDATES = 20
-"""Drawers that a claim is compared with at most, newest first."""
+"""Maximum number of drawers with which a claim is compared, newest first."""
 _WORDS_ASKED = 4
 _COMMON = 6
-"""Drawers from which on a plain word is no thing's name: `drawer` in a palace about drawers."""
+"""Number of drawers from which a plain word is not the name of a thing: `drawer` in a palace about drawers."""
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
 _MOST_FACTS = 2_000
-"""Open facts that claims are compared with; above that, the newest."""
+"""Maximum number of open facts with which claims are compared; if there are more, the newest."""
 FACTS = "claim/fact"
-"""The consumer that sets facts aside that cannot be compared with claims."""
+"""The consumer that sets aside facts that cannot be compared with claims."""
 
 
 class ClaimConsumer:
-    """The consumer that keeps claims, and records the conflicts that it finds as found at `now`."""
+    """The consumer that stores claims, and records the conflicts that it finds with the time `now`."""
 
     name = "claim"
     version = 1
@@ -50,25 +51,25 @@ class ClaimConsumer:
         self.now = now
 
     def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
-        """Return the drawers that these changes are about."""
+        """Return the drawers that these changes concern."""
         return sorted({change.ref for change in log})
 
     def everything(self, connection: Connection) -> list[int]:
-        """Return the live drawers, and those that have claims."""
+        """Return the live drawers, and all drawers with stored claims."""
         rows = connection.execute(
             "SELECT id FROM drawer WHERE retired_at IS NULL UNION SELECT drawer FROM claim ORDER BY 1"
         )
         return [int(row) for (row,) in rows]
 
     def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
-        """Read these drawers anew, and compare them with what the rest of their wing says."""
+        """Process these drawers again, and compare them with the rest of their wing."""
         drawers = list(_read(connection, things))
         comparison = _ClaimComparison(connection)
         found_conflicts = list(comparison.conflicts(drawers))
         return ClaimBatch([row for drawer in drawers for row in drawer.rows], found_conflicts, comparison.retried_facts)
 
     def keep(self, connection: Connection, things: Sequence[int], output: ClaimBatch) -> None:
-        """Keep what they claim, and record what contradicts what."""
+        """Store their claims, and record the contradictions."""
         self.drop(connection, things)
         claim_rows.insert(connection, output.rows)
         dead_letters.clear(connection, FACTS, output.retried_facts)
@@ -87,16 +88,16 @@ class ClaimConsumer:
 
 
 class ClaimBatch(NamedTuple):
-    """What drawers claim, and what of it contradicts something."""
+    """The claims of drawers, and those that contradict something."""
 
     rows: list[ClaimRow]
     conflicts: list[ConflictCandidate]
     retried_facts: frozenset[int]
-    """Facts that another release of Palazzo had set aside, and that this one can compare."""
+    """Facts that another release of Palazzo set aside and that this release can compare."""
 
 
 def sample(connection: Connection, size: int) -> list[int]:
-    """Return some drawers that were followed, spread over all."""
+    """Return a sample of processed drawers, spread over all."""
     newest = next(connection.execute("SELECT coalesce(max(drawer), 0) FROM claim"))[0]
     rows = []
     for n in range(size):
@@ -105,7 +106,7 @@ def sample(connection: Connection, size: int) -> list[int]:
 
 
 def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
-    """Return the claims that these drawers call for, in order."""
+    """Return the claims that these drawers make, in order."""
     return [row for drawer in _read(connection, drawers) for row in drawer.rows]
 
 
@@ -113,7 +114,7 @@ def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
 
 
 class _Stretch:
-    """A stretch of an item that one voice says, read for claims."""
+    """A range of an item with one speaker, read for claims."""
 
     def __init__(self, item: int, uid: str, start: int, parsed_text: ComparedText) -> None:
         self.item, self.uid, self.start, self.told = item, uid, start, parsed_text
@@ -123,7 +124,7 @@ class _Stretch:
 
 
 class _Read:
-    """A drawer with what it claims."""
+    """A drawer with its claims."""
 
     def __init__(self, drawer: ToRead, stretches: Sequence[_Stretch], unread: Sequence[str]) -> None:
         self.drawer, self.stretches, self.unread = drawer, stretches, unread
@@ -171,7 +172,7 @@ def _read(connection: Connection, rows: Sequence[int], everything: bool = False)
 
 
 def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, str, str, str, tuple[Part, ...]]]:
-    """Return (id, kind, role, text, parts) of the items that somebody said, by row id."""
+    """Return (id, kind, role, text, parts) of the items with a speaker, by row id."""
     items_by_row = {}
     texts = items.read_texts(connection, rows)
     for start in range(0, len(rows), 500):
@@ -188,7 +189,7 @@ def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, 
 def _voices(
     item: tuple[str, str, str, str, tuple[Part, ...]] | None, start: int, end: int, uri: str
 ) -> Iterator[tuple[str, str, str, int, int]]:
-    """Yield (id, text, role, from, to) of the stretches of an item in which somebody speaks."""
+    """Yield (id, text, role, from, to) of the ranges of an item with a speaker."""
     if item is None:
         return
     uid, kind, role, text, parts = item
@@ -208,9 +209,9 @@ def _voices(
 
 
 class ConflictCandidate(NamedTuple):
-    """A conflict: its kind, both sides, and when the later one was said.
+    """A conflict: its kind, both sides, and the time of the later statement.
 
-    What is contradicted again is recorded once, by what contradicted it first.
+    If something is contradicted repeatedly, only the first contradiction is recorded.
     """
 
     kind: str
@@ -220,7 +221,7 @@ class ConflictCandidate(NamedTuple):
 
 
 class _ClaimComparison:
-    """Compares drawers with what the rest of their wing says, in one snapshot."""
+    """Compares drawers with the rest of their wing, in one snapshot."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -231,7 +232,7 @@ class _ClaimComparison:
 
     @property
     def retried_facts(self) -> frozenset[int]:
-        """Return the facts that another release had set aside, and that were read for this comparison."""
+        """Return the facts that another release had set aside, and that were processed for this comparison."""
         return self._facts.retried
 
     def conflicts(self, drawers: Sequence[_Read]) -> Iterator[ConflictCandidate]:
@@ -268,7 +269,7 @@ class _ClaimComparison:
         return [self._known[row] for row in sorted(rows) if row in self._known]
 
     def _read_others(self, rows: Sequence[int]) -> list[_Read]:
-        """Read drawers to compare with. If one fails, it is set aside, not the drawer compared with it."""
+        """Read drawers for comparison. One that fails is set aside, not the drawer compared with it."""
         drawers = process_text(lambda: list(_read(self._connection, rows, everything=True)))
         if isinstance(drawers, Exception):
             return [drawer for row in rows for drawer in self._read_other(row)]
@@ -284,7 +285,7 @@ class _ClaimComparison:
         return drawers
 
     def _whole(self, drawer: _Read) -> _Read:
-        """The drawer with what makes no claim by itself but may be contradicted."""
+        """Return the drawer with the text that makes no claim itself but may be contradicted."""
         return next(_read(self._connection, [drawer.drawer.drawer], everything=True)) if drawer.unread else drawer
 
     def _find_candidates(self, claim: Claim, wing: int) -> list[int]:
@@ -304,7 +305,7 @@ class _ClaimComparison:
 
 
 def _is_plain(thing: str) -> bool:
-    """Whether a thing is called by one plain word, which may be any word."""
+    """Return whether a thing's name is a single plain word, which may be any word."""
     return thing.isalpha() and thing.islower()
 
 
@@ -322,7 +323,7 @@ def _between(earlier: _Read, later: _Read) -> Iterator[ConflictCandidate]:
 
 
 class _OpenFacts:
-    """The facts that hold, each as the sentence that a claim can contradict."""
+    """The current facts, each as the sentence that a claim can contradict."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -330,7 +331,7 @@ class _OpenFacts:
         self.retried: frozenset[int] = frozenset()
 
     def conflicts(self, stretch: _Stretch, drawer: ToRead) -> Iterator[ConflictCandidate]:
-        """Yield the conflicts of a stretch with the facts that hold in its drawer's wing."""
+        """Yield the conflicts of a range with the facts that hold in its drawer's wing."""
         checked_facts: set[int] = set()
         for claim in stretch.told.claims:
             for word in bag(claim.old) | claim.words:
@@ -363,7 +364,7 @@ class _OpenFacts:
 
 
 def retry_facts(connection: Connection) -> None:
-    """Read again the facts that are set aside. Those that fail again stay set aside."""
+    """Retry the facts that are set aside. Those that fail again stay set aside."""
     beliefs, letters = Beliefs(connection), dead_letters.things(connection, FACTS)
     failed = set()
     for version in fact_rows.versions(connection, beliefs.known_at) if letters else ():
@@ -403,7 +404,7 @@ _SENTENCES = {
 
 
 def sentence(subject: str, predicate: str, thing: str) -> str:
-    """Return a fact in a sentence that the rules read."""
+    """Return a fact as a sentence that the rules can read."""
     if predicate == "enabled":
         return f"{subject} is {'enabled' if thing == 'true' else 'disabled'}."
     return _SENTENCES.get(predicate, "{s} {p} {o}.").format(s=subject, p=predicate.replace("_", " "), o=thing)

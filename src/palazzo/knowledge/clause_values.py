@@ -1,6 +1,6 @@
-"""The value that a clause gives to what it is about: which kinds of values there are in sentences, and their tables.
+"""The value that a clause assigns to its subject: the kinds of values that sentences contain, and their tables.
 
-Pure. The first kind that fits is meant; a sentence that may mean several says none.
+Pure. The first kind that fits is used. A sentence that may contain several values yields none.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _HOST_PORT = re.compile(
     r"(?<![\w/])(?:[a-z]{1,20}://)?(?:(?=[\w-]{0,63}[A-Za-z])[\w.-]{1,253}+|\d{1,3}(?:\.\d{1,3}){3}):(\d{2,5})\b"
 )
 _STATE = re.compile(
-    rf"^(?:now |currently |still |always |again |back |finally |completely |permanently |globally |turned |switched |set to "
-    rf"|marked |jetzt |wieder |seit \w+ |ab sofort |`)*({STATE})",
+    "^(?:now |currently |still |always |again |back |finally |completely |permanently |globally |turned |switched "
+    f"|set to |marked |jetzt |wieder |seit \\w+ |ab sofort |`)*({STATE})",
     re.IGNORECASE,
 )
 _VERSION = re.compile(
@@ -95,7 +95,7 @@ _ONE_OF = frozenset(
         "backend",
     ]
 )
-"""Nouns that have one name at a time."""
+"""Nouns that have one value at a time."""
 _NAME_MARKS = "`ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
 _COUNT_NOUNS = frozenset(
     [
@@ -181,11 +181,11 @@ _COUNT_NOUNS = frozenset(
         "pairs",
     ]
 )
-"""What is counted at a moment and differs at the next without anything having changed."""
+"""Quantities that vary from moment to moment without a real change."""
 
 
 def value_of(clause: Clause) -> Value | None:
-    """Return the value that a clause gives to what it is about, if it gives one."""
+    """Return the value that a clause gives to its subject, if any."""
     rest = cut(clause.rest)
     for find in (
         _state,
@@ -207,7 +207,7 @@ def value_of(clause: Clause) -> Value | None:
 
 
 def value_within(text: str) -> Value | None:
-    """Return the one value that stands anywhere in a part of a sentence; None where there are several."""
+    """Return the only value in a part of a sentence; None if there are several."""
     clause = Clause("", "has", text)
     values = [
         value
@@ -266,7 +266,7 @@ _QUALITY = re.compile(
 _ENDS = re.compile(
     r"`?(?:$|[,.;!)]|\s(?:for|in|everywhere|again|by default|as|since|until|across|now|at|on|there|within|here|anymore|any more|and|to|because|so|but|per|under|with|last|yesterday|today|this|these|seit|für|ab|depuis|pour)\b)"
 )
-"""What may follow a state, so that `on` is none in `on port 80`."""
+"""Text that may follow a state, so that `on` is not a state in `on port 80`."""
 
 
 def _port(clause: Clause, rest: str) -> Value | None:
@@ -277,19 +277,19 @@ def _port(clause: Clause, rest: str) -> Value | None:
 
 
 def is_place(clause: Clause) -> bool:
-    """Whether a clause says of its subject that it is at the path it names."""
+    """Return whether a clause says that its subject is at the path it names."""
     return any(pattern.match(cut(clause.rest)) for pattern in (_BEFORE_PATH, _BUCKET))
 
 
 def is_name(clause: Clause, value: Value) -> bool:
-    """Whether a clause says of its subject no more than that it is so called."""
+    """Return whether a clause only names its subject."""
     head = clause.subject.casefold().split(" of ")[0].split(" for ")[0].split()
     plain = clause.rest.strip(" `'\"").startswith(value.text)
     return plain and (value.text[0] in _NAME_MARKS or (bool(head) and head[-1] in _ONE_OF)) and value.text[-2:] != "ed"
 
 
 def is_figure(clause: Clause) -> bool:
-    """Whether a clause says of its subject no more than a figure, a time or a region."""
+    """Return whether a clause only gives a figure, a time or a region for its subject."""
     rest = cut(clause.rest)
     return any(pattern.match(rest) for pattern in (_QUANTITY, _AT_TIME)) or _REGION.search(rest) is not None
 
@@ -298,7 +298,7 @@ _AT_TIME = re.compile(r"^(?:(?:now|at|from)\s+)*\d{1,2}:\d{2}")
 
 
 def is_region(text: str) -> bool:
-    """Whether a value is a cloud's region."""
+    """Return whether a value is a cloud region."""
     return _REGION.fullmatch(text) is not None
 
 
@@ -336,7 +336,7 @@ def _read_version(clause: Clause, rest: str) -> Value | None:
 
 _DIGIT_CUE = re.compile(r"\d")
 _VERSION_CUE = re.compile(r"[<>=~^]\s?v?\d|\d\.\d")
-"""What is looked for first: the pattern is slow."""
+"""A quick pre-check: the pattern is slow."""
 _LINKS = frozenset(
     [
         "is",
@@ -409,9 +409,10 @@ _SCALES = {
         "line ending": "lf crlf",
         "currency": "eur usd gbp chf euros dollars pounds",
         "indent": "tabs spaces",
-        "weekday": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays"
-        " saturdays sundays",
-        "licence": "mit apache-2.0 gpl gpl-3.0 gplv3 agpl agpl-3.0 agplv3 bsd bsd-3-clause mpl-2.0 lgpl bsl busl-1.1 isc",
+        "weekday": "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays "
+        "fridays saturdays sundays",
+        "licence": "mit apache-2.0 gpl gpl-3.0 gplv3 agpl agpl-3.0 agplv3 bsd bsd-3-clause mpl-2.0 lgpl bsl busl-1.1 "
+        "isc",
         "hash": "md5 sha-1 sha1 sha-256 sha256 sha-512 sha512 blake2b blake3 argon2id argon2 bcrypt scrypt pbkdf2",
         "format": "json yaml xml csv toml parquet protobuf msgpack avro jsonl",
         "zone": "utc cet cest gmt est pst",
@@ -419,7 +420,7 @@ _SCALES = {
     }.items()
     for word in words.split()
 }
-"""Words that name one of several: one encoding, one day of the week."""
+"""Words that name one member of a set: one encoding, one day of the week."""
 _ONE_WORD = re.compile(r"[A-Za-z][\w.+-]*\w")
 
 

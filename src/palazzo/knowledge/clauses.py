@@ -1,8 +1,9 @@
-"""What a clause says of what: its subject, its verb, its value, and the bag of words that the value is said of.
+"""Clauses: the subject, verb and value of a clause, and the bag of words that the value describes.
 
-Pure. Two clauses are about one matter when their bags hold the same words, whatever the order: "the rate limit for
-anonymous clients is 250" and "anonymous clients get a rate limit of 100" are. What only one of them says must at least
-stand in the other's text, and what tells two apart (staging and production, read and write) must stand in both.
+Pure. Two clauses have the same subject if their bags contain the same words in any order: "the rate limit for anonymous
+clients is 250" and "anonymous clients get a rate limit of 100" do. A word that only one bag contains must at least
+occur in the other clause's text. Words that distinguish two subjects (staging and production, read and write) must
+occur in both.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _TAIL = re.compile(
     r"|these days|instead|rather|by now|except|unless|overridable|(?:after|before)(?=\s[^\d`/~])|to(?=\s(?!the\b)[a-z]+(?:\s|$)))\s"
 )
 _TAIL_CUE = re.compile(r"\s(?:from|with)\s")
-"""What follows these behind a value is said of the value."""
+"""Text after one of these words, behind a value, describes the value."""
 _WORD = re.compile(r"[\w%@~$<>][\w./%@:+#*~$'’-]{0,300}[\w%/+#>]|\w")
-"""Bounded: a long line of `~` would otherwise be read to its end from each of them."""
+"""Bounded: otherwise a long line of `~` would be read to its end from each of them."""
 _SCOPE = re.compile(r"(?:on|in|for|at|across|within|under|during|per)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:it|they|this|that|there|these|those)$", re.IGNORECASE)
 _LABEL = re.compile(r"^([^:.!?|]{2,60}?)\s*:\s+(\S.*)$")
@@ -426,7 +427,7 @@ ENVIRONMENTS = frozenset(
         "community",
     ]
 )
-"""Places, editions and platforms: what is said of the one is not said of the other."""
+"""Places, editions and platforms: a statement about one does not apply to another."""
 PLACES = frozenset(
     [
         "production",
@@ -453,7 +454,7 @@ PLACES = frozenset(
         "draft",
     ]
 )
-"""Where something is run, tried or shown: what is said of one such place is said of no other."""
+"""Places where something is run, tried or shown: a statement about one does not apply to another."""
 DISTINCTIVE_WORDS = ENVIRONMENTS | frozenset(
     [
         "test",
@@ -514,12 +515,12 @@ DISTINCTIVE_WORDS = ENVIRONMENTS | frozenset(
         "requests",
     ]
 )
-"""Words that make one thing two: what is said of the one is not said of the other."""
+"""Words that distinguish two things: a statement about one does not apply to the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A subject, a verb (empty of `label: value`), what is said, and the words of both without the verb."""
+    """A subject, a verb (empty for `label: value`), the statement, and the words of both without the verb."""
 
     subject: str
     verb: str
@@ -530,14 +531,14 @@ class Clause:
     end: int = 0
 
     def words(self, value: Value) -> frozenset[str]:
-        """Return the bag of the clause's words, those of the value left out."""
+        """Return the bag of the clause's words without those of the value."""
         prefix, _, suffix = cut(self.rest).partition(value.text)
         tail_match = _TAIL_CUE.search(suffix)
         return bag(f"{self.scope} {self.subject} {prefix} {suffix[: tail_match.start()] if tail_match else suffix}")
 
 
 def clauses(statement: Statement) -> Iterator[Clause]:
-    """Yield the clauses of a statement that have a verb of being or having, and `label: value`."""
+    """Yield the clauses of a statement with a form of "be" or "have", and `label: value`."""
     text = _ASIDES.sub(lambda found: " " * len(found[0]), statement.text)
     label = _LABEL.match(text)
     if label is not None and len(label[1].split()) <= 6 and not _VERB.search(label[1]) and not _TALK.match(label[1]):
@@ -571,19 +572,19 @@ _TALK = re.compile(
     r"|breaking|changed?|fix|feat|docs|chore|summary|background|update|to be clear|in short|one thing|thanks|please)\b",
     re.IGNORECASE,
 )
-"""How a remark before a colon begins that says nothing of what follows."""
+"""The beginning of a remark before a colon that says nothing about the text after it."""
 
 
 _LONGEST_SUBJECT = 90
 _NOUN = re.compile(
     r"\s(?:is|are|was|were|has|have|stays?|remains?|gets?)\b|\sthe\b.{2,60}\s(?:is|are)\s(?!called|named)"
 )
-"""What follows a noun that looks like a verb: `reads are allowed`, `by default the index is`."""
+"""Words after a noun that looks like a verb: `reads are allowed`, `by default the index is`."""
 _OURS = ("we", "our team", "wir", "nous")
 
 
 def bag(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, in one form each."""
+    """Return the content words of a text, each in one form."""
     tokens = (_POSSESSIVE.sub("", word.casefold()).strip("/*.:") for word in _WORD.findall(text))
     return frozenset(_stem(word) for word in tokens if word and word not in EMPTY)
 
@@ -594,7 +595,7 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 def one_matter(
     first: frozenset[str], second: frozenset[str], first_text: frozenset[str], second_text: frozenset[str]
 ) -> bool:
-    """Whether two bags of words are about one matter; the texts' are those of all that stands around them."""
+    """Return whether two bags of words have one topic; the texts' bags hold all words around them."""
     common = first & second
     if not common or not common - GENERIC_WORDS:
         return first == second and bool(first)
@@ -611,11 +612,11 @@ def one_matter(
 
 
 _MANY = 3
-"""Words in common from which on one side may say one more."""
+"""Minimum number of common words for which one side may have an additional word."""
 
 
 def _stand(words: frozenset[str], text: frozenset[str]) -> bool:
-    """Whether words stand in a text, or need not."""
+    """Return whether a text contains these words; generic ones do not count."""
     return words - GENERIC_WORDS <= text
 
 
@@ -626,7 +627,7 @@ def _stem(word: str) -> str:
 
 
 def _subject(text: str) -> tuple[str, str]:
-    """Split what stands before a verb into its scope ("In production,") and its subject."""
+    """Split the text before a verb into its scope ("In production,") and its subject."""
     parts = [part.strip() for part in text.split(", ") if part.strip()]
     if not parts:
         return "", ""
@@ -635,7 +636,7 @@ def _subject(text: str) -> tuple[str, str]:
 
 
 def cut(text: str) -> str:
-    """Return what is said, up to where the sentence turns to reasons, times and other things."""
+    """Return the text up to where the sentence turns to reasons, times and other things."""
     end = _TAIL.search(text, 1)
     return text[: end.start()] if end else text
 

@@ -1,8 +1,9 @@
-"""Conflicts between facts: a predicate that has one object at a time, and two that hold at once.
+"""Conflict detection between facts: a predicate has one object at a time, and two facts with it hold at once.
 
 A person declares such predicates, and some are built in (`single_valued`).
 
-Both stay; the conflict is a record. It stands while both facts are believed and overlap, and nobody has dismissed it.
+Both facts stay; the conflict is a record. It exists while both facts are believed and overlap, and nobody has dismissed
+it.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from palazzo.store.fact_rows import Version
 from palazzo.store.predicate_rows import Predicate
 
 FUNCTIONAL = "functional"
-"""The kind of conflict that this module finds; others are found in the words of the record."""
+"""The kind of conflict that this module finds; other conflicts are found in the archived texts."""
 _MOST_COMPARED = 10_000
-"""Conflicts of one predicate that `compare_all` records at most: two seconds of work under the write lock."""
+"""Maximum number of conflicts of one predicate that `compare_all` records: two seconds of work under the write lock."""
 _TABLE_CURSOR = "single-valued"
-"""The cursor with the version of the table of predicates by which all facts were compared."""
+"""The cursor with the version of the predicate table with which all facts were compared."""
 
 
 def find_conflicts(change: Change, version: Version) -> list[str]:
-    """Record what a fact newly conflicts with; return the ids of all its conflicts that stand."""
+    """Record what a fact newly conflicts with; return the IDs of all its open conflicts."""
     if not is_single_valued(predicate_rows.read_predicate(change.connection, version.predicate)):
         return []
     beliefs = Beliefs(change.connection)
@@ -51,10 +52,10 @@ def find_all_conflicts(change: Change, predicate: int) -> list[str]:
 
 
 def find_everywhere(connection: Connection, most: int | None = None) -> list[str]:
-    """Record the conflicts of all facts, found when the later of the two was recorded; return the ids of new ones.
+    """Record the conflicts of all facts, dated when the later of the two was recorded; return the IDs of new ones.
 
-    For facts that came from elsewhere: whoever has the same facts finds the same. At most `most` conflicts of each
-    predicate are recorded, if it is given.
+    For facts from elsewhere: every device with the same facts finds the same conflicts. At most `most` conflicts of
+    each predicate are recorded, if it is given.
     """
     beliefs = Beliefs(connection)
     new_ids = []
@@ -75,7 +76,7 @@ def has_compared_all(connection: Connection) -> bool:
 
 
 def compare_all(connection: Connection) -> None:
-    """Compare all facts by the current table of single-valued predicates, unless that was done."""
+    """Compare all facts by the current table of single-valued predicates, unless already done."""
     if not has_compared_all(connection):
         find_everywhere(connection, _MOST_COMPARED)
         change_log.advance(connection, _TABLE_CURSOR, VERSION, 0)
@@ -90,7 +91,7 @@ def _pairs(beliefs: Beliefs, predicate: int) -> Iterator[tuple[Version, Version]
 
 
 def _at_once(versions: list[Version]) -> Iterator[tuple[Version, Version]]:
-    """The pairs that may overlap: a value that changed a thousand times has a thousand versions, and few that do."""
+    """Yield the pairs that may overlap: few of a value's many successive versions do."""
     began = sorted(versions, key=lambda one: (one.valid_from is not None, one.valid_from or 0))
     for n, first in enumerate(began, 1):
         for second in islice(began, n, None):
@@ -100,7 +101,7 @@ def _at_once(versions: list[Version]) -> Iterator[tuple[Version, Version]]:
 
 
 def _in_order(connection: Connection, first: Version, second: Version) -> tuple[Claim, Claim]:
-    """The two sides, first the fact that was stated first."""
+    """Return the two sides, the fact stated first before the other."""
     earlier, later = sorted(
         (first, second),
         key=lambda version: (fact_rows.versions_of(connection, version.fact)[0].recorded_at, version.fact),
@@ -109,14 +110,14 @@ def _in_order(connection: Connection, first: Version, second: Version) -> tuple[
 
 
 def list_conflicts(connection: Connection) -> Iterator[tuple[Conflict, bool]]:
-    """Yield every conflict, newest first, and whether it stands."""
+    """Yield every conflict, newest first, and whether it is open."""
     beliefs = Beliefs(connection)
     for conflict in conflict_rows.all_conflicts(connection):
         yield conflict, conflict.dismissed_at is None and _holds(beliefs, conflict)
 
 
 def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
-    """Whether both sides still stand: facts that are believed and contradict each other, words that are filed."""
+    """Return whether both sides still hold: live facts that contradict each other, texts that still exist."""
     for side in (conflict.earlier, conflict.later):
         if side.item is not None and not claim_rows.is_said(
             beliefs.connection, side.item, side.start or 0, side.end or 0
@@ -136,7 +137,7 @@ def _holds(beliefs: Beliefs, conflict: Conflict) -> bool:
 
 
 def is_single_valued(predicate: Predicate) -> bool:
-    """Return whether a subject has one object at a time: what a person declared, else what the table says."""
+    """Return whether a subject has one object at a time: as a person declared, else as the table says."""
     return predicate.functional if predicate.functional is not None else kind_of(predicate.name) is not None
 
 

@@ -1,7 +1,7 @@
-"""Whether a later text takes back what an earlier one says.
+"""Detection of contradictions: whether a later text revokes what an earlier text says.
 
-Pure. A later change (switched, instead, ended) takes back what an earlier statement says is so; a later value takes
-back another value of the same matter. In doubt there is no conflict.
+Pure. A later change (switched, instead, ended) revokes the earlier state. A later value revokes a different earlier
+value of the same subject. In case of doubt there is no conflict.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHANGES = ("switch", "instead", "ended")
 
 @dataclass(frozen=True)
 class ComparedText:
-    """A text as it is compared: whole, its statements, its claims, and the words in it."""
+    """A text prepared for comparison: the whole text, its statements, its claims, and its words."""
 
     text: str
     statements: tuple[Statement, ...]
@@ -48,7 +48,7 @@ class ComparedText:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What an earlier text says (`old`, between `earlier`) and a later one takes back (`new`, between `later`)."""
+    """An earlier text's statement (`old`, between `earlier`) and the later contradiction (`new`, between `later`)."""
 
     kind: ConflictKind
     subject: str
@@ -59,7 +59,7 @@ class Contradiction:
 
 
 def tell(text: str, role: str) -> ComparedText:
-    """Read a text for comparing."""
+    """Parse a text for comparison."""
     statement_list = tuple(statements(text, role))
     return ComparedText(
         text, statement_list, tuple(claim for statement in statement_list for claim in claims_of(statement))
@@ -67,7 +67,7 @@ def tell(text: str, role: str) -> ComparedText:
 
 
 def contradictions(earlier: ComparedText, later: ComparedText) -> Iterator[Contradiction]:
-    """Yield what the later text takes back of the earlier one, each matter once."""
+    """Yield what the later text retracts of the earlier one, each matter once."""
     if is_withdrawn(later.text):
         return
     reported_keys: set[tuple[int, int] | str] = set()
@@ -102,7 +102,7 @@ def _changed(earlier: ComparedText, later: ComparedText, claim: Claim) -> Contra
 
 
 def _kind(claim: Claim) -> ConflictKind:
-    """What kind of thing changed."""
+    """Return the kind of thing that changed."""
     for kind, pattern in _KINDS:
         if claim.kind != "ended" and pattern.search(claim.object):
             return "port" if kind == "version" and "port" in claim.sentence.casefold() else kind
@@ -117,7 +117,7 @@ _KINDS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
 
 
 def _stays(later: ComparedText, claim: Claim, old: frozenset[str]) -> bool:
-    """Whether the later text says elsewhere that what it says has ended goes on."""
+    """Return whether the later text elsewhere says that the ended thing continues."""
     return any(
         (statement.start, statement.end) != (claim.start, claim.end) and old & words and _GOES_ON.search(statement.text)
         for statement, words in zip(later.statements, later.bags, strict=True)
@@ -134,7 +134,7 @@ _GOES_ON = re.compile(
 def _in_use(
     statement: Statement, statement_words: frozenset[str], earlier: ComparedText, claim: Claim, old: frozenset[str]
 ) -> bool:
-    """Whether a statement (with these words) says that what ended is so."""
+    """Return whether a statement (with these words) asserts what has ended."""
     strong = bag(" ".join(_strong(claim.old)))
     if not (old <= statement_words or (strong and strong <= statement_words and len(strong) * 2 >= len(old))):
         return False
@@ -147,7 +147,7 @@ def _in_use(
 
 
 def _place(text: str, thing: str) -> tuple[int, int]:
-    """Where a thing, or the first of its words, stands in a sentence."""
+    """Return the position of a thing, or of its first word, in a sentence."""
     lowercase_text = text.casefold()
     for words in (thing, *thing.split()):
         at = lowercase_text.find(words.casefold())
@@ -157,12 +157,12 @@ def _place(text: str, thing: str) -> tuple[int, int]:
 
 
 def _strong(text: str) -> list[str]:
-    """The words of a thing that name it: capitals, digits, code."""
+    """Return the words of a thing that identify it: with capitals or digits, or code."""
     return [word for word in text.split() if re.search(r"[A-Z\d_./]", word)]
 
 
 def _fits(claim: Claim, earlier: ComparedText) -> bool:
-    """Whether a change may be one of what the earlier text is about: not of a part of it, nor of something else."""
+    """Return whether a change may concern the earlier text's subject: not a part of it, nor something else."""
     environments = (bag(claim.sentence) & ENVIRONMENTS) - bag(claim.object) - bag(claim.old)
     if environments - earlier.words:
         return False
@@ -186,7 +186,7 @@ def _fits(claim: Claim, earlier: ComparedText) -> bool:
 
 
 def _of_another(claim: Claim, earlier: ComparedText, statement: Statement) -> bool:
-    """Whether a change is told of one thing, and what it would change of another: both have a subject of their own."""
+    """Return whether a change and the statement that it would change have different subjects of their own."""
     own = bag(claim.subject) - GENERIC_WORDS - bag(claim.old) - bag(claim.object)
     if claim.kind != "switch" or not own or own & earlier.words:
         return False
@@ -195,7 +195,7 @@ def _of_another(claim: Claim, earlier: ComparedText, statement: Statement) -> bo
 
 
 def _concerns_other_place(claim: Claim, earlier: ComparedText) -> bool:
-    """Whether something was taken out of a place that the earlier text does not speak of."""
+    """Return whether something was removed from a place that the earlier text does not mention."""
     place = re.search(
         rf"{re.escape(claim.old)}[`'\"]?\s(?:from|in|on)\s(?:the |our )?([\w./-]+(?: [\w./-]+)?)", claim.sentence
     )
@@ -236,7 +236,7 @@ _FOR = re.compile(
     r"\bfor (?!(?:now|us|good|all|everybody|everyone|everything|nobody|example|months|years|weeks|days|a while)\b)((?:the |our |all )?[\w./-]+(?: [\w./-]+)?)"
 )
 _PARTICULAR = re.compile(r"[a-z][A-Z]|\d|\w[_/.-]\w")
-"""What a name has that is a thing's own: `date-picker.js`, `worker-3`."""
+"""Parts that make a name specific to one thing: `date-picker.js`, `worker-3`."""
 
 
 # --- other values ------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def _find_new_value(earlier: ComparedText, later: ComparedText, claim: Claim) ->
 
 
 def plain(claim: Claim) -> str:
-    """The value of a claim as it is compared."""
+    """Return the value of a claim in its form for comparison."""
     return statement_values.plain(claim.object)
 
 
@@ -312,7 +312,7 @@ _FURTHER = re.compile(
     r"|também)\b",
     re.IGNORECASE,
 )
-"""What is so beside what was said before."""
+"""Words that say that a statement adds to an earlier one."""
 _RATE = re.compile(
     r"\b(?:per|an?|each|every) (?:day|week|month|hour|minute|second|year|user|tenant|request|host|node|file)s?\b",
     re.IGNORECASE,
@@ -320,12 +320,12 @@ _RATE = re.compile(
 
 
 def _rates(claim: Claim) -> frozenset[str]:
-    """What the subject of a claim is measured by: a limit per day is none per file."""
+    """Return the units of the subject of a claim: a limit per day is not one per file."""
     return frozenset(rate.casefold() for rate in _RATE.findall(claim.subject))
 
 
 def _named_by(earlier_claim: Claim, later_claim: Claim) -> bool:
-    """Whether the product that one version is of is what the other claim is about."""
+    """Return whether the product of one claim's version is what the other claim is about."""
     first, second = (claim.value.unit if claim.value else "" for claim in (earlier_claim, later_claim))
     if first and second:
         return False
@@ -333,7 +333,7 @@ def _named_by(earlier_claim: Claim, later_claim: Claim) -> bool:
 
 
 def _entry_meant(entry: Claim, prose: Claim) -> bool:
-    """Whether a sentence is about an entry: it says the words of its key, and of the rest what stands around it."""
+    """Return whether a sentence is about an entry: it has all words of its key, and its other words fit it."""
     prose_words = prose.words | bag(prose.value.unit if prose.value else "")
     words = entry.words - _UNIT_WORDS
     if (
@@ -349,7 +349,7 @@ def _entry_meant(entry: Claim, prose: Claim) -> bool:
 
 
 def _same_subject(earlier_claim: Claim, later_claim: Claim) -> bool:
-    """Whether two claims have one subject, and at most one of them says more of it."""
+    """Return whether two claims have the same subject, with extra words on at most one side."""
     if (
         earlier_claim.about != later_claim.about
         or not earlier_claim.about - GENERIC_WORDS
@@ -361,7 +361,7 @@ def _same_subject(earlier_claim: Claim, later_claim: Claim) -> bool:
 
 
 def _narrows(earlier: ComparedText, later: Claim) -> bool:
-    """Whether a later claim limits itself to a part: "disabled for the health check" is an exception."""
+    """Return whether a later claim is limited to a part: "disabled for the health check" is an exception."""
     tail = _extract_tail(later)
     return _CONDITION.match(tail) is not None or any(
         bag(match[1]) - GENERIC_WORDS - _TIMES - earlier.words for match in _RESTRICTION.finditer(tail)
@@ -369,7 +369,7 @@ def _narrows(earlier: ComparedText, later: Claim) -> bool:
 
 
 def _extract_tail(claim: Claim) -> str:
-    """What a sentence says behind the value, up to its reasons and times."""
+    """Return what follows the value in the sentence, up to reasons and times."""
     return _BEHIND_ENDS.split(_around(claim)[1])[0]
 
 
@@ -379,7 +379,7 @@ _BEHIND_ENDS = re.compile(
 
 
 def _around(claim: Claim) -> tuple[str, str]:
-    """What stands before the value of a claim and behind it."""
+    """Return the text before and after the value of a claim."""
     value = claim.value.text if claim.value else ""
     match = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", claim.sentence)
     return (claim.sentence[: match.start()], claim.sentence[match.end() :]) if match else (claim.sentence, "")
@@ -392,7 +392,7 @@ _CONDITION = re.compile(r"\W*(?:\w+\s){0,2}(?:when|whenever|unless|except|only)\
 
 
 def _set_apart(earlier: ComparedText, later: Claim) -> bool:
-    """Whether a later claim is of a place, or begins with one, that the earlier text does not speak of."""
+    """Return whether a later claim is about, or begins with, a place that the earlier text does not mention."""
     prefix, suffix = _around(later)
     own = " ".join((_STOP.split(prefix)[-1], _STOP.split(suffix)[0]))
     if (bag(own) & PLACES) - earlier.words:
@@ -433,14 +433,14 @@ _MEASUREMENT_KEY = re.compile(
     r"|rows?|items|results?|start|end|step|epoch|loss|size)$",
     re.IGNORECASE,
 )
-"""Keys whose values are measured or counted anew each time."""
+"""Keys whose values are measured or counted again each time."""
 _DISTINCTIVE_LINE = re.compile(r"^(?!\[).{6,}[^{:\[]$")
 
 
 def _one_file(earlier: ComparedText, later: ComparedText, earlier_claim: Claim, later_claim: Claim) -> bool:
-    """Whether two entries are of one file and place in it.
+    """Return whether two entries are from the same place in one file.
 
-    What printed them or another line is the same, or the keys they stand under are, or a text names the file.
+    The command that printed them or another line is the same, or the keys above them are, or a text names the file.
     """
     if earlier_claim.parent_keys != later_claim.parent_keys and earlier_claim.parent_keys and later_claim.parent_keys:
         return False
@@ -472,7 +472,7 @@ def _one_file(earlier: ComparedText, later: ComparedText, earlier_claim: Claim, 
 
 
 def _identity(claim: Claim) -> frozenset[str]:
-    """The lines or pairs beside an entry that say whose it is."""
+    """Return the lines or pairs beside an entry that identify its owner."""
     around = [claim.sentence] if claim.sentence.startswith("{") else claim.context_lines
     return frozenset(
         match[0].casefold() for line in around for match in _IDENTITY.finditer(line) if match[1] != claim.key
@@ -502,13 +502,13 @@ _COMMON_SECTIONS = frozenset(
         "properties",
     ]
 )
-"""Sections that many files have."""
+"""Sections that occur in many files."""
 
 
 _FILE = re.compile(r"[\w./-]*\.[\w.-]*\w|[\w-]+/[\w./-]+")
 
 
 def _names_file(sentence: str, context_lines: frozenset[str]) -> bool:
-    """Whether a sentence names a file that a command among these lines shows."""
+    """Return whether a sentence names a file that a command among these lines shows."""
     commands = " ".join(line for line in context_lines if line.startswith("$ ")).split()
     return any(name in commands for name in _FILE.findall(sentence) if len(name) > 4)

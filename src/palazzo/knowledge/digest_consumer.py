@@ -1,4 +1,4 @@
-"""The digest of every session, made anew when it has grown, or words of it were forgotten or erased."""
+"""Digest consumer: the digest of every session, made again when it has grown, or words were forgotten or erased."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from palazzo.store.digest_rows import LineRow
 
 
 class DigestConsumer(OfSessions):
-    """The consumer that keeps the lines of digests."""
+    """The consumer that stores the lines of digests."""
 
     name = "digest"
     version = 7
@@ -22,13 +22,13 @@ class DigestConsumer(OfSessions):
         return digest_rows.all_sessions(connection)
 
     def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[LineRow]] | None:
-        """Digest these sessions anew."""
+        """Digest these sessions again."""
         output = {source: expected(connection, source) for source in things}
         same = all(rows == digest_rows.of_source(connection, source) for source, rows in output.items())
         return None if same else output
 
     def keep(self, connection: Connection, things: Sequence[int], output: dict[int, list[LineRow]]) -> None:
-        """Keep their lines."""
+        """Store their lines."""
         for source in things:
             digest_rows.replace(connection, source, output[source])
 
@@ -42,7 +42,7 @@ DIGEST_CONSUMER = DigestConsumer()
 
 
 def expected(connection: Connection, source: int) -> list[LineRow]:
-    """Return the lines that a session's words call for: not what is forgotten or from outside."""
+    """Return the expected digest lines of a session, without forgotten text and untrusted content."""
     read = session(connection, source)
     lines = [
         line

@@ -1,6 +1,7 @@
-"""How people and agents put it that something is decided, put off, asked for, mended: tables of words, by sentence.
+"""Digest cues: how people and agents say that something is decided, postponed, requested or fixed.
 
-Pure. English, with the most frequent turns of German, Japanese, French, Spanish and Swedish.
+Tables of words, applied by sentence. Pure. English, with the most frequent phrases of German, Japanese, French, Spanish
+and Swedish.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ PUT_OFF = _table(
     r"後で|あとで|来週|明日|今夜|確認して(?:みます|おきます)|検討し",
     r"\b(?:demain|plus tard|la semaine prochaine|mañana|más tarde|i morgon|nästa vecka|senare)\b",
 )
-"""A person puts something off, or takes it on."""
+"""A person postpones something, or commits to do it."""
 
 REMAINING_WORK = _table(
     r"\bstill (?:shows?|uses?|says?|points?|reads?|contains?|depends?|holds?|links?|refers?)\b|\bi didn't look\b",
@@ -81,7 +82,7 @@ REMAINING_WORK = _table(
     r"|müssen noch|sollte noch)\b",
     r"まだ|未(?:実装|対応|確認|解決)|分かりません|必要があります",
 )
-"""An agent, or a person, says what is still to do."""
+"""An agent or a person says what remains to be done."""
 
 TO_DO_HEADING = re.compile(
     r"^\W*(?:next steps?|to-?dos?|still (?:open|to do)|open(?: (?:questions?|points?|items?|ends))?"
@@ -89,7 +90,7 @@ TO_DO_HEADING = re.compile(
     r"|follow[- ]?ups?|outstanding|offene? punkte|offen|nächste schritte|残り|次のステップ)\W*$",
     re.IGNORECASE,
 )
-"""A line below which what is to be done is listed."""
+"""A line above a list of things to do."""
 
 APPROVES = _table(
     r"^(?:ok|okay|okey|k|yes|yep|yeah|yup|sure|agreed|agree|fine|perfect|great|good|nice|right|exactly|correct"
@@ -100,7 +101,7 @@ APPROVES = _table(
     r"|de acuerdo|va bene|kör på|はい|お願いします|それで|了解|いいですね)\b",
     r"^(?:はい|お願いします|それで|了解|いいですね|同意)",
 )
-"""Says yes to what was proposed."""
+"""Agrees to a proposal."""
 
 CHOOSES = _table(
     r"^(?:(?:ok|okay|then|dann|so|let's|let us|we|i|i'd|go|take|use|nehmen wir|wir nehmen|and|hm+|ah"
@@ -108,7 +109,7 @@ CHOOSES = _table(
     r"(?:the )?(?P<option>[A-Fa-f]|[1-9]|first|second|third|last|former|latter|both|one|two|three|erste|zweite"
     r"|dritte)(?: one| option)?(?: please| bitte|, please| then)?[.!,;:]?(?:\s|$)",
 )
-"""Names one of the options that were offered, in `option`."""
+"""Chooses one of the offered options, captured in `option`."""
 
 REFUSES = _table(
     r"^(?:no|nope|nah|nein|non|nej|いいえ|いや|hard no|absolutely not|rather not)(?:[,.!;:—–-]|\s(?!idea|clue|worries"
@@ -116,7 +117,7 @@ REFUSES = _table(
     r", no\.?$|^not (?!sure|yet|now)\b|^(?:please )?(?:don't|do not) |^leave \w+ (?:alone|as)|^scrap (?:that|it)"
     r"|^(?:never ?mind|forget (?:it|that))",
 )
-"""Says no, or what is not to be."""
+"""Refuses something, or says what must not be done."""
 
 RULES = _table(
     r"\b\w+ (?:yes|no), \w+ (?:yes|no)\b|\b\w+ (?:ja|nein), \w+ (?:ja|nein)\b",
@@ -138,7 +139,7 @@ RULES = _table(
     r"|にしましょう|に決め|でお願いします"
     r"|を使います|にします",
 )
-"""A person says how it is to be."""
+"""A person states a rule."""
 
 KEEP_IT = _table(
     r"^(?:(?:and|so|ok|okay|also|now|then|but)[, ]+)*(?:(?:please|pls|kindly|do|you must|you should|always)[, ]+)*"
@@ -155,7 +156,7 @@ KEEP_IT = _table(
     r"^(?:por favor,? )?(?:recuérdalo|recuerda (?:esto|eso)|apúntalo|tenlo en cuenta|no lo olvides)\W*$",
     r"^(?:snälla )?(?:kom ihåg (?:det|detta|det här)|glöm inte (?:det|detta)|notera (?:det|detta))\W*$",
 )
-"""A person says that what was just said is to be kept, and no word of what that is."""
+"""A person says that the previous statement must be kept, without repeating it."""
 
 LAYS_DOWN = _table(
     r"\b(?:instead|rather|prefer\w*)\b|\b(?:must|has to|have to|shall|should) (?:always|never|stay|remain|not)\b"
@@ -164,7 +165,7 @@ LAYS_DOWN = _table(
     r"|\bnot worth\b|, not \w+|^no \w+|^\w+(?: \w+){0,3} only\b",
     r"\blieber\b|\breicht\b|\bbleibt (?:bei|so|es)\b|\bnur (?:für|in|bei|die|das|der)\b|だけ(?:で|に)|のままで",
 )
-"""As `RULES`, less sure: only of a person who goes on after an agent's work, and asks nothing."""
+"""Like `RULES`, but less certain: used only for a person who continues after an agent's work and asks nothing."""
 
 AGENT_DECIDES = _table(
     r"\bi (?:take|took|use|keep|go for|went for) .{2,60}\binstead\b|\b(?:i|we) (?:went|go) for\b",
@@ -179,7 +180,7 @@ AGENT_DECIDES = _table(
     r"^dann \w+ ich\b|\bhabe ich mich .{0,60}entschieden\b|\bich (?:nehme|verwende|bleibe bei)\b"
     r"|にしました|に決めました",
 )
-"""An agent says which way it went, not only what it did."""
+"""An agent says which option it chose, not only what it did."""
 
 NOT_MEANT = _table(
     r"\b(?:what if|if (?:we|you|i)\b.{0,30}decid\w+|suppos(?:e|ing)|imagine|hypothetical\w*|thinking aloud"
@@ -187,7 +188,7 @@ NOT_MEANT = _table(
     r"|previously|in the past|the team decided|in the (?:meeting|adr)|according to)\b",
     r"\bletztes jahr\b|\bdamals\b|\bwürde\w*\b|昨年|去年",
 )
-"""Supposed, or long ago: nothing that this session decides."""
+"""Hypothetical, or long ago: nothing that this session decides."""
 
 PROPOSES = _table(
     r"\?[)\"'”»*_]*\s*$|\?\s|？",
@@ -199,13 +200,13 @@ PROPOSES = _table(
     r"|dann \w+ ich|option\w*)\b|提案|どちら|しましょうか|ますか|案",
     r"^\s*(?:[A-D][.):]|\d[.)]) ",
 )
-"""An agent's words that something may be answered to."""
+"""Words of an agent that a person may answer."""
 
 COMPARES = _table(
     r"\b(?:would|could|or|but|cheaper|simpler|faster|slower|costs?|trade-?offs?|versus|vs|while|whereas|aber"
     r"|dafür)\b"
 )
-"""Weighs one against another: may be answered to, though nothing is proposed."""
+"""Compares alternatives: it may be answered, although nothing is proposed."""
 
 WITHDRAWS = _table(
     r"^(?:wait|actually|no wait|hm+,? actually|on second thoughts?|correction|scrap (?:that|it)|forget (?:that|it)"
@@ -213,7 +214,7 @@ WITHDRAWS = _table(
     r"\b(?:scrap that|forget that|changed my mind|on second thoughts?|doch lieber|won't do\b|revert that|undo that)",
     r"^やっぱり|^いや",
 )
-"""A person takes back what was said before."""
+"""A person withdraws an earlier statement."""
 
 SMALL_TALK = _table(
     r"^(?:thanks|thank you|thx|ty|cheers|lol|haha\w*|wow|good (?:job|work|night|morning)|morning|hello|hi|hey|bye"
@@ -243,7 +244,7 @@ ASKS_FOR = _table(
     r"ください|してほしい|お願い|てくれ",
 )
 WISHES = re.compile(rf"{ASKS_FOR.pattern}|\bi(?:'d| would) like\b|\bi want\b", re.IGNORECASE)
-"""Asks for something, or says what would be liked."""
+"""Asks for something, or says what the speaker would like."""
 
 CHOICE = _table(
     r"\bor\b.*\?",
@@ -251,14 +252,14 @@ CHOICE = _table(
     r"\boder\b.*\?",
     r"それとも|どちら|どっち",
 )
-"""Asks which of several it should be."""
+"""Asks which of several options to choose."""
 
 ASKS_BACK = _table(
     r"^(?:can|could|couldn't|can't) we (?:just|not)\b|^(?:why|how) not\b|^what about\b|^(?:isn't|aren't|wouldn't"
     r"|doesn't|is|are) (?:that|this|it|there)\b|^(?:want|shall|should|do you want) (?:me|i)\b|^really\b|^(?:any"
     r"|which) (?:idea|one)\b|^how (?:much|many|long)\b"
 )
-"""A question about the answer, no new one."""
+"""A question about the answer, not a new question."""
 
 UNSURE = _table(r"\bno (?:idea|clue)\b|\b(?:don't|do not) know\b|\bnot sure\b|\bkeine ahnung\b|わかりません")
 
@@ -274,7 +275,7 @@ MENDS = _table(
     r"|reason|culprit|problem) (?:is|was)|(?:was|were) (?:missing|wrong|the cause))\b",
     r"\bwent from \d|\b(?:went|is|are) (?:down|back|gone)\b|ようになりました|になりました|通りました",
 )
-"""Says that something works, or what was done so that it does."""
+"""Says that something works, or what was done to make it work."""
 
 FAILS_STILL = _table(
     r"\b(?:still|not it|not all of it|didn't help|did not help|no better|same error|again fails|fails again"

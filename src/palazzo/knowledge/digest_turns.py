@@ -1,4 +1,4 @@
-"""A session as a row of turns, and how the words of one are taken apart: options, topics, clauses. Pure."""
+"""A session as a list of turns, and how the text of a turn is split into options, topics and clauses. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from palazzo.text.sentences import Sentence, sentences
 
 
 class SessionMessage(NamedTuple):
-    """A message of a session: its item, who says it, its text and what the text consists of."""
+    """A message of a session: its item, its speaker, its text and its parts."""
 
     item: int
     role: str
@@ -24,7 +24,7 @@ class SessionMessage(NamedTuple):
 
 @dataclass
 class Turn:
-    """A stretch of a message that is one thing: words, a call, a result."""
+    """A range of a message that is one unit: words, a call or a result."""
 
     n: int
     item: int
@@ -37,7 +37,7 @@ class Turn:
 
 
 def turns_of(messages: Sequence[SessionMessage]) -> Iterator[Turn]:
-    """Yield what is said, called for and answered, in order; thinking and images are left out."""
+    """Yield messages, calls and answers, in order; thinking and images are left out."""
     n = 0
     for message in messages:
         for part in message.parts or (Part("text", 0, len(message.text)),):
@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[A-Z]?\d{1,3}[.:)]? (?=[A-Z])")
 
 
 def _strip_number(sentence: Sentence) -> Sentence:
-    """A sentence without the number that it begins with."""
+    """Return a sentence without its leading number."""
     number = _NUMBER.match(sentence.text)
     if number is None:
         return sentence
@@ -71,7 +71,7 @@ def _strip_number(sentence: Sentence) -> Sentence:
 
 
 def is_small_talk(turns: Sequence[Turn]) -> bool:
-    """Whether nobody asks for anything: a greeting, and no work."""
+    """Return whether there is no request: a greeting, and no work."""
     first = next((turn for turn in turns if turn.voice == "user"), None)
     has_work = any(turn.voice == "call" for turn in turns)
     return first is None or (not has_work and cues.GREETS.match(first.sentences[0].text) is not None)
@@ -91,7 +91,7 @@ def options(agent: Turn) -> list[re.Match[str]]:
 
 
 def option(agent: Turn, label: str) -> Place | None:
-    """Return where an agent names an option: by its letter or number, or by its place among those that are listed."""
+    """Return where an agent names an option: by its letter or number, or by its position in the list."""
     lines = options(agent)
     for line in lines:
         if line[1].lower() == label:
@@ -117,7 +117,7 @@ def find_topics(turn: Turn, user_sentences: Sequence[Sentence]) -> Iterator[Plac
 
 
 def request_in(user_sentences: Sequence[Sentence]) -> Sentence:
-    """The sentence in which somebody says what is wanted: a request, a question, else the first."""
+    """Return the sentence with a person's request: a request, a question, else the first."""
     for pattern in (cues.ASKS_FOR, cues.QUESTION):
         for sentence in user_sentences:
             if pattern.search(sentence.text):
@@ -126,7 +126,7 @@ def request_in(user_sentences: Sequence[Sentence]) -> Sentence:
 
 
 _SHORT = 24
-"""Characters of a request that says nothing without what stands before it: `Options?`."""
+"""Maximum characters of a request that is not understandable without the preceding text: `Options?`."""
 
 
 def _with_what_leads_to_it(user_sentences: Sequence[Sentence], sentence: Sentence) -> Sentence:
@@ -147,5 +147,5 @@ def clauses(sentence: Sentence) -> Iterator[Place]:
 
 
 def bag(text: str) -> frozenset[str]:
-    """Return the words of a text that may tell what it is about."""
+    """Return the words of a text that may show its subject."""
     return frozenset(word for word in re.findall(r"\w{3,}", text.casefold()))

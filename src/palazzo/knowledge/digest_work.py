@@ -1,6 +1,6 @@
-"""What a session's tools did: files that were changed, commands that failed, answers to questions, the list of to-dos.
+"""Work of a session's tools: changed files, failed commands, answers to questions, the to-do list.
 
-Pure: reads calls and results as the readers of histories render them.
+Pure: reads calls and results as transcript readers render them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 Place = tuple[int, int]
-"""From, to: in code points of a message, half-open."""
+"""Start and end in code points of a message; the end is exclusive."""
 
 
 class Task(NamedTuple):
-    """A line of an agent's list of to-dos."""
+    """A line of an agent's to-do list."""
 
     text: str
     state: Literal["pending", "in_progress", "completed", "cancelled"]
@@ -34,7 +34,7 @@ _READING = re.compile(r"^(?:read|view|read_file|notebookread|open_file)$", re.IG
 _PATCH_HEADER = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
 LISTED_SHELL = re.compile(r"- \S*sh\n\s*- -l?c\n\s*- (?:\|-?\n\s*)?")
-"""How readers of histories render a command that a host gives as a list: Codex before 0.169."""
+"""The form in which transcript readers render a command that a host gives as a list: Codex before 0.169."""
 _NAME = r"(?P<path>[\w./~@+-]*[\w~@+-])"
 _REDIRECTION = re.compile(
     rf"(?<![\d&=<>-])>>?\s*(?!&){_NAME}(?=\s*(?:$|;|&&|\|\||\n|<<))|\btee (?:-a )?{_NAME.replace('path', 'teed')}",
@@ -45,7 +45,7 @@ _TEMPORARY_PATH = re.compile(r"^(?:/dev/|/tmp/|/var/tmp/|\$|&)")
 
 
 def changed(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
-    """Yield where a call names the files that it changes."""
+    """Yield the places where a call names the files that it changes."""
     call = text[start:end]
     if _EDITS.match(tool):
         for match in [*list(_PATH_FIELD.finditer(call))[:1], *_PATCH_HEADER.finditer(call)]:
@@ -66,7 +66,7 @@ def changed(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
 
 
 def find_accessed_files(tool: str, text: str, start: int, end: int) -> Iterator[Place]:
-    """Yield where a call names the files that it reads or changes."""
+    """Yield the places where a call names the files that it reads or changes."""
     if _READING.match(tool):
         yield from (match.span(1) for match in [*_PATH_FIELD.finditer(text, start, end)][:1])
         return
@@ -74,7 +74,7 @@ def find_accessed_files(tool: str, text: str, start: int, end: int) -> Iterator[
 
 
 def _without_quotes(call: str) -> str:
-    """Blank out what stands in quotes and here-documents: a `>` there writes nothing."""
+    """Blank out quoted text and here-documents: a `>` there writes nothing."""
     blank = lambda match: match[0][0] + " " * (len(match[0]) - 2) + match[0][-1]  # noqa: E731
     return re.sub(r"'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\"", blank, call)
 
@@ -126,7 +126,7 @@ _READING_TOOLS = re.compile(
 
 
 def failure(tool: str, command: str, text: str, start: int, end: int, failed: bool) -> Place | None:
-    """Return the line of a result that says what failed, if it is a failure; what only looked for something is none."""
+    """Return the line of a result that states the failure, if it failed; a command that only searched did not."""
     result = text[start:end]
     if _READING_TOOLS.match(tool) or _REFUSAL.search(result):
         return None
@@ -151,24 +151,24 @@ def failure(tool: str, command: str, text: str, start: int, end: int, failed: bo
 
 
 def telling_lines(text: str, start: int, end: int) -> Iterator[Place]:
-    """Yield the lines of a failed result that say something of the failure, in order; sums of results say nothing."""
+    """Yield the lines of a failed result that describe the failure, in order, without summaries of results."""
     for at, line in _lines(text[start:end]):
         if _ERROR_SIGN.search(line) and not _SUMMARY.search(line) and not line.startswith("Traceback"):
             yield _trim_line(line, start + at)
 
 
 def is_declined(result: str) -> bool:
-    """Whether a call was not carried out: somebody declined it, or it was not one that can be."""
+    """Return whether a call was not carried out: it was declined, or could not be run."""
     return _REFUSAL.search(result) is not None
 
 
 def only_looks(command: str) -> bool:
-    """Whether a command only reads what stands somewhere; in a log, what it reads has happened."""
+    """Return whether a command only reads existing text; what it reads in a log counts as events."""
     return _INSPECTION_COMMAND.match(command) is not None and re.search(r"\blogs?\b", command) is None
 
 
 def said_failure(text: str, start: int, end: int) -> Place | None:
-    """Return the line in which a person brings an error."""
+    """Return the line in which a person reports an error."""
     match = _SAID_ERROR.search(text, start, end)
     return None if match is None else _trim_line(match[0], match.start())
 
@@ -193,7 +193,7 @@ def command_of(text: str, start: int, end: int) -> str:
 
 
 def command_place(text: str, start: int, end: int) -> Place | None:
-    """Return where the command stands that a call runs; None if it runs none."""
+    """Return where the command of a call is; None if it runs none."""
     match = _COMMAND.search(text, start, end)
     if match is None:
         return None
@@ -203,7 +203,7 @@ def command_place(text: str, start: int, end: int) -> Place | None:
 
 
 def program(command: str) -> str:
-    """Return what a command is known by when it is run again: its program and the first plain argument."""
+    """Return the key of a command for comparing runs: its program and the first plain argument."""
     last = re.split(r"&&|;|\|\|", command)[0] if not command.startswith("cd ") else re.split(r"&&|;", command)[-1]
     words = [word for word in last.split() if not word.startswith("-") and "=" not in word]
     return " ".join(words[:2])
@@ -220,7 +220,7 @@ _LISTS = re.compile(r"^(?:todowrite|todo_write|update_plan|write_todos|todo)$", 
 
 
 def answers(text: str, start: int, end: int) -> Iterator[Place]:
-    """Yield the question and answer of each question that an agent put with its tool for that."""
+    """Yield the question and answer of each question that an agent asked with its question tool."""
     if "answered" in text[start : start + 80]:
         yield from (match.span() for match in _QUESTION_ANSWER.finditer(text, start, end))
 

@@ -1,4 +1,4 @@
-"""Which names and entities are one: aliases, and merges, which can be taken apart again."""
+"""Links between names and entities: aliases, and merges that can be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from palazzo.text.names import fold
 
 
 def add_alias(change: Change, name: str, entity: str) -> bool:
-    """Let `name` mean an entity from now on; return whether that is new. Raises UsageError."""
+    """Make `name` an alias of an entity; return whether that is new. Raises UsageError."""
     name = change.redact_erased(name)
     beliefs = Beliefs(change.connection)
     target = require_entity(beliefs, entity)
@@ -22,8 +22,8 @@ def add_alias(change: Change, name: str, entity: str) -> bool:
             return False
     elif match is not None:
         raise UsageError(
-            f"'{name}' is known as {beliefs.name(match.entity)} already, so it cannot be another name for "
-            f"{beliefs.name(target.entity)}; 'palazzo kg merge' makes the two one."
+            f"'{name}' is already known as {beliefs.name(match.entity)}, so it cannot be an alias of "
+            f"{beliefs.name(target.entity)}; 'palazzo kg merge' merges the two."
         )
     link = entity_rows.create_link(
         change.connection, change.new_uid(), "alias", target.entity, change.now, name=name, name_key=fold(name)
@@ -33,30 +33,30 @@ def add_alias(change: Change, name: str, entity: str) -> bool:
 
 
 def remove_alias(change: Change, name: str) -> str:
-    """Let `name` no longer mean another entity; return the name of the one it meant. Raises NotFound."""
+    """Remove the alias `name` of another entity; return the name of that entity. Raises NotFound."""
     beliefs = Beliefs(change.connection)
     link = entity_rows.alias(change.connection, name, beliefs.known_at)
     if link is None:
-        raise NotFound(f"'{name}' is not another name for anything. 'palazzo kg alias' lists those that are.")
+        raise NotFound(f"'{name}' is not an alias. 'palazzo kg alias' lists the aliases.")
     entity_rows.retire_link(change.connection, link.row, change.now)
     change.did("link-", link.row)
     return beliefs.name(link.entity)
 
 
 def merge(change: Change, source_name: str, into: str) -> tuple[str, str, list[str]]:
-    """Let `other` be the entity `into` from now on; return both names, and conflicts that show by it.
+    """Merge `source_name` into the entity `into`; return both names, and conflicts that this reveals.
 
-    Nothing is rewritten: facts stay with the entity they were stated of, and `unmerge` shows them there again.
+    Nothing is rewritten: facts stay with the entity they were stated about, and `unmerge` shows them there again.
     """
     beliefs = Beliefs(change.connection)
     first, second = require_entity(beliefs, source_name), require_entity(beliefs, into)
     merged = entity_rows.merge_of(change.connection, first.entity, beliefs.known_at)
     if merged is not None:
         raise UsageError(
-            f"'{source_name}' is merged into {beliefs.name(first.entity)} already; 'palazzo kg unmerge' takes that back."
+            f"'{source_name}' is already merged into {beliefs.name(first.entity)}; 'palazzo kg unmerge' reverts that."
         )
     if beliefs.root(second.entity) == beliefs.root(first.entity):
-        raise UsageError(f"'{source_name}' and '{into}' are one already.")
+        raise UsageError(f"'{source_name}' and '{into}' are already the same entity.")
     names = beliefs.name(first.entity), beliefs.name(second.entity)
     link = entity_rows.create_link(
         change.connection, change.new_uid(), "merge", second.entity, change.now, merged_entity=first.entity
@@ -70,7 +70,7 @@ def merge(change: Change, source_name: str, into: str) -> tuple[str, str, list[s
 
 
 def unmerge(change: Change, source_name: str) -> tuple[str, str, list[str]]:
-    """Take a merge of `other` apart; return its name, that of the entity it was merged into, and new conflicts.
+    """Undo a merge of `source_name`; return its name, that of the entity it was merged into, and new conflicts.
 
     Facts that had one object may have two now.
     """
@@ -80,7 +80,7 @@ def unmerge(change: Change, source_name: str) -> tuple[str, str, list[str]]:
         entity = require_entity(beliefs, source_name).entity
     link = entity_rows.merge_of(change.connection, entity, beliefs.known_at)
     if link is None:
-        raise NotFound(f"'{source_name}' is not merged into anything. 'palazzo kg merge' lists what is.")
+        raise NotFound(f"'{source_name}' is not merged into another entity. 'palazzo kg merge' lists the merges.")
     into = beliefs.name(entity)
     entity_rows.retire_link(change.connection, link.row, change.now)
     change.did("link-", link.row)
@@ -90,7 +90,7 @@ def unmerge(change: Change, source_name: str) -> tuple[str, str, list[str]]:
 
 
 def require_entity(beliefs: Beliefs, name: str) -> Match:
-    """Return the entity that `name` means; NotFound with the names that are near."""
+    """Return the entity that `name` means; raises NotFound with similar names."""
     match = beliefs.find(name)
     if match is None:
         near = ", ".join(map(shown_name, beliefs.near(name)))

@@ -1,6 +1,6 @@
-"""What may be the name of an entity or a predicate, and what of it may be kept.
+"""Names of entities and predicates: which names are allowed, and the redacted form that is stored.
 
-Raises UsageError for what may not.
+Raises UsageError for a name that is not allowed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from palazzo.security.redactor import PRIVATE, redact
 from palazzo.text.names import tidy
 
 LONGEST_NAME, LONGEST_PREDICATE = 1_000, 100
-"""Characters. A subject or an object may be a sentence, a predicate is a few words; longer text is a note."""
+"""In characters. A subject or an object may be a sentence, a predicate is a few words; longer text is a note."""
 _EXCERPT_LENGTH = 40
 
 
 def redact_fact(guard: Guard, subject: str, predicate: str, thing: str) -> tuple[str, str, str]:
-    """Return a fact's words without secrets, private spans and what was erased.
+    """Return a fact's words without secrets, private spans and erased text.
 
-    They are looked at together as well: `hunter2hunter2` is a secret because it is what a password is.
+    They are also checked together: `hunter2hunter2` is a secret because it is the value of a password.
     """
     texts = [guard.words(words) for words in (subject, predicate, thing)]
     if guard.redacts:
@@ -29,26 +29,26 @@ def redact_fact(guard: Guard, subject: str, predicate: str, thing: str) -> tuple
 
 
 def entity_name(label: str, text: str) -> str:
-    """Return a subject or an object as it is kept; `what` says which it is."""
+    """Return a subject or an object in its stored form; `label` says which it is."""
     return _validate_name(label, text, LONGEST_NAME)
 
 
 def predicate_name(text: str) -> str:
-    """Return a predicate as it is kept."""
+    """Return a predicate in its stored form."""
     return _validate_name("predicate", text, LONGEST_PREDICATE)
 
 
 def _validate_name(label: str, text: str, longest: int) -> str:
     name = tidy(text)
     if not name:
-        raise UsageError(f"The {label} is empty: a fact is a subject, a predicate and an object.")
+        raise UsageError(f"The {label} is empty: a fact needs a subject, a predicate and an object.")
     if len(name) > longest:
         raise UsageError(
-            f"The {label} '{name[:_EXCERPT_LENGTH]}…' has {len(name):,} characters, and may have {longest:,}; "
-            "what is longer can be kept by 'palazzo remember'."
+            f"The {label} '{name[:_EXCERPT_LENGTH]}…' has {len(name):,} characters; the limit is {longest:,}. Save "
+            "longer text with 'palazzo remember'."
         )
     if not name.isprintable():
-        raise UsageError(f"The {label} holds characters that cannot be printed; write it in plain text.")
+        raise UsageError(f"The {label} contains unprintable characters; write it in plain text.")
     if name == PRIVATE:
-        raise UsageError(f"The {label} is private, so there is nothing that could be kept of this fact.")
+        raise UsageError(f"The {label} is private, so nothing of this fact can be saved.")
     return name

@@ -1,7 +1,8 @@
-"""A change to facts: one command's, at one instant, in one change group, which begins with the first thing it changes.
+"""A change to facts: by one command, at one instant, in one change group, which starts with the first thing it changes.
 
 Times of belief are whole milliseconds, as they are printed, and never go back, whatever the clock does. A device whose
-clock was far ahead has recorded what lies in the future here: that moves nobody's time but of what changes it.
+clock was far ahead may have recorded times in the future here: they affect only the time of a change to those same
+records.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from palazzo.text.names import fold
 
 
 def instant(connection: Connection, now: Micros) -> Micros:
-    """Return the moment at which a change of now is recorded."""
+    """Return the time at which a change made now is recorded."""
     return Micros(max(now - now % 1000, fact_rows.newest(connection, Micros(now + FURTHEST))))
 
 
 def advance_past(version: Version, moment: Micros) -> Micros:
-    """Return the moment, or one behind a version's own where that lies ahead: its change has to be the later one."""
+    """Return the time, or one just after the version's own if that is later: its change must be later."""
     return moment if version.recorded_at <= moment else Micros(version.recorded_at + 1000)
 
 
 class Change:
-    """What one command does to facts, in the caller's transaction."""
+    """The changes to facts by one command, in the caller's transaction."""
 
     def __init__(
         self, connection: Connection, actor: str, verb: str, now: Micros, group: int | None = None, summary: str = ""
@@ -39,14 +40,14 @@ class Change:
         self.now = self._begun = instant(connection, now)
         self.group = group
         self.created: list[str] = []
-        """Names that nothing was known by before."""
+        """Names that did not exist before."""
 
     def new_uid(self) -> bytes:
-        """Return a fresh id."""
+        """Return a new ID."""
         return bytes.fromhex(identity.new_id(self.now))
 
     def redact_erased(self, words: str) -> str:
-        """Return words as they may be kept: what was erased, also a moment ago, is not taken in again."""
+        """Return words without anything erased, even just now."""
         return tombstones.title(self.connection, words)
 
     def _kept_of(self, provenance: Provenance) -> Provenance:
@@ -58,7 +59,7 @@ class Change:
         )
 
     def entity(self, name: str) -> int:
-        """Return the row id of the entity of exactly that name, adding it when it is new."""
+        """Return the row ID of the entity of exactly that name, adding it if it is new."""
         name = self.redact_erased(name)
         entity_row = entity_rows.entity_named(self.connection, name)
         if entity_row is not None:
@@ -67,7 +68,7 @@ class Change:
         return entity_rows.create_entity(self.connection, name, fold(name), self.now)
 
     def predicate(self, name: str) -> int:
-        """Return the row id of a predicate in whatever spelling it is known, adding it when it is new."""
+        """Return the row ID of a predicate in any known spelling, adding it if it is new."""
         name = self.redact_erased(name)
         stored_predicate = predicate_rows.find_predicate(self.connection, name, fold(name))
         return (
@@ -94,13 +95,13 @@ class Change:
         return fact_rows.read_version(self.connection, row)
 
     def retire(self, version: Version) -> None:
-        """Let a version no longer count."""
+        """Retire a version of a fact."""
         self.now = advance_past(version, self.now)
         fact_rows.retire(self.connection, version, self.now)
         self.did("fact-", version.row)
 
     def did(self, kind: MemberKind, ref: int) -> None:
-        """Say that this is a part of the command's change group."""
+        """Add this to the command's change group."""
         if self.group is None:
             self.group = change_groups.begin(
                 self.connection, self.new_uid(), self.actor, self.verb, self._begun, self.summary
@@ -108,6 +109,6 @@ class Change:
         change_groups.add(self.connection, self.group, kind, [ref])
 
     def count(self, number: int) -> None:
-        """Say how many things the command changed, if it changed any."""
+        """Record how many things the command changed, if any."""
         if self.group is not None and number:
             change_groups.count(self.connection, self.group, number)

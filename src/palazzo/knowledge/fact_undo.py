@@ -1,7 +1,7 @@
-"""Taking back changes to facts, one member of a change group at a time, the last first.
+"""Undo of fact changes: one member of a change group at a time, the last first.
 
-A version that was recorded is retired, one that was retired is recorded anew, so that what was believed meanwhile can
-still be asked for. What somebody else has changed since stays as they left it.
+A version that the change recorded is retired. A version that the change retired is recorded again. So queries can still
+ask for the facts that were believed in between. Later changes by others are kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palazzo.store.fact_rows import Version
 
 
 def fact_recorded(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Retire a version that was recorded, or the copy of it that the undoing of a later change has recorded."""
+    """Undo the recording of a version: retire it, or the copy of it that undoing a later change recorded."""
     version = fact_rows.read_version(connection, ref)
     live = fact_rows.live_version(connection, version.fact)
     if live is not None and _says_the_same(connection, live, version):
@@ -34,7 +34,7 @@ def _says_the_same(connection: Connection, first: Version, second: Version) -> b
 
 
 def fact_retired(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Record a version anew that was retired, unless the fact has another by now."""
+    """Undo the retirement of a version: record it again, unless the fact has another live version by now."""
     version = fact_rows.read_version(connection, ref)
     if fact_rows.live_version(connection, version.fact) is None:
         sources = fact_rows.sources_of(connection, [ref])[ref]
@@ -52,7 +52,7 @@ def fact_retired(connection: Connection, ref: int, now: Micros, group: int) -> N
 
 
 def link_recorded(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Retire a link that was recorded, or its copy."""
+    """Undo the recording of a link: retire it, or its copy."""
     link = entity_rows.read_link(connection, ref)
     live = _in_place_of(connection, link)
     if live is not None and live.entity == link.entity:
@@ -61,7 +61,7 @@ def link_recorded(connection: Connection, ref: int, now: Micros, group: int) -> 
 
 
 def link_retired(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Record a link anew that was retired, unless another has taken its place."""
+    """Undo the retirement of a link: record it again, unless another has taken its place."""
     link = entity_rows.read_link(connection, ref)
     circular = link.other is not None and Beliefs(connection).root(link.entity) == link.other
     if _in_place_of(connection, link) is None and not circular:
@@ -80,22 +80,22 @@ def link_retired(connection: Connection, ref: int, now: Micros, group: int) -> N
 
 
 def _in_place_of(connection: Connection, link: Link) -> Link | None:
-    """The link that counts now for the same name or the same entity."""
+    """Return the live link of the same name or the same entity."""
     if link.other is None:
         return entity_rows.alias(connection, link.name, LATEST)
     return entity_rows.merge_of(connection, link.other, LATEST)
 
 
 def predicate_declared(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Let a declaration of a predicate no longer count."""
+    """Retire a declaration of a predicate."""
     predicate_rows.retire_rule(connection, ref, instant(connection, now))
 
 
 def conflict_dismissed(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Show a conflict again."""
+    """Undo the dismissal of a conflict."""
     conflict_rows.restore(connection, ref, instant(connection, now))
 
 
 def fact_unwanted(connection: Connection, ref: int, now: Micros, group: int) -> None:
-    """Suggest a fact again."""
+    """Undo the rejection of a suggested fact."""
     claim_rows.want_again(connection, ref, instant(connection, now))

@@ -1,7 +1,7 @@
-"""What was believed at one moment: names to entities, entities to facts.
+"""Facts as of a time: the names, entities and facts that were believed at one moment.
 
-A name is looked up exactly, by alias and entity; then without regard to case, spaces and dashes; then, for those who
-only read, by what is near. Where several fit, none is chosen. Entities that were merged at that moment are one.
+A name is looked up exactly, by alias and entity; then without regard to case, spaces and dashes; then, for callers that
+only read, by similar names. If several match, none is chosen. Entities that were merged at that moment are one.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from palazzo.store.fact_rows import Provenance, Side, Version
 from palazzo.text.names import fold, near
 
 MOST_NEIGHBOURS = 50
-"""Entities whose facts a second hop looks at: what is linked to more is a hub, and its neighbours say little."""
+"""Maximum number of linked entities for a second hop: an entity with more is a hub, and its neighbours say little."""
 
 
 class Match(NamedTuple):
-    """An entity that a name means: its row id, and how it was found."""
+    """An entity that matches a name: its row id, and how it was found."""
 
     entity: int
     kind: MatchKind
@@ -34,9 +34,9 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact in words, as it was believed. `wing` is None where it holds everywhere; `superseded_by` is a fact's id.
+    """A fact in words, as it was believed. `wing` is None if it holds everywhere; `superseded_by` is a fact's id.
 
-    `trust` is that of the most trusted of those who state it.
+    `trust` is the highest trust of those who state it.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Fact:
 
 
 class Hop(NamedTuple):
-    """A version that a question leads to: over how many facts, and which side the entity asked about is on."""
+    """A version that a query reaches: the number of hops, and the side of the fact on which the queried entity is."""
 
     version: Version
     hop: int
@@ -63,7 +63,7 @@ class Hop(NamedTuple):
 
 
 class Beliefs:
-    """What was believed at `known_at`; `LATEST` for now. Reads what it needs once."""
+    """The facts as of `known_at`; `LATEST` for now. Reads only what it needs, and reads it once."""
 
     def __init__(self, connection: Connection, known_at: Micros = LATEST) -> None:
         self.connection, self.known_at = connection, known_at
@@ -71,7 +71,7 @@ class Beliefs:
     # --- names ---------------------------------------------------------------------------------------------
 
     def find(self, name: str, *, nearby: bool = False) -> Match | None:
-        """Return the entity that `name` means, None when there is none. Raises AmbiguousName where several fit."""
+        """Return the entity that `name` means, None if there is none. Raises AmbiguousName if several match."""
         alias = entity_rows.alias(self.connection, name, self.known_at)
         if alias is not None:
             return Match(alias.entity, "alias")
@@ -88,17 +88,17 @@ class Beliefs:
         return self._require_single(name, rows, "near") if rows else None
 
     def near(self, name: str) -> list[str]:
-        """Return the names of entities that somebody may have meant by `name`."""
+        """Return the names of entities that `name` may have been meant for."""
         by_name = self._by_folded_name
         rows = dict.fromkeys(self.root(row) for name_key in near(fold(name), by_name) for row in by_name[name_key])
         return [self.name(row) for row in rows]
 
     def root(self, entity: int) -> int:
-        """Return the entity that this one is: itself, unless it was merged into another."""
+        """Return the entity that this one counts as: itself, unless it was merged into another."""
         return _root(self._merged_into, entity)
 
     def group(self, entity: int) -> list[int]:
-        """Return all entities that are one with this one, itself among them."""
+        """Return all entities merged with this one, including itself."""
         members = [self.root(entity)]
         for member in members:
             members += [
@@ -114,7 +114,7 @@ class Beliefs:
         return self._names[root]
 
     def list_names(self, entity: int) -> list[str]:
-        """Return all names of the entity: its own, its aliases, and those of what was merged into it."""
+        """Return all names of the entity: its own, its aliases, and those of entities merged into it."""
         group = self.group(entity)
         aliases = [
             link.name for link in entity_rows.links(self.connection, "alias", self.known_at) if link.entity in group
@@ -140,7 +140,7 @@ class Beliefs:
 
     @cached_property
     def _merged_into(self) -> dict[int, int]:
-        """By an entity the one that it is. Two devices may say of two that each is the other: the first counts."""
+        """Map merged entities to their targets. If two devices merge two entities into each other, the first counts."""
         targets: dict[int, int] = {}
         for link in entity_rows.links(self.connection, "merge", self.known_at):
             if link.other is not None and _root(targets, link.entity) != link.other:
@@ -157,11 +157,11 @@ class Beliefs:
     # --- facts ---------------------------------------------------------------------------------------------
 
     def about(self, entity: int, side: Side = "both") -> list[Version]:
-        """Return what was believed about an entity and all that are one with it."""
+        """Return the facts about an entity and all entities merged with it."""
         return fact_rows.versions_about(self.connection, self.group(entity), side, self.known_at)
 
     def of_triple(self, subject: int, predicate: int, thing: int) -> list[Version]:
-        """Return the versions that say this of that, in every scope and at every time."""
+        """Return the versions of a triple, in every scope and at every time."""
         objects = set(self.group(thing))
         return [
             version
@@ -172,7 +172,8 @@ class Beliefs:
     def around(
         self, entity: int, side: Side, hops: int, is_relevant: Callable[[Version], bool], limit: int
     ) -> tuple[list[Hop], bool]:
-        """Return the versions about an entity that are `wanted`, then those about its neighbours; whether that is all.
+        """Return the versions about an entity that are `is_relevant`, then those about its neighbours; and whether that
+        is all.
 
         With two hops the neighbours' own facts follow, of at most `MOST_NEIGHBOURS` of them.
         """
@@ -205,7 +206,7 @@ class Beliefs:
         return neighbourhood[:limit], whole and len(neighbourhood) <= limit
 
     def sort_versions(self, versions: Iterable[Version]) -> list[Version]:
-        """Return versions by what they say, then by when they began."""
+        """Return versions in the order of their content, then of their beginning."""
         return sorted(
             versions,
             key=lambda one: (
@@ -215,7 +216,7 @@ class Beliefs:
         )  # fmt: skip
 
     def tell(self, versions: Sequence[Version]) -> list[Fact]:
-        """Put versions into words."""
+        """Return versions as text."""
         sources = fact_rows.sources_of(self.connection, [version.row for version in versions])
         successors = fact_rows.uids_of(
             self.connection, [version.superseded_by for version in versions if version.superseded_by]

@@ -1,8 +1,9 @@
-"""What failed in a session, and what changed before the same thing passed: read from calls and results. Pure.
+"""Failures of a session, and the changes before the same target passed: read from calls and results. Pure.
 
-A failure is known by its target (what was run) and by its signature (what it said), neither of which holds what differs
-from one time to the next; that of an edit by both together, since what edits say is always the same. What changed are
-places: files that were edited, commands that were run. Of what came from outside no line is kept.
+A failure is identified by its target (what was run) and by its signature (its error message); neither contains what
+differs from one run to the next. A failed edit is identified by both together, since the error messages of edits are
+always the same. Changes are recorded as places: files that were edited, commands that were run. No line of untrusted
+content is kept.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from palazzo.knowledge.digest_work import Place
 from palazzo.model import Part
 
 LINES = 3
-"""Lines of an error that are quoted at most."""
+"""Maximum number of lines of an error that are quoted."""
 _CHANGES = 8
-"""Files, and commands, that are kept of what changed in between: the last ones."""
+"""Maximum number of changed files, and of commands, that are kept between failure and fix: the last ones."""
 _LONGEST_CALL = 200
-"""Characters of a call that is no command, from its beginning."""
+"""Maximum characters of a call that is not a command, from its beginning."""
 _LONGEST_RESULT = 100_000
-"""Characters of a result that are read, from its end: that is where it says what came of it."""
+"""Maximum characters of a result that are read, from its end: the outcome is there."""
 
 
 class Spot(NamedTuple):
-    """Where words stand: an item's row, from, to."""
+    """Location of words: an item's row id, start and end."""
 
     item: int
     start: int
@@ -37,10 +38,10 @@ class Spot(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A call that failed, and the result in which it says so.
+    """A call that failed, and the result that reports it.
 
-    `passed` is the result of the same target that passed later in the session, None where it never did; `passed_as` the
-    call, where that is another. `is_known` is False if `passed` is None but a later line of several commands may have
+    `passed` is the result of the same target that passed later in the session, or None if it never did; `passed_as` is
+    the later call if it differs. `is_known` is False if `passed` is None but a later line of several commands may have
     passed it.
     """
 
@@ -63,11 +64,11 @@ _PATHS = re.compile(r"(?:\b[A-Za-z]:)?[\w.@~+-]*(?:[/\\][\w.@~+-]+)+[/\\]?|\b[\w
 _HEX = re.compile(r"\b0x[\da-fA-F]+\b|\b(?=[a-f-]*\d)[\da-f]{7,}(?:-[\da-f]{4,})*\b", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+(?:[.,:_]\d+)*")
 _TELLING_LETTERS = 8
-"""Letters that an error must have left to be known again by: `Error: 3` is every error."""
+"""Minimum letters that must remain of an error for it to be recognized: `Error: 3` matches every error."""
 
 
 def signature(line: str) -> str:
-    """Return what stays of the line that says what failed: no numbers, paths, hexadecimal. Empty where too little."""
+    """Return the failure line without numbers, paths and hexadecimal; empty if too little is left."""
     plain = _COLOURS.sub("", line)
     for pattern, mark in ((_PATHS, "/"), (_HEX, "#"), (_NUMBERS, "#")):
         plain = pattern.sub(mark, plain)
@@ -76,9 +77,9 @@ def signature(line: str) -> str:
 
 
 def error_in(tool: str, command: str, text: str, start: int, end: int, failed: bool) -> list[Place]:
-    """Return the lines of a result that say what failed, the most telling first; none if nothing did.
+    """Return the lines of a result that state the failure, the most specific first; none if nothing failed.
 
-    What is no command fails where its host says so: a page about errors is none.
+    A call without a command has failed only if its host says so: a page about errors is no failure.
     """
     start = max(start, end - _LONGEST_RESULT)
     if not command and not failed:
@@ -105,7 +106,7 @@ _ERROR_LINE = re.compile(r"\s*(?:<tool_use_error>)?\s*(?P<line>[^\n<]{1,300})")
 
 
 def _refused_edit(result: str, at: int) -> list[Place]:
-    """The line in which a host says why a file could not be changed; none where a person said no."""
+    """Return the line in which a host says why a file could not be changed; none if a person refused."""
     match = None if _BY_A_PERSON.search(result) else _ERROR_LINE.match(result)
     if match is None or not match["line"].strip():
         return []
@@ -113,7 +114,7 @@ def _refused_edit(result: str, at: int) -> list[Place]:
 
 
 def failure_marks(tool: str, target: Target | None, line: str) -> tuple[Target | None, str]:
-    """Return the target and the signature by which a failure is known again."""
+    """Return the target and the signature by which a failure is recognised later."""
     error_signature = signature(line)
     if target is not None and is_edit(tool):
         return None, f"{target.file}\0{error_signature}" if error_signature else ""
@@ -125,7 +126,7 @@ def failure_marks(tool: str, target: Target | None, line: str) -> tuple[Target |
 
 @dataclass(slots=True)
 class _Call:
-    """A call that waits for its result: how it is told, what it runs, which files it changes or reads, by name."""
+    """A call without a result yet: its display text, its command, and the files that it changes or reads, by name."""
 
     tool: str
     text: str
@@ -137,13 +138,13 @@ class _Call:
 
     @property
     def aim(self) -> Aim | None:
-        """Return the aim of the last command of the line."""
+        """Return the target of the last command of the line."""
         return self.steps[-1].aim if self.steps else None
 
 
 @dataclass(slots=True)
 class _Open:
-    """A failure whose target has not passed yet, and what changed since."""
+    """A failure whose target has not passed yet, and the changes since then."""
 
     call: _Call
     target: Target | None
@@ -174,7 +175,7 @@ class _Open:
 
 
 def failures(messages: Sequence[SessionMessage]) -> list[Failure]:
-    """Return the calls of a session that failed, in order; each once, however often it failed so in a row."""
+    """Return the failed calls of a session, in order; each once, however often it failed in a row."""
     calls: dict[str, _Call] = {}
     last: _Call | None = None
     failure_records: list[_Open] = []
@@ -201,7 +202,7 @@ def _call(message: SessionMessage, part: Part) -> _Call:
 
 
 def _call_without_command(message: SessionMessage, part: Part, changes: dict[str, Spot]) -> _Call:
-    """An edit, told to the end of the file's name; a file that is read; or what another tool was given."""
+    """Return an edit, up to the end of the file's name; a file that is read; or another tool's arguments."""
     file, end = "", min(part.end, part.start + _LONGEST_CALL)
     if changes and is_edit(part.name):
         file, spot = next(iter(changes.items()))
@@ -243,7 +244,7 @@ def _take(failure_records: list[_Open], call: _Call, message: SessionMessage, pa
 def _may_have_passed(failure: _Open, call: _Call, has_failed: bool) -> bool:
     """Return whether a command of a later call may have passed a command of the call that failed.
 
-    If the later call failed as well, only its last command is sure not to have passed.
+    If the later call failed as well, only its last command is certain not to have passed.
     """
     later_steps = call.steps[:-1] if has_failed else call.steps
     failed_aims = [step.aim for step in failure.call.steps if step.aim is not None]
@@ -251,7 +252,7 @@ def _may_have_passed(failure: _Open, call: _Call, has_failed: bool) -> bool:
 
 
 def _follow(failed: _Open, call: _Call, result: Spot, text: str) -> None:
-    """Note what a call that passed means for a failure: it is mended, or this is what changed in between."""
+    """Record what a passed call means for a failure: it is fixed, or this is a change in between."""
     file = next(iter(failed.call.changes), "") if is_edit(failed.call.tool) else ""
     aim = failed.call.aim
     if any(step.aim and step.is_sure and aim and covers(step.aim, aim) for step in call.steps):

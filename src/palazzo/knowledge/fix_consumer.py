@@ -1,4 +1,4 @@
-"""What failed in every session and what mended it, read anew when a session has grown or words of it went."""
+"""Fix consumer: failures of every session and their fixes, read again when a session has grown or lost words."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _SIZE = 16
 
 
 class FailureConsumer(OfSessions):
-    """The consumer that keeps failures."""
+    """The consumer that stores failures."""
 
     name = "mending"
     version = 5
 
     def everything(self, connection: Connection) -> list[int]:
-        """Return all sessions, and what has failures."""
+        """Return all sessions, including those with stored failures."""
         return sorted({*digest_rows.all_sessions(connection), *failure_fixes.sources(connection)})
 
     def make(self, connection: Connection, things: Sequence[int]) -> dict[int, list[MendingRow]] | None:
-        """Read these sessions anew."""
+        """Process these sessions again."""
         output = {source: expected(connection, source) for source in things}
         same = all(rows == failure_fixes.of_source(connection, source) for source, rows in output.items())
         return None if same else output
 
     def keep(self, connection: Connection, things: Sequence[int], output: dict[int, list[MendingRow]]) -> None:
-        """Keep their failures."""
+        """Store their failures."""
         for source in things:
             failure_fixes.replace(connection, source, output[source])
 
@@ -47,7 +47,7 @@ FAILURE_CONSUMER = FailureConsumer()
 
 
 def expected(connection: Connection, source: int) -> list[MendingRow]:
-    """Return the failures that a session's words call for: not what is forgotten, and no line from outside."""
+    """Return the failures found in a session's words, without forgotten text and untrusted lines."""
     read = session(connection, source, with_outside=True)
     key = redaction_state.fingerprint_key(connection)
     visible_failures = [
@@ -57,7 +57,7 @@ def expected(connection: Connection, source: int) -> list[MendingRow]:
 
 
 def marks(connection: Connection, target: Target | None, signature: str) -> tuple[bytes, bytes]:
-    """Return what a target and a signature are kept as, keyed by the palace: empty of what is none."""
+    """Return the stored form of a target and a signature, keyed by the palace: empty if there is none."""
     return _marks(redaction_state.fingerprint_key(connection), target, signature)
 
 

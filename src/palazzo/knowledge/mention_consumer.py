@@ -1,4 +1,4 @@
-"""What drawers mention, kept up to date in the background by the rules of `text/text_mentions`."""
+"""Mention consumer: what drawers mention, updated in the background by the rules of `text/text_mentions`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from palazzo.text.text_mentions import Voice
 from palazzo.text.text_mentions import mentions as mentions_in
 
 _LONGEST = 20_000
-"""Characters of a stretch that are read: what is longer is a dump."""
+"""Maximum characters of a range that are read: a longer range is a dump."""
 _MOST = 60
-"""Names that are kept of one drawer: a listing of files names hundreds."""
+"""Maximum number of names stored for one drawer: a listing of files contains hundreds."""
 
 
 class MentionConsumer:
-    """The consumer that keeps mentions."""
+    """The consumer that stores mentions."""
 
     name = "mention"
     version = 1
@@ -32,22 +32,22 @@ class MentionConsumer:
     at_once = 100
 
     def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
-        """Return the drawers that these changes are about."""
+        """Return the drawers that these changes concern."""
         return sorted({change.ref for change in log})
 
     def everything(self, connection: Connection) -> list[int]:
-        """Return the live drawers, and those that have mentions."""
+        """Return the live drawers, and all drawers with stored mentions."""
         rows = connection.execute(
             "SELECT id FROM drawer WHERE retired_at IS NULL UNION SELECT drawer FROM mention ORDER BY 1"
         )
         return [int(row) for (row,) in rows]
 
     def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
-        """Read these drawers anew."""
+        """Process these drawers again."""
         return expected(connection, things)
 
     def keep(self, connection: Connection, things: Sequence[int], output: list[MentionRow]) -> None:
-        """Keep what they mention."""
+        """Store their mentions."""
         self.drop(connection, things)
         mentions.insert(connection, output)
 
@@ -64,7 +64,7 @@ MENTION_CONSUMER = MentionConsumer()
 
 
 def forget_all(database: Database) -> None:
-    """Keep no mentions any more: what the setting `entities` asks for when it is off."""
+    """Remove all mentions, because the setting `entities` is off."""
     with database.snapshot() as connection:
         if not async_consumer.is_followed(connection, MENTION_CONSUMER) and not mentions.count(connection):
             return
@@ -74,7 +74,7 @@ def forget_all(database: Database) -> None:
 
 
 def know(database: Database, people: Iterable[str]) -> None:
-    """Know people by their full names; where some are new, all drawers are read anew when that next goes on."""
+    """Add people's full names; if some are new, all drawers are processed again in the next run."""
     people = list(people)
     with database.snapshot() as connection:
         if known_people.everybody(connection).issuperset(people):
@@ -86,7 +86,7 @@ def know(database: Database, people: Iterable[str]) -> None:
 
 
 def expected(connection: Connection, drawers: Sequence[int]) -> list[MentionRow]:
-    """Return the mentions that these drawers call for; words from outside make none."""
+    """Return the expected mentions of these drawers; untrusted content makes none."""
     read = claim_rows.to_read(connection, drawers)
     people = sorted(known_people.everybody(connection), key=lambda name: (-len(name), name))
     voices = _items(connection, sorted({item for entry in read for item, _, _ in entry.spans}))
@@ -121,7 +121,7 @@ def _items(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[Voice
 def _stretches(
     item: tuple[Voice, str, tuple[Part, ...]] | None, start: int, end: int
 ) -> Iterator[tuple[Voice, str, int]]:
-    """Yield the stretches of an item in which one voice speaks, each with where it begins."""
+    """Yield the ranges of an item with one speaker each, and their starts."""
     if item is None:
         return
     voice, text, parts = item

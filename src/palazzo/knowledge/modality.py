@@ -1,7 +1,7 @@
-"""Whether a sentence states something of the present and of one's own: no question, wish, plan, guess, denial, memory.
+"""Modality: whether a sentence states a present fact of its author: no question, wish, plan, guess, denial, memory.
 
-Pure, by tables of words in English and a little German, French, Spanish, Italian and Portuguese. What is in doubt does
-not state: a rule that keeps silent does no harm.
+Pure. Uses tables of words in English and some German, French, Spanish, Italian and Portuguese. A doubtful sentence does
+not count as a statement, because a rule that finds nothing does no harm.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ _ORDERS_WORDS = _table(
 
 
 def asserts(statement: Statement, begin: int = 0, end: int | None = None, cue: str = "") -> bool:
-    """Whether what stands between `begin` and `end` of a statement says that something of one's own is or was done.
+    """Return whether the text from `begin` to `end` of a statement says that something of one's own is or was done.
 
-    A condition counts for all that follows it in the sentence, a denial only for its own part; a question is one as a
-    whole. `cue` are words that a rule has understood already, such as `no longer`.
+    A condition applies to everything after it in the sentence, a negation only to its own part, a question to the
+    whole. `cue` are words that a rule has already interpreted, such as `no longer`.
     """
     if statement.setting == "open" or statement.aside:
         return False
@@ -106,7 +106,7 @@ _ORDERS = dict(
 
 
 def spelled_out(statement: Statement) -> Statement:
-    """Return a statement without the short forms that rules would have to know twice."""
+    """Return a statement with contractions expanded, so that rules need only the long forms."""
     text = statement.text
     if "'" not in text and "’" not in text:
         return statement
@@ -122,10 +122,10 @@ _SHORT = (
 
 
 def as_done(statement: Statement) -> Statement:
-    """Return a statement with the order that a commit's subject is as what has been done.
+    """Return a statement with a commit subject's imperative as what has been done.
 
-    "ci: migrate from A to B" says, once it is in the history, that one has migrated. Of a fix nothing is taken this
-    way: what it moves and removes is a place in the code.
+    "ci: migrate from A to B" says, once it is in the history, that one has migrated. Nothing is converted for a fix:
+    what it moves and removes is a place in the code.
     """
     text = statement.text
     prefix = _CONVENTIONAL.match(text)
@@ -144,19 +144,19 @@ _BREAK = re.compile(
 
 
 def _part(text: str, begin: int, end: int) -> tuple[int, int]:
-    """Widen a stretch to the part of the sentence that it stands in."""
+    """Widen a span to the part of the sentence that contains it."""
     first = max((match.end() for match in _BREAK.finditer(text, 0, begin)), default=0)
     boundary = _BREAK.search(text, end)
     return first, boundary.start() if boundary else len(text)
 
 
 def is_partial(text: str) -> bool:
-    """Whether a sentence says that something is so in part or for a while."""
+    """Return whether a sentence says that something holds partly or temporarily."""
     return _PARTIAL_CUES.search(text) is not None
 
 
 def is_withdrawn(text: str) -> bool:
-    """Whether a text says at its beginning that nothing in it is settled: a draft, a proposal."""
+    """Return whether a text says at its beginning that it is not settled: a draft, a proposal."""
     return _DRAFT.search(text, 0, _BEGINNING) is not None
 
 
@@ -168,7 +168,7 @@ _DRAFT = _table(
 
 
 def extract_clause(statement: Statement, begin: int, end: int) -> str:
-    """Return the part of a statement that what stands between `begin` and `end` is in."""
+    """Return the part of a statement that contains the text from `begin` to `end`."""
     first, last = _part(statement.text, begin, end)
     return _PARENTHESIS.sub(" ", statement.text[first:last])
 

@@ -1,7 +1,7 @@
-"""Which wing or room a name means: what is called so, else what was; and what is near a name that means nothing.
+"""Resolution of wing and room names: current names first, then former names; similar names for an unknown name.
 
-Names are looked up as they are written, then as wings and rooms are named (`scope/rooms.slug`), so that `API` finds
-`api`.
+A name is looked up first as it is written, then in the normalised form of wing and room names (`scope/rooms.slug`), so
+that `API` finds `api`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from palazzo.text.names import fold, near
 
 _MOST_NAMES = 12
 _ALIKE = 0.6
-"""Share of characters in common, in order, from which a name is worth telling where none is nearer: `difflib`'s own."""
+"""Minimum share of common characters, in order, for a name to be suggested if none is closer: the default of
+`difflib`.
+"""
 
 
 class Wing(NamedTuple):
-    """A wing: its row id, what it is called, and the name it was found by where that is a former one."""
+    """A wing: its row id, its name, and the former name by which it was found, if any."""
 
     row: int
     name: str
@@ -33,12 +35,12 @@ class Wing(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What to tell whoever used a former name; '' for nobody."""
-        return f"The wing '{self.former}' is called '{self.name}' now." if self.former else ""
+        """Return a note about the new name if a former name was used; else ''."""
+        return f"The wing '{self.former}' is now called '{self.name}'." if self.former else ""
 
 
 class Room(NamedTuple):
-    """A room: its row id, its wing's, where it is, and the place it was found by where that is a former one."""
+    """A room: its row id, its wing's row id, its place, and the former place by which it was found, if any."""
 
     row: int
     wing: int
@@ -47,12 +49,12 @@ class Room(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What to tell whoever used a former name; '' for nobody."""
-        return f"The room '{format_place(self.former)}' is '{format_place(self.place)}' now." if self.former else ""
+        """Return a note about the new name if a former name was used; else ''."""
+        return f"The room '{format_place(self.former)}' is now '{format_place(self.place)}'." if self.former else ""
 
 
 def format_place(place: Place) -> str:
-    """Return a place as it is written: `wing/room`."""
+    """Return a place in its written form: `wing/room`."""
     return f"{place.wing}/{place.room}"
 
 
@@ -67,7 +69,7 @@ def find_wing(connection: Connection, name: str) -> Wing | None:
 
 
 def wing(connection: Connection, name: str) -> Wing:
-    """Return the wing that a name means; NoSuchPlace with those that are near, or with what there is."""
+    """Return the wing that a name means; raises NoSuchPlace with similar names, or all names."""
     match = find_wing(connection, name)
     if match is None:
         raise NoSuchPlace(f"There is no wing '{name}'. {instead(name, place_rows.wing_names(connection), 'wings')}")
@@ -75,7 +77,7 @@ def wing(connection: Connection, name: str) -> Wing:
 
 
 def find_room(connection: Connection, at: Wing, name: str) -> Room | None:
-    """Return the room of a wing that a name means; it may stand elsewhere now."""
+    """Return the room of a wing that a name means; it may be in another wing now."""
     for variant in _spellings(name):
         row = place_rows.room_led_to(connection, at.row, variant)
         if row is not None:
@@ -88,7 +90,7 @@ def find_room(connection: Connection, at: Wing, name: str) -> Room | None:
 def room(connection: Connection, reference: str, home: str | None = None) -> Room:
     """Return the room that `wing/room` means, or `room` alone: the one of the wing `home`, else the only one.
 
-    Raises NoSuchPlace with those that are near, UsageError where there are several.
+    Raises NoSuchPlace with similar names, UsageError if there are several.
     """
     wing_name, slash, name = reference.rpartition("/")
     if slash:
@@ -104,11 +106,11 @@ def room(connection: Connection, reference: str, home: str | None = None) -> Roo
     if not candidates:
         raise _no_room(connection, reference)
     choices = _join_names([format_place(candidate.place) for candidate in candidates])
-    raise UsageError(f"Several wings have a room '{name}': say which, {choices}.")
+    raise UsageError(f"Several wings have a room '{name}': specify {choices}.")
 
 
 def rooms_called(connection: Connection, name: str) -> list[Room]:
-    """Return the rooms of that name in all wings; where there is none, those that once had it."""
+    """Return the rooms of that name in all wings; if there are none, those that once had it."""
     for variant in _spellings(name):
         rows = place_rows.rooms_led_to(connection, variant)
         if rows:
@@ -117,7 +119,7 @@ def rooms_called(connection: Connection, name: str) -> list[Room]:
 
 
 def instead(name: str, names: Iterable[str], noun: str) -> str:
-    """Say which names are near one that means nothing, or else which there are."""
+    """Return a sentence with the names similar to an unknown one, or else with all names."""
     all_names = list(names)
     close = _near(name, all_names)
     return _describe_names(close or all_names, bool(close), noun)
@@ -130,7 +132,7 @@ def _describe_names(names: Sequence[str], are_near: bool, noun: str) -> str:
 
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
-    """Return the names that somebody may mean, the nearest first: parts of one another, or a slip or two apart."""
+    """Return the names that may be meant, the nearest first: one contains the other, or one or two typos."""
     by_folded: dict[str, list[str]] = {}
     for candidate in sorted(names):
         by_folded.setdefault(fold(candidate), []).append(candidate)

@@ -1,7 +1,7 @@
-"""Renaming, merging and moving wings and rooms. Words, ids and indexes stay as they are; `undo` takes each of it back.
+"""Rename, merge and move of wings and rooms. Text, ids and indexes stay as they are; `undo` reverts each change.
 
-Only what is called so now is changed by its name: a former name is refused with what it leads to, since it may not be
-what was meant. Raises UsageError and NotFound; then nothing has changed.
+Only a current name selects what is changed: a former name is refused with the name to which it leads, since the user
+may have meant something else. Raises UsageError and NotFound; then nothing has changed.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from palazzo.store.database import Connection
 
 
 def rename_wing(change: Change, wing: Wing, to: str) -> str:
-    """Call a wing `to`; return how that is kept. A name that only leads elsewhere is taken over."""
+    """Rename a wing to `to`; return the stored name. A name that is only a former name is taken over."""
     _current(wing)
     name = _new_name(change, to, wing.name)
     occupant = place_rows.wing_led_to(change.connection, name)
     if occupant is not None and occupant != wing.row and place_rows.wing_name(change.connection, occupant) == name:
-        raise UsageError(
-            f"There is a wing '{name}' already; 'palazzo wing merge {wing.name} {name}' makes the two one."
-        )
+        raise UsageError(f"The wing '{name}' already exists; 'palazzo wing merge {wing.name} {name}' merges the two.")
     _record(change, "name", wing=wing.row, name=name)
     arrangements.settle(change.connection)
     return name
 
 
 def merge_wings(change: Change, wing: Wing, into: Wing) -> tuple[str, ...]:
-    """Make a wing a part of another, with its rooms; return the names of the rooms that both had, and that are one."""
+    """Merge a wing into another, with its rooms; return the names of the rooms that both had, which are merged."""
     _current(wing)
     _current(into)
     if wing.row == into.row:
@@ -50,7 +48,7 @@ def merge_wings(change: Change, wing: Wing, into: Wing) -> tuple[str, ...]:
 
 
 def rename_room(change: Change, room: Room, to: str) -> Place:
-    """Call a room `to` in its wing; return where it is now."""
+    """Rename a room to `to` in its wing; return its place now."""
     _current(room)
     name = _new_name(change, to, room.place.room)
     place = Place(room.place.wing, name)
@@ -61,11 +59,11 @@ def rename_room(change: Change, room: Room, to: str) -> Place:
 
 
 def move_room(change: Change, room: Room, wing: Wing) -> Place:
-    """Let a room stand in another wing; return where it is now."""
+    """Move a room to another wing; return its place now."""
     _current(room)
     _current(wing)
     if room.wing == wing.row:
-        raise UsageError(f"'{format_place(room.place)}' is in the wing '{wing.name}' already.")
+        raise UsageError(f"'{format_place(room.place)}' is already in the wing '{wing.name}'.")
     place = Place(wing.name, room.place.room)
     _check_free(change.connection, room, wing.row, place)
     _record(change, "move", room=room.row, name=room.place.room, target=wing.row)
@@ -74,7 +72,7 @@ def move_room(change: Change, room: Room, wing: Wing) -> Place:
 
 
 def merge_rooms(change: Change, room: Room, into: Room) -> Place:
-    """Make a room a part of another, wherever that is; return where it is now."""
+    """Merge a room into another, in any wing; return its place now."""
     _current(room)
     _current(into)
     if room.row == into.row:
@@ -85,34 +83,34 @@ def merge_rooms(change: Change, room: Room, into: Room) -> Place:
 
 
 def settle_undone(connection: Connection) -> None:
-    """Write what follows when something that was arranged was taken back.
+    """Write the consequences of an undone arrangement.
 
-    Raises UsageError where a name cannot be had back because something else is called so by now.
+    Raises UsageError if a name cannot be restored because something else has it by now.
     """
     for wing, room, name in arrangements.settle(connection):
         if room is None:
             raise UsageError(
-                f"A wing '{name}' is there by now, so the other cannot be called so again: give it another name first "
+                f"Another wing '{name}' exists now, so the former name cannot be restored: rename that wing first "
                 f"('palazzo wing rename {name} NAME')."
             )
         place = format_place(Place(place_rows.wing_name(connection, wing), name))
         raise UsageError(
-            f"A room '{place}' is there by now, so the other cannot be called so again: give it another name first "
+            f"Another room '{place}' exists now, so the former name cannot be restored: rename that room first "
             f"('palazzo room rename {place} NAME')."
         )
 
 
 def _current(place: Wing | Room) -> None:
     if place.former is not None:
-        raise UsageError(f"{place.note} Give the name that it has now.")
+        raise UsageError(f"{place.note} Use its current name.")
 
 
 def _new_name(change: Change, to: str, current_name: str) -> str:
     name = tombstones.name(change.connection, slug(to, ""))
     if not name:
-        raise UsageError(f"'{to}' is no name; use letters, digits, - and _.")
+        raise UsageError(f"'{to}' is not a valid name; use letters, digits, - and _.")
     if name == current_name:
-        raise UsageError(f"'{current_name}' is called that already.")
+        raise UsageError(f"'{current_name}' already has that name.")
     return name
 
 
@@ -120,8 +118,8 @@ def _check_free(connection: Connection, room: Room, wing: int, place: Place) -> 
     occupant = place_rows.room_led_to(connection, wing, place.room)
     if occupant is not None and occupant != room.row and place_rows.place_of(connection, occupant) == place:
         raise UsageError(
-            f"There is a room '{format_place(place)}' already; 'palazzo room merge {format_place(room.place)} {format_place(place)}' "
-            "makes the two one."
+            f"The room '{format_place(place)}' already exists; 'palazzo room merge {format_place(room.place)} "
+            f"{format_place(place)}' merges the two."
         )
 
 

@@ -1,4 +1,7 @@
-"""Which files the messages of a session cite, and how these stood then: by reading, changing and naming them. Pure."""
+"""Session citations: which files the messages of a session cite, by reads, edits and mentions, and their state then.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +29,18 @@ from palazzo.model import UNKNOWN_LINE, Anchor, AnchorKind, Part
 from palazzo.text import known_names
 
 _MOST_FILES = 200
-"""Files that are kept in view, the last ones: of some MB each at worst."""
+"""Maximum number of files whose content is kept, the most recent ones: a few MB each at worst."""
 _MOST_MENTIONS = 32
-"""Files that are looked for in one part of a message; a stack trace names hundreds."""
+"""Maximum number of files that are looked up for one part of a message; a stack trace names hundreds."""
 _SAID_FIRST = 400
-"""Characters of a result in which a host says that nothing was changed."""
+"""Characters at the beginning of a result in which a host says that nothing was changed."""
 
 Spot = tuple[int, int, int]
-"""An item's row, from, to."""
+"""An item's row id, start and end."""
 
 
 class LocatedMessage(NamedTuple):
-    """A message, and the directory it was said in (empty: nobody knows)."""
+    """A message, and the directory in which it was said (empty: unknown)."""
 
     message: SessionMessage
     cwd: str
@@ -45,9 +48,10 @@ class LocatedMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A file that is cited at some spots. Of an edit: how far what stands behind it has moved, and the file after it.
+    """A file that is cited at some spots.
 
-    `whole` is there where the session wrote all of the file before.
+    For an edit: how far the text after it has moved, and the file after the edit. `whole` is set if the session wrote
+    the whole file before.
     """
 
     anchor: Anchor
@@ -57,7 +61,7 @@ class Citation:
 
 
 def take(citations: list[Citation], new: Citation) -> None:
-    """Put a citation behind those that a drawer has, which it may replace, or move."""
+    """Add a citation to those of a drawer; it may replace one of them, or move it."""
     anchor = new.anchor
     for n, citation in reversed(list(enumerate(citations))):
         old = citation.anchor
@@ -78,9 +82,9 @@ def take(citations: list[Citation], new: Citation) -> None:
 
 
 def _shift_anchor(old: Anchor, edit: Anchor, shift: int) -> Anchor | None:
-    """An earlier edit's anchor after a later edit of the file; None where that changed its lines.
+    """Return an earlier edit's anchor after a later edit of the file; None if that changed its lines.
 
-    After an edit that nobody can place it stands nobody knows where.
+    After an edit whose place is unknown, the anchor's place is unknown too.
     """
     if old.first == 0 or (edit.first == 0 and edit.digest):
         return None
@@ -107,8 +111,8 @@ class _Call:
 class Reader:
     """Reads the messages of a thread in order.
 
-    `resolve` names a file, as it is called in some directory, from the project's root; None for one that is in none, or
-    is nobody's work. `digest` is what lines are known by.
+    `resolve` converts a file name, as used in a directory, to the path from the project's root; it returns None for a
+    file in no project or a file that is not source work. `digest` identifies lines.
     """
 
     resolve: Callable[[str, str], str | None]
@@ -116,12 +120,12 @@ class Reader:
     _views: dict[str, View] = field(default_factory=dict)
     _whole_paths: set[str] = field(default_factory=set)
     _turn: list[Citation] = field(default_factory=list)
-    """What was changed since somebody last asked for something."""
+    """Changes since the last request of a user."""
     _calls: dict[str, _Call] = field(default_factory=dict)
     _last: _Call | None = None
 
     def citations(self, messages: Iterable[LocatedMessage]) -> Iterator[Citation]:
-        """Yield what the messages cite, in order."""
+        """Yield the citations of the messages, in order."""
         for entry in messages:
             message = entry.message
             for part in message.parts or (Part("text", 0, len(message.text)),):
@@ -143,7 +147,7 @@ class Reader:
     # --- calls ---------------------------------------------------------------------------------------------
 
     def _cite_result(self, call: _Call, part: Part, result: str, spot: Spot) -> Iterator[Citation]:
-        """What a call did, by what came of it. One that failed did nothing."""
+        """Yield what a call did, by its result. A failed call did nothing."""
         if part.failed:
             return
         for action in call.does:
@@ -215,7 +219,7 @@ class Reader:
                 yield Citation(anchor, ((item, start + mention.start, start + mention.end),))
 
     def _resolve_name(self, name: str, cwd: str) -> str | None:
-        """The file that is meant: one that the session has looked at, by the end of its name, else by its place."""
+        """Return the file that a name means: a file the session has viewed with that ending, else by its directory."""
         ending = name.replace("\\", "/").removeprefix("./")
         if not re.match(r"/|~|\.\./|[A-Za-z]:", ending):
             matches = [path for path in self._views if path == ending or path.endswith(f"/{ending}")]
@@ -224,7 +228,7 @@ class Reader:
         return self.resolve(name, cwd)
 
     def _told_of(self, words: str, spot: Spot) -> Iterator[Citation]:
-        """What was changed in this turn of the files that an answer names: that is what it is about."""
+        """Yield the changes of this turn to files that an answer names: the answer is about them."""
         item, start, _ = spot
         for citation in self._turn:
             name = citation.anchor.path.rpartition("/")[2]
@@ -235,7 +239,7 @@ class Reader:
     # --- both ----------------------------------------------------------------------------------------------
 
     def _view(self, path: str) -> View:
-        """The view of a file, which is then the last one."""
+        """Return the view of a file, and mark it as the last one used."""
         self._views[path] = view = self._views.pop(path, None) or View()
         if len(self._views) > _MOST_FILES:
             self._views.pop(next(iter(self._views)))
@@ -251,13 +255,13 @@ class Reader:
 
 
 def blob_of(text: str | bytes) -> str:
-    """Return the id that git gives a file of this text."""
+    """Return the id that git gives a file with this text."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def whole_lines(piece: Piece) -> list[str]:
-    """Return the lines of an edit's new text that are surely whole: all of a patch's, else those between the ends."""
+    """Return the lines of an edit's new text that are certainly whole: all of a patch, else all but the two ends."""
     lines = piece.new.replace("\r\n", "\n").split("\n")
     plain_lines = [clean_line(line) for line in (lines if piece.whole else lines[1:-1])]
     return [] if None in plain_lines or not any(plain_lines) else [str(line) for line in plain_lines]
@@ -267,7 +271,7 @@ _SNIPPET = re.compile(r"^ *1?\d{0,6}\d(?:→|\t)", re.MULTILINE)
 
 
 def _in_result(piece: Piece, result: str) -> list[tuple[int, int, int]]:
-    """Where an edit stands by the lines that its result shows, numbered, if it shows some."""
+    """Return the place of an edit from the numbered lines in its result, if there are any."""
     match = _SNIPPET.search(result)
     snippet = None if match is None else read_excerpt(Reading(""), "Read", result[match.start() :])
     if snippet is None or not piece.new:
@@ -282,7 +286,7 @@ def _in_result(piece: Piece, result: str) -> list[tuple[int, int, int]]:
 
 
 class Mention(NamedTuple):
-    """Where a text names lines of a file."""
+    """A place in a text that names lines of a file."""
 
     path: str
     first: int

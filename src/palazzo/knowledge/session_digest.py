@@ -1,6 +1,7 @@
-"""What a session came to: what was asked, decided, changed, what failed and what mended it, what was left open.
+"""Session digest: what was asked, decided and changed, what failed and what fixed it, and what was left open.
 
-Pure rules over what was said, in its order. Every line is a stretch of somebody's own words; nothing is put in others.
+Pure rules over the messages of a session, in their order. Every line is a verbatim excerpt from its speaker's text;
+nobody's words are rephrased.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ KINDS: tuple[LineKind, ...] = ("asked", "decided", "changed", "failed", "fixed",
 
 
 class Line(NamedTuple):
-    """A line of a digest: where its words stand, and, where they answer to something, where that stands."""
+    """A line of a digest: the location of its words and, if they answer something, the location of that."""
 
     kind: LineKind
     item: int
@@ -43,7 +44,7 @@ class Line(NamedTuple):
 
 
 def digest(messages: Sequence[SessionMessage]) -> list[Line]:
-    """Return the lines of a session in the order of its words. Small talk has none."""
+    """Return the lines of a session in text order. Small talk has none."""
     reading = _Reading()
     turns = list(turns_of(messages))
     if is_small_talk(turns):
@@ -55,7 +56,7 @@ def digest(messages: Sequence[SessionMessage]) -> list[Line]:
 
 
 class _LineEntry(NamedTuple):
-    """A line with the turn that it comes from, and whether it holds no more."""
+    """A line with the turn from which it comes and its text."""
 
     line: Line
     turn: int
@@ -63,35 +64,35 @@ class _LineEntry(NamedTuple):
 
 
 class _Reading:
-    """A session that is being read, turn after turn."""
+    """A session that is read turn by turn."""
 
     def __init__(self) -> None:
         self.noted: list[_LineEntry] = []
         self.agents: list[Turn] = []
-        """What the agent has said since the person last spoke."""
+        """The agent's messages since the user last spoke."""
         self.worked = False
-        """Whether tools ran since the person last spoke."""
+        """Whether tools ran since the user last spoke."""
         self.any_asked = False
         self.choosing = False
-        """Whether the person asked which of several it should be."""
+        """Whether the user asked which of several options to choose."""
         self.paths: set[str] = set()
         self.calls: dict[str, tuple[str, str]] = {}
-        """By a call's id: its tool and command."""
+        """The tool and command of each call, by its id."""
         self.last_call = ("", "")
         self.failing: tuple[str, int] | None = None
-        """The program that fails, and the turn."""
+        """The failing program, and the turn."""
         self.edit: tuple[Turn, Place] | None = None
         """The last edit since the failure."""
         self.passed = False
-        """Whether it, or anything since the edit, has run without failing."""
+        """Whether it, or anything since the edit, has run without failure."""
         self.tried = False
-        """Whether anything was run since it failed that does more than look."""
+        """Whether anything ran since the failure that does more than read."""
         self.stale = False
-        """Whether the person has spoken since something failed."""
+        """Whether the user has spoken since something failed."""
         self.unanswered: tuple[Turn, Place] | None = None
-        """A question of the person's to which nobody has said anything."""
+        """A question of the user that has no answer yet."""
         self.waiting: list[_LineEntry] = []
-        """What the agent says is open, until the person answers."""
+        """Items that the agent calls open, until the user answers."""
         self.tasks: list[tuple[Turn, work.Task]] = []
 
     def take(self, turn: Turn, next_turn: Turn | None) -> None:
@@ -106,7 +107,7 @@ class _Reading:
                 self._user(turn)
 
     def lines(self, messages: Sequence[SessionMessage]) -> list[Line]:
-        """What was noted and still holds, in the order of the words."""
+        """Return the notes that still hold, in text order."""
         self.noted.extend(self.waiting)
         if self.unanswered:
             self._note("open", *self.unanswered)
@@ -155,7 +156,7 @@ class _Reading:
             self.tried = False
 
     def _note_fix(self, turn: Turn) -> None:
-        """Look whether an agent says what mended the failure at hand."""
+        """Check whether an agent states what fixed the current failure."""
         if self.failing is None:
             return
         for sentence in turn.sentences:
@@ -194,7 +195,7 @@ class _Reading:
             ]
 
     def _find_open_points(self, turn: Turn) -> Iterator[Place]:
-        """What an agent says is left to do when it has finished."""
+        """Yield the remaining work that an agent names when it has finished."""
         listing = False
         for sentence in turn.sentences:
             text = sentence.text
@@ -281,7 +282,7 @@ class _Reading:
     def _rules(
         self, turn: Turn, user_sentences: Sequence[Sentence], rules: re.Pattern[str] = cues.RULES
     ) -> list[Sentence]:
-        """Note what a person lays down without being asked."""
+        """Record rules that a person states unprompted."""
         decisions = [
             sentence
             for sentence in user_sentences
@@ -296,7 +297,7 @@ class _Reading:
         return decisions
 
     def _answer(self, turn: Turn, user_sentences: Sequence[Sentence]) -> bool:
-        """Take a message as the answer to what the agent asked or proposed, if it is one."""
+        """Take a message as the answer to an agent's question or proposal, if it is one."""
         if not user_sentences or not self._has_proposal(user_sentences):
             return False
         answer_sentences = [
@@ -339,7 +340,7 @@ class _Reading:
         return True
 
     def _has_proposal(self, user_sentences: Sequence[Sentence]) -> bool:
-        """Whether what the agent said can be answered to; a bare yes needs a proposal, not only a comparison."""
+        """Return whether the agent's text can be answered; a bare yes needs a proposal, not only a comparison."""
         agent_sentences = [sentence for agent in self.agents for sentence in agent.sentences]
         asks = any(cues.QUESTION.search(sentence.text) for sentence in agent_sentences) or any(
             options(agent) for agent in self.agents
@@ -358,7 +359,7 @@ class _Reading:
         )
 
     def _about(self, answer_sentences: Sequence[Sentence]) -> tuple[int, int, int] | None:
-        """Find the words of the proposal that a short answer is about."""
+        """Find the words of the proposal that a short answer refers to."""
         choice = cues.CHOOSES.match(answer_sentences[0].text)
         for agent in reversed(self.agents):
             if choice and (place := option(agent, choice["option"].lower())):
@@ -382,7 +383,7 @@ class _Reading:
         return any(cues.PUT_OFF.search(sentence.text) for sentence in user_sentences)
 
     def _withdraw(self, turn: Turn, user_sentences: Sequence[Sentence]) -> None:
-        """Take out a decision that is taken back by these words: the last one, if it is about the same."""
+        """Remove a decision that these words withdraw: the last one, if it has the same subject."""
         if not any(cues.WITHDRAWS.search(candidate.text) for candidate in user_sentences):
             return
         words = bag(" ".join(candidate.text for candidate in user_sentences))
@@ -399,7 +400,7 @@ def _is_decided(line: Line, item: int, place: Place) -> bool:
 
 
 def _find_requested_notes(sentences: Sequence[Sentence]) -> Iterator[Place]:
-    """Yield what a person asks to be kept and does not say again: what stands before it, as far as no question is."""
+    """Yield the text that a person asks to keep and does not repeat: the sentences before, back to a question."""
     candidates: list[Sentence] = []
     for sentence in sentences:
         if not cues.KEEP_IT.match(sentence.text):
@@ -410,8 +411,8 @@ def _find_requested_notes(sentences: Sequence[Sentence]) -> Iterator[Place]:
 
 
 _MAX_NOTE_SENTENCES = 3
-"""Sentences that are kept at most of those that stand before."""
+"""Maximum number of preceding sentences that are kept."""
 _BARE = 3
-"""Words of a yes that says no more than that."""
+"""Maximum words of an agreement that says nothing else."""
 _LONGEST_ANSWER = 600
-"""Characters: what is longer brings something new."""
+"""In characters: a longer answer contains something new."""

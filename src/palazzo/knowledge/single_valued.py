@@ -1,6 +1,6 @@
 """Predicates that have one value at a time by default, and when two of their values contradict each other. Pure.
 
-The table is short on purpose: two values of these predicates at one time are nearly always a contradiction. It omits
+The table is deliberately short: two values of these predicates at one time are nearly always a contradiction. It omits
 predicates that may have several values (`uses`, `depends on`, `owned by`, `listens on`). Only values that match the
 predicate's format are compared: `3.11` and `3.11.4` do not contradict each other, nor do versions of two products.
 """
@@ -41,7 +41,7 @@ SINGLE_VALUED: Mapping[str, SingleValue] = {
 }
 """The format of a predicate's value, by the folded name of the predicate."""
 VERSION = 1
-"""Goes up when the table or the comparison of values changes. All facts are then compared again."""
+"""Increases when the table or the comparison of values changes. All facts are then compared again."""
 _PORT = re.compile(r"(?:(?:tcp |tcp/)?port )?(?P<port>\d{1,5})(?:/tcp)?")
 _VERSION = re.compile(r"(?P<product>(?:[A-Za-z][\w.+#-]*\s+)*)v?(?P<version>\d+(?:\.\d+)*)")
 _BRANCH = re.compile(r"[\w./-]+")
@@ -62,7 +62,7 @@ def contradict(kind: SingleValue, first: str, second: str) -> bool:
 
 
 def _normal_form(kind: SingleValue, value: str) -> str:
-    """Return a value as it is compared, or '' if it is not of this format."""
+    """Return a value in its form for comparison, or '' if it is not of this format."""
     text = statement_values.plain(value)
     if kind == "port":
         match = _PORT.fullmatch(text)

@@ -1,7 +1,7 @@
-"""Values that a statement may give: versions, ports, paths, states, quantities, times of day; and when two differ.
+"""Values in statements: versions, ports, paths, states, quantities, times of day; and when two of them differ.
 
-Pure. Two values differ only if both cannot be meant: a more precise version, a range around the other, another
-notation, another unit or a path inside the other does not.
+Pure. Two values differ only if both cannot be true. A more precise version, a range that contains the other value,
+another notation, another unit or a path inside the other path is not a difference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ValueKind = Literal["version", "port", "path", "boolean", "value", "name"]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value as it is written, what kind it is, and its unit (of a version: the name before it)."""
+    """A value as written, its kind, and its unit (for a version: the name before it)."""
 
     kind: ValueKind
     text: str
@@ -118,7 +118,7 @@ _NUMBER = re.compile(r"[\d.,]*\d(?:e-?\d+)?")
 
 
 def differ(value_a: Value, value_b: Value) -> bool:
-    """Whether two values of one thing cannot both be meant."""
+    """Return whether two values of one thing exclude each other."""
     if value_a.kind != value_b.kind or plain(value_a.text) == plain(value_b.text):
         return False
     return _DIFFER[value_a.kind](value_a, value_b)
@@ -140,12 +140,12 @@ def _versions_differ(value_a: Value, value_b: Value) -> bool:
 
 
 def _is_below(top: tuple[int, ...], low: tuple[int, ...]) -> bool:
-    """Whether everything up to `top` is below `low`; 3.11 goes up to 3.11.9, so it is not below 3.11.4."""
+    """Return whether all versions up to `top` are below `low`; 3.11 covers 3.11.9, so it is not below 3.11.4."""
     return top[: len(low)] < low[: len(top)]
 
 
 def _range(text: str) -> tuple[tuple[int, ...], tuple[int, ...] | None] | None:
-    """The least and the greatest version that is meant; None at the top where there is none."""
+    """Return the lowest and the highest version of a range; None for the highest if it is open."""
     bounds = re.findall(r"(?:^|[\s,])([<>=~^!]*)\s?v?(\d+(?:\.\d+)*)", text)
     if not bounds:
         return None
@@ -185,7 +185,7 @@ def _paths_differ(value_a: Value, value_b: Value) -> bool:
 
 
 def state_of(text: str) -> bool | None:
-    """Return what a state says: on or off, required or not; None for what is no state."""
+    """Return the state that a word gives: on or off, required or not; None if it is not a state."""
     words = plain(text).replace("n't ", "not ").split()
     if not words:
         return None

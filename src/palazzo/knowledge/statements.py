@@ -1,7 +1,7 @@
-"""From a text to the statements in it: sentences, list items, lines of configuration, and where each of them stands.
+"""Extraction of statements from a text: sentences, list items and configuration lines, each with its position.
 
-Pure. Knows the shapes that words have in sessions and documents (fences, quotes, lists, tables, diffs, commit messages,
-what a program printed), and nothing of what they say.
+Pure. Knows the forms of text in sessions and documents (fences, quotes, lists, tables, diffs, commit messages, program
+output), but not their meaning.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from itertools import pairwise
 from typing import Literal
 
 Setting = Literal["prose", "item", "done", "open", "entry"]
-"""Where words stand: a sentence, one of a list, a box that is ticked, one that is not, a line of configuration."""
+"""The context of words: a sentence, a list item, a ticked checkbox, an unticked checkbox, a line of configuration."""
 
 COMMIT = "commit"
-"""What the words of a commit's message stand under."""
+"""The heading of the words of a commit message."""
 LONGEST = 400
-"""Characters from which on a sentence is no statement but a dump."""
+"""Maximum characters of a sentence: a longer one is not a statement but a dump."""
 _LONGEST_LINE = 2_000
 
 _FENCE = re.compile(r"\s{0,6}(`{3,}|~{3,})\s*([\w+-]*)")
@@ -65,11 +65,12 @@ _ABBREVIATION = re.compile(
 
 @dataclass(frozen=True)
 class Statement:
-    """Some words of a text, where they stand in it, and the words around them that say what they are about.
+    """Words of a text, their position, and the surrounding words that identify their subject.
 
-    `text` is on one line; `start` and `end` are where it stands. `heading` is what that is under; of an entry also the command that printed it and the lines beside it are kept
-    (`beside`), since a line of configuration is about what its file is about. `aside` says that the next sentence
-    leaves the matter ("anyway", "come on"). `within` are the keys that an entry stands under, the outermost first.
+    `text` is on one line; `start` and `end` are its position. `heading` is the heading above it. For an entry, the
+    command that printed it and the adjacent lines are kept too (`context_lines`), because a line of configuration has
+    the subject of its file. `aside` says that the next sentence changes the subject ("anyway", "come on").
+    `parent_keys` are the keys above an entry, the outermost first.
     """
 
     text: str
@@ -87,7 +88,7 @@ class Statement:
         return self.text.lower()
 
     def mentions(self, cues: Iterable[str]) -> bool:
-        """Whether one of these words, or beginnings of words, stands in it: quick, where a pattern is slow."""
+        """Return whether the text contains one of these words or word beginnings: fast, where a pattern is slow."""
         lowercase_text = self.lowercase_text
         for cue in cues:  # noqa: SIM110 - a generator costs more than all the rest
             if cue in lowercase_text:
@@ -102,10 +103,10 @@ class _Line:
 
 
 def statements(text: str, role: str) -> Iterator[Statement]:
-    """Yield what a text states, in order. Quotes, code and log lines are left out, and of tables all but
-    the rows of those with two columns.
+    """Yield what a text states, in order. Quotes, code and log lines are left out, and of tables all but the rows of
+    those with two columns.
 
-    What a tool printed has entries only, and the words of commit messages.
+    A tool's output has entries only, and the text of commit messages.
     """
     if role == "tool":
         yield from _parse_output(text)
@@ -159,12 +160,12 @@ def _parse_prose(text: str) -> Iterator[Statement]:
 
 _ROW = re.compile(r"(?![\s:|-]+$)\s*\|\s*([^|\s][^|]*)\|\s*([^|\s][^|]*)\|\s*$")
 _BARS = 3
-"""A row of a table of two columns: of a wider one it is not clear which column holds."""
+"""Bars in a row of a table with two columns: in a wider table it is not clear which column is valid."""
 _RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
 
 
 def _shape(line: str) -> str:
-    """What a line of prose is: `words`, `item`, `heading`, or `nothing` that speaks for the author."""
+    """Classify a line of prose: `words`, `item`, `heading`, or `nothing` if it is not the author's statement."""
     content = line.lstrip()
     if not content or len(line) > _LONGEST_LINE:
         return "nothing"
@@ -232,7 +233,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _parse_output(text: str) -> Iterator[Statement]:
-    """Yield the entries of configuration that was printed, and the sentences of a commit's message."""
+    """Yield the entries of printed configuration, and the sentences of a commit's message."""
     lines = list(_lines(text))
     message = [
         _Line(line.text[4:], line.start + 4)
@@ -257,7 +258,7 @@ def _written_lines(text: str, message: list[_Line]) -> Iterator[Statement]:
 
 
 def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
-    """Yield the entries of a block, each with the lines beside it; of a diff, those that it adds."""
+    """Yield the entries of a block, each with the lines beside it; for a diff, those that it adds."""
     is_diff = any(line.text.startswith("@@ ") for line in block)
     entries: list[tuple[_Line, re.Match[str] | None]] = []
     context_lines: set[str] = set()
@@ -303,9 +304,9 @@ def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
 _SECTION = re.compile(
     r"""\s*(?:\[(?P<ini>[\w. "/-]+)\]|["']?(?P<key>[\w./@-]+(?: [\w."/@-]+)*?)["']?\s*(?::|=?\s*\{|:\s*\{))\s*$"""
 )
-"""A line that others stand under: `redis:`, `server {`, `[http]`."""
+"""A line that introduces other lines: `redis:`, `server {`, `[http]`."""
 _LONGEST_BLOCK = 60
-"""Lines from which on what was printed is a log or a listing, and no configuration."""
+"""Maximum lines of printed configuration: a longer block is a log or a listing."""
 
 
 _HINT = re.compile(
@@ -317,7 +318,7 @@ _HINT = re.compile(
 
 
 def may_claim(text: str, role: str) -> bool:
-    """Whether it is worth reading a text for claims: cheap, and true of all that makes some."""
+    """Return whether a text may contain claims: a cheap check that never misses one."""
     if role == "tool":
         return text.count("\n") < _LONGEST_BLOCK and ("=" in text or ":" in text or "  " in text)
     return _HINT.search(text) is not None

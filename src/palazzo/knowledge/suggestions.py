@@ -1,4 +1,4 @@
-"""Facts that the record suggests: what several claims say alike is one candidate. None is stated by itself."""
+"""Suggested facts: claims that say the same form one candidate. No candidate becomes a fact automatically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from palazzo.text.names import fold
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a candidate is said, by the drawer and the item, and when."""
+    """The location of a candidate's text, by drawer and item, and its time."""
 
     drawer: int
     item: str
@@ -28,7 +28,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A fact that somebody may accept. Its id is the same as long as it says the same of the same wing."""
+    """A fact that can be accepted. Its id stays the same as long as its content and its wing stay the same."""
 
     id: str
     subject: str
@@ -39,14 +39,14 @@ class Suggestion:
 
     @property
     def support(self) -> int:
-        """How many items say so."""
+        """Return how many items support it."""
         return len({citation.item for citation in self.citations})
 
 
 def suggestions(connection: Connection, session: str | None = None) -> list[Suggestion]:
-    """Return what is worth a fact and is none yet, the best supported first, then the newest.
+    """Return facts suggested by claims that are not facts yet, those with most support first, then the newest.
 
-    With `session` only what that session says. What was rejected is left out, and so is what a fact says already.
+    With `session` only from that session. Rejected suggestions are left out, and those that a fact already states.
     """
     key = redaction_state.fingerprint_key(connection)
     rejections = claims.read_rejections(connection)
@@ -78,20 +78,20 @@ def suggestions(connection: Connection, session: str | None = None) -> list[Sugg
 
 
 def ids_of(connection: Connection, wings: Collection[str]) -> frozenset[str]:
-    """Return the ids of all suggestions from these wings, also of rejected ones."""
+    """Return the IDs of all suggestions from these wings, including rejected ones."""
     key = redaction_state.fingerprint_key(connection)
     rows = claims.worth_a_fact(connection, None)
     return frozenset(_uid(key, row, wing).hex() for row, wing in rows if wing in wings)
 
 
 def _uid(key: bytes, row: ClaimRow, wing: str) -> bytes:
-    """A keyed hash, since what was rejected is remembered by it."""
+    """Return a suggestion's ID: a keyed hash, since rejected suggestions are remembered by it."""
     text = "\0".join((fold(row.subject), row.predicate, fold(row.object), wing))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=16).digest()
 
 
 def _is_known(beliefs: Beliefs, row: ClaimRow, wing: str) -> bool:
-    """Whether a fact of this wing, or one that holds everywhere, says or said so."""
+    """Return whether a fact of this wing, or one that holds everywhere, states or stated it."""
     predicate_key = fold(row.predicate)
     predicate = predicate_rows.find_predicate(beliefs.connection, row.predicate, predicate_key)
     if predicate is None:

@@ -1,7 +1,8 @@
-"""What a text claims: the statements in it that say what holds, what changed and what ended, and where they stand.
+"""Claims of a text: the statements in it that say what holds, what changed and what ended, and their positions.
 
-Pure: a text and whose it is go in, claims come out. Precision goes before recall: what is asked, supposed, planned,
-denied, remembered, quoted or said of others makes no claim (`moods`), nor do code, logs and tables (`statements`).
+Pure: the input is a text and its speaker, the output is claims. Precision has priority over recall: text that is a
+question, a supposition, a plan, a denial, a recollection, a quotation or a statement about others makes no claim
+(`modality`), nor do code, logs and tables (`statements`).
 """
 
 from __future__ import annotations

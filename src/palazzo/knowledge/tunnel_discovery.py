@@ -1,8 +1,9 @@
-"""Rooms of different wings that share distinctive names: tunnels that nobody made, found by what drawers mention.
+"""Discovery of tunnels: rooms of different wings whose drawers mention the same distinctive names.
 
-A name counts by how rare it is among drawers, shared out among the rooms that mention it. One that many wings mention
-joins none, nor does one that anybody may use for anything: an ordinary word, a module that a language brings, a
-ticket's number, a file at the top of every project. Diaries and tasks join nothing: they are about other wings.
+The weight of a name depends on how rare it is among drawers, and is divided among the rooms that mention it. A name
+that many wings mention links no rooms. Neither does a name that anyone may use for anything: an ordinary word, a module
+of a language's standard library, a ticket number, a file at the top level of every project. Diaries and tasks link no
+rooms, because they are about other wings.
 """
 
 from __future__ import annotations
@@ -18,31 +19,33 @@ from palazzo.store.place_rows import RoomRow
 from palazzo.text import known_names
 
 _MOST_MENTIONS = 250_000
-"""Mentions that are read, the newest: those of some 50,000 to 100,000 drawers; more would be waited for."""
+"""Maximum number of mentions that are read, newest first: those of about 50,000 to 100,000 drawers; more would take too
+long.
+"""
 _MOST_ROOMS = 6
-"""Rooms that may mention a name for it to join them: pairs grow with the square."""
+"""Maximum number of rooms that may mention a name for it to connect them: the number of pairs grows quadratically."""
 _WINGS = 4
-"""A name joins if no more than one wing in so many mentions it, but two always may."""
+"""A name connects rooms only if at most one wing in this many mentions it; two wings are always allowed."""
 _DRAWERS, _MOST_DRAWERS = 50, 10
-"""Nor may it be in more than one drawer in so many; in ten it always may be."""
+"""It must also be in at most one drawer in this many; ten drawers are always allowed."""
 _FEWEST = 2
-"""Names that two rooms share at least. One alone may be chance."""
+"""Minimum number of names that two rooms must share. A single shared name may be chance."""
 _SHORTEST_WORD = 12
-"""Letters from which on a name of one word is hardly an ordinary one: `jwtbearerrequest`."""
+"""Minimum letters for a one-word name that is unlikely to be an ordinary word: `jwtbearerrequest`."""
 _KINDS = ("identifier", "package", "file", "person", "product")
 _USED_ANYWHERE = ("package", "product")
-"""Two projects that use the same have nothing to do with each other for that alone."""
+"""Kinds of names that do not connect two projects by themselves, because many projects use the same ones."""
 
 
 class Shared(NamedTuple):
-    """A name that two rooms share, as it is written at one place, and its kind."""
+    """A name that two rooms share, as written in one place, and its kind."""
 
     name: str
     kind: str
 
 
 class RoomOverlap(NamedTuple):
-    """Two rooms that share names: these as (kind, folded name), the most telling first, and what they come to."""
+    """Two rooms that share names: these as (kind, folded name), the most significant first, and their weight."""
 
     first: RoomRow
     second: RoomRow
@@ -53,7 +56,7 @@ class RoomOverlap(NamedTuple):
 def find_overlaps(connection: Connection, rooms: Sequence[RoomRow], silent: Collection[str]) -> list[RoomOverlap]:
     """Return the pairs of rooms in different wings that share distinctive names, those that share most first.
 
-    Rooms of a name in `silent` are left out.
+    Rooms whose names are in `silent` are left out.
     """
     by_row = {room.row: room for room in rooms if room.place.room not in silent}
     wings = len({room.wing for room in by_row.values()})
@@ -82,7 +85,7 @@ def find_overlaps(connection: Connection, rooms: Sequence[RoomRow], silent: Coll
 
 
 def spell_names(connection: Connection, overlap: RoomOverlap, limit: int) -> tuple[Shared, ...]:
-    """Return the most telling names of two rooms, as they are written."""
+    """Return the most distinctive shared names of two rooms, as they are spelled."""
     name_keys = overlap.names[:limit]
     texts = mention_rows.read_spellings(connection, name_keys)
     return tuple(Shared(texts.get(key, key[1]), key[0]) for key in name_keys)

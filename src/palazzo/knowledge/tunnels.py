@@ -1,7 +1,7 @@
-"""Tunnels between rooms: those that are made, those that are found, and where they lead.
+"""Tunnels between rooms: created tunnels, discovered tunnels, and where they lead.
 
-A tunnel is found where two wings have a room of one name, and where rooms of two wings share distinctive names
-(`knowledge/tunnel_discovery`). Rooms that every wing has (`general`, `sessions`, …) say nothing by being called so.
+A tunnel is discovered if two wings have a room of the same name, or if rooms of two wings share distinctive names
+(`knowledge/tunnel_discovery`). The names of rooms that every wing has (`general`, `sessions`, …) do not count.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from palazzo.store.place_rows import RoomRow
 from palazzo.store.tunnel_rows import Tunnel
 
 EVERYWHERE = frozenset([GENERAL, CONVERSATIONS, "notes", DIARY, *TASKS.values()])
-"""Rooms that wings have without anybody's thinking of it."""
+"""Rooms that wings have by default."""
 ABOUT_OTHERS = frozenset([DIARY, *TASKS.values()])
-"""Rooms that mention what other wings are about, and have nothing of their own to share."""
+"""Rooms that mention the subjects of other wings, and have no content of their own to share."""
 _NEAREST = 5
-"""Rooms that a step leads to, of those that share names with a room."""
+"""Maximum number of rooms to which one step leads, of those that share names with a room."""
 _NAMES_TOLD = 3
-"""Names that say why a step leads there."""
+"""Maximum number of names that are given as the reason for a step."""
 _STEPS = ("tunnel", "names", "wing")
-"""By what a step leads to a room, the most telling first: how `Reached.via` begins."""
+"""Kinds of steps that lead to a room, the most significant first: the beginning of `Destination.via`."""
 _NOTHING = RoomContents(0, Micros(0))
 
 
@@ -45,9 +45,9 @@ _NOTHING = RoomContents(0, Micros(0))
 def dig(
     change: Change, source: Room, target: Room, label: str, drawers: tuple[Sequence[bytes], Sequence[bytes]]
 ) -> tuple[Tunnel, bool]:
-    """Make a tunnel between two rooms; return it, and whether it is new. `drawers` are those on each side."""
+    """Create a tunnel between two rooms; return it, and whether it is new. `drawers` are those on each side."""
     if source.row == target.row:
-        raise UsageError(f"A tunnel leads from one room to another, and both are '{format_place(source.place)}'.")
+        raise UsageError(f"A tunnel connects two different rooms, but both are '{format_place(source.place)}'.")
     label = change.redact_erased(label)
     for tunnel in tunnel_rows.of_room(change.connection, source.row):
         ends = tunnel.source.room, tunnel.target.room, tunnel.label, tunnel.source.drawers, tunnel.target.drawers
@@ -67,7 +67,7 @@ def dig(
 
 
 def fill(change: Change, prefix: str) -> Tunnel:
-    """Take away the tunnel whose id is or begins with `prefix`; return it."""
+    """Remove the tunnel whose ID is or begins with `prefix`; return it."""
     matches = tunnel_rows.between(change.connection, *id_bounds(prefix), limit=9)
     if len(matches) > 1:
         raise AmbiguousId(prefix, [f"{match.uid} ({between(match)})" for match in matches])
@@ -75,14 +75,14 @@ def fill(change: Change, prefix: str) -> Tunnel:
         raise NotFound(f"No tunnel has the id '{prefix}'. 'palazzo tunnel list' shows them.")
     (tunnel,) = matches
     if tunnel.retired_at is not None:
-        raise NotFound(f"The tunnel {tunnel.uid} was removed already.")
+        raise NotFound(f"The tunnel {tunnel.uid} has already been removed.")
     tunnel_rows.retire(change.connection, tunnel.row, change.now)
     change.did("tunnel-", tunnel.row)
     return tunnel
 
 
 def between(tunnel: Tunnel) -> str:
-    """Return which rooms a tunnel is between: `api/auth → web/login`."""
+    """Return the two rooms of a tunnel: `api/auth → web/login`."""
     return f"{format_place(tunnel.source.place)} → {format_place(tunnel.target.place)}"
 
 
@@ -90,7 +90,7 @@ def between(tunnel: Tunnel) -> str:
 
 
 class RoomGroup(NamedTuple):
-    """Rooms of one name: the wings that have one, their halls, how many drawers they hold, and the newest."""
+    """Rooms with the same name: the wings that have one, their halls, the number of drawers in them, and the newest."""
 
     room: str
     wings: tuple[str, ...]
@@ -101,7 +101,7 @@ class RoomGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Rooms of one name that are reached in `hop` steps, the last of them by `via`: a tunnel, names, or a wing."""
+    """Rooms of the same name, reached in `hop` steps, the last one through `via`: a tunnel, names, or a wing."""
 
     rooms: RoomGroup
     hop: int
@@ -109,7 +109,7 @@ class Destination:
 
 
 class Rooms:
-    """All rooms of the palace, and how they hang together."""
+    """All rooms of the palace, and their connections."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -118,7 +118,7 @@ class Rooms:
         self._held, self._halls = halls.read_contents(connection), halls.halls(connection)
 
     def find_groups(self, first: Wing | None = None, second: Wing | None = None) -> list[RoomGroup]:
-        """Return the rooms that several wings have, those with most drawers first; of given wings, those both have."""
+        """Return rooms that several wings share, those with most drawers first; for given wings, rooms of both."""
         wing_rows = {wing.row for wing in (first, second) if wing is not None}
         room_lists = [
             rooms
@@ -129,12 +129,12 @@ class Rooms:
         return sorted(groups, key=lambda one: (-one.drawers, one.room))
 
     def find_overlaps(self, first: Wing | None = None, second: Wing | None = None) -> list[RoomOverlap]:
-        """Return the pairs of rooms that share distinctive names, by how many and how rare; of given wings, theirs."""
+        """Return room pairs that share distinctive names, by number and rarity; for given wings, only theirs."""
         wing_rows = {wing.row for wing in (first, second) if wing is not None}
         return [overlap for overlap in self._overlaps if wing_rows <= {overlap.first.wing, overlap.second.wing}]
 
     def describe_group(self, rooms: Sequence[RoomRow]) -> RoomGroup:
-        """Return what is to be told of rooms of one name."""
+        """Return a summary of the rooms of one name."""
         own = [self._held.get(entry.row, _NOTHING) for entry in rooms]
         return RoomGroup(
             rooms[0].place.room,
@@ -145,9 +145,9 @@ class Rooms:
         )
 
     def reach(self, start: Iterable[int], hops: int) -> list[Destination]:
-        """Return what is reached from rooms: themselves, then hop by hop what has a tunnel, shares names or a wing.
+        """Return what rooms lead to: the rooms, then hop by hop what a tunnel, shared names or a wing connects.
 
-        Within a hop tunnels come first, then what shares names, then what is in one wing; of these, what holds most.
+        Within a hop tunnels come first, then shared names, then the same wing; within each, those with most drawers.
         """
         begin = [self._by_row[row] for row in start]
         first = self._alike(begin[0]) if len(begin) == 1 else begin
@@ -189,7 +189,7 @@ class Rooms:
                     yield f"wing {neighbour.place.wing}", self._alike(neighbour)
 
     def stats(self) -> Stats:
-        """Return how much hangs together."""
+        """Return figures of how rooms are connected."""
         groups = self.find_groups()
         ends = {end.room for tunnel in self._live for end in (tunnel.source, tunnel.target)}
         alike = {row.row for entry in groups for row in self._by_name[entry.room]}
@@ -248,7 +248,11 @@ class Rooms:
 
 
 class Stats(NamedTuple):
-    """Rooms in all, those with a tunnel, tunnels made and found, rooms by wing, and the found ones of both sorts."""
+    """Statistics of rooms and tunnels.
+
+    They count all rooms, rooms with a tunnel, tunnels created and discovered, and rooms by wing, and list the
+    discovered tunnels of both kinds.
+    """
 
     rooms: int
     linked_rooms: int

@@ -1,7 +1,7 @@
-"""The clock of whoever asks: which days are theirs, and when what they say is to be.
+"""The caller's clock: the boundaries of the caller's days, and the meaning of the times that the caller types.
 
-Times are kept in UTC. What a person types without a zone (`tomorrow 9:00`, a day of a diary) is in the zone of the
-machine, or in the one that `TZ` names.
+Times are stored in UTC. A time that a person types without a zone (`tomorrow 9:00`, a day of a diary) is in the
+machine's zone, or in the zone that `TZ` names.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class MachineZone(tzinfo):
-    """The zone that the operating system is set to, with its summer times. Its name is not to be had everywhere."""
+    """The operating system's time zone, with daylight saving time. Its name is not available on every system."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        """Return how far the clock is ahead of UTC when it shows `moment`."""
+        """Return how far the local clock is ahead of UTC when it shows `moment`."""
         return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
 
     def dst(self, moment: datetime | None) -> timedelta | None:
@@ -30,18 +30,18 @@ class MachineZone(tzinfo):
         return None
 
     def tzname(self, moment: datetime | None) -> str | None:
-        """Return the short name that the system has for the zone."""
+        """Return the system's short name for the zone."""
         return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
 
     def fromutc(self, moment: datetime) -> datetime:
-        """Return what the clock shows at a moment of UTC."""
+        """Return the local time at a moment in UTC."""
         local_time = moment.replace(tzinfo=UTC).astimezone()
         first = local_time.replace(tzinfo=self, fold=0)
         return first if first.utcoffset() == local_time.utcoffset() else first.replace(fold=1)
 
 
 def zone(context: Context) -> tzinfo:
-    """Return the zone of whoever asks."""
+    """Return the caller's time zone."""
     zone_name = context.variables.get("TZ", "").removeprefix(":")
     if zone_name:
         try:
@@ -52,9 +52,9 @@ def zone(context: Context) -> tzinfo:
 
 
 def whole_days(context: Context, option: str, text: str) -> Stretch:
-    """Read a day, or a longer time (`yesterday`, `last week`); of an instant (`3 days ago`) it is that day.
+    """Read a day or a longer period (`yesterday`, `last week`); an instant (`3 days ago`) means its day.
 
-    Raises UsageError, naming the option, for what is no time.
+    Raises UsageError, which names the option, if the text is not a time.
     """
     from palazzo.text.times import parse_stretch
 
@@ -71,7 +71,7 @@ def whole_days(context: Context, option: str, text: str) -> Stretch:
 
 
 def to_come(context: Context, option: str, text: str) -> Stretch:
-    """Read when something is to be (`friday`, `in 2 hours`); UsageError, naming the option, for what is no time."""
+    """Read a future time (`friday`, `in 2 hours`); raise UsageError, which names the option, if it is not a time."""
     from palazzo.text.future_times import parse_ahead
 
     try:
@@ -81,12 +81,12 @@ def to_come(context: Context, option: str, text: str) -> Stretch:
 
 
 def day(at: Micros, timezone: tzinfo) -> str:
-    """Return the date that a clock there shows at a moment: `2026-03-04`."""
+    """Return the local date at a moment: `2026-03-04`."""
     return f"{_to_local_time(at, timezone):%Y-%m-%d}"
 
 
 def day_and_time(at: Micros, timezone: tzinfo) -> str:
-    """Return what a clock there shows, with its zone: `2026-03-04 10:22 CET`."""
+    """Return the local time at a moment, with its zone: `2026-03-04 10:22 CET`."""
     return f"{_to_local_time(at, timezone):%Y-%m-%d %H:%M %Z}"
 
 

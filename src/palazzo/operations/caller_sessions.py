@@ -1,4 +1,4 @@
-"""Which sessions may be a caller's: the sessions that it names, or recent ones in the places where it may work.
+"""The sessions that may be a caller's: the sessions that it names, or recent ones in the places where it may work.
 
 `security/call_origin` reads the sessions that a caller's variables name. This module finds their transcripts, on this
 machine and in the archive.
@@ -65,7 +65,7 @@ class CallerReach:
 
     @cached_property
     def is_named(self) -> bool:
-        """Whether each session that the caller names is known and still active, or certainly the caller's."""
+        """Whether each session that the caller names is known, and is either still active or certainly the caller's."""
         return bool(self.caller.sessions) and all(
             self._is_known(session) and (self.caller.is_certain or self._is_active(session))
             for session in self.caller.sessions
@@ -91,13 +91,13 @@ class CallerReach:
         return not caller.host and (caller.in_shell or not (is_placed or self._wings))
 
     def holds_directory(self, directory: str) -> bool:
-        """Whether a session in that directory may be the caller's."""
+        """Return whether a session in that directory may be the caller's."""
         if self.is_named or self.is_everywhere:
             return True
         return self._is_in_projects(directory)
 
     def holds_source(self, kind: str, project: str) -> bool:
-        """Whether an archived session of this kind and project may be the caller's."""
+        """Return whether an archived session of this kind and project may be the caller's."""
         return is_of_host(kind, self.caller.host) if self.is_everywhere else project in self.projects
 
     def recent_files(self) -> list[Path]:
@@ -108,9 +108,9 @@ class CallerReach:
         return sorted(paths, key=changed_at, reverse=True)
 
     def later_files(self) -> list[Path]:
-        """Return recent transcripts that began after the named sessions' last change, unless the names are certain.
+        """Return recent transcripts that began after the named sessions last changed, unless the names are certain.
 
-        A host that starts another session leaves the former session's name in the variables of its servers.
+        A host that starts another session leaves the previous session's name in its servers' environment variables.
         """
         from palazzo.operations.unarchived_transcripts import began_at, directory_of
 
@@ -140,7 +140,7 @@ class CallerReach:
         return project.identity in self.projects or self.context.place_finder.wing(project) in self._wings
 
     def _has_session_here(self) -> bool:
-        """Whether the caller's host has a recent session in the projects in which the caller works."""
+        """Return whether the caller's host has a recent session in the caller's projects."""
         from palazzo.operations.unarchived_transcripts import directory_of
 
         for history in self.histories:
@@ -153,7 +153,9 @@ class CallerReach:
         return False
 
     def _is_known(self, session: NamedSession) -> bool:
-        """Whether its transcript is on this machine or in the archive. Messages from hooks alone do not count."""
+        """Return whether the transcript is on this machine or in the archive. Messages from hooks alone do not
+        count.
+        """
         from palazzo.archive.hook_messages import KIND
 
         if self._files_of(session):
@@ -184,7 +186,7 @@ class CallerReach:
         return self._named[session]
 
     def _files_in(self, history: History) -> list[Path]:
-        """The files of a history that is a directory, listed once a call."""
+        """Return the files of a history that is a directory; they are listed once per call."""
         if history not in self._listed:
             self._listed[history] = list(_files(history.path)) if history.path.is_dir() else []
         return self._listed[history]
@@ -223,7 +225,7 @@ def _projects_of_wings(connection: Connection, wings: Iterable[str]) -> Iterator
 
 
 def sources_in_reach(reach: CallerReach) -> list[int]:
-    """The archive's sources of the sessions that may be the caller's."""
+    """Return the archive's sources of the sessions that may be the caller's."""
     from palazzo.store import taint_queries
 
     context, named_sources = reach.context, reach.named_sources
@@ -252,7 +254,7 @@ def sources_in_reach(reach: CallerReach) -> list[int]:
 
 
 def _files_for_session(session: str, files: Sequence[Path]) -> list[Path]:
-    """Return a session's files, by their names, and those of its sub-agents, in a folder of that name."""
+    """Return a session's files, found by name, and those of its sub-agents, in a folder with the session's name."""
     ends = tuple(f"{mark}{session}" for mark in "-_") if len(session) >= _SHORTEST_SUFFIX else ()
     own = [path for path in files if _name_of(path) == session or path.stem.endswith(ends)]
     folders = tuple(f"{path.with_suffix('')}{os.sep}" for path in own)
@@ -260,7 +262,9 @@ def _files_for_session(session: str, files: Sequence[Path]) -> list[Path]:
 
 
 def _name_of(path: Path) -> str:
-    """Return the name that identifies a transcript's session: the file's, or its folder's if each has its own."""
+    """Return the name that identifies a transcript's session: the file's, or its folder's if each session has its
+    own.
+    """
     return path.parent.name if path.name == "events.jsonl" else path.stem
 
 
@@ -275,7 +279,7 @@ def _files(directory: Path) -> Iterator[Path]:
 
 
 def changed_at(path: Path) -> float:
-    """Return when a file changed last, in seconds; 0 if it does not exist."""
+    """Return when a file last changed, in seconds; 0 if it does not exist."""
     try:
         return path.stat().st_mtime
     except OSError:

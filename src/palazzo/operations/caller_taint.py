@@ -1,9 +1,9 @@
-"""Whether the session in which a caller writes has met untrusted content: `security/note_taint` says what follows from it.
+"""Taint of the caller: whether its session has read untrusted content. `security/note_taint` defines the consequences.
 
-What a session has met is in the archive, so what is new in its transcript is taken in first. `security/call_origin` says
-which session the caller names. That session's transcripts are looked for wherever hosts keep them, whatever directory
-the command runs in. Where a caller names no session, or one of which nothing can be read, every session counts that may
-be the caller's (`CallerReach`). An unknown session is never taken for one that met nothing.
+The archive shows what a session has read, so new content of its transcript is archived first. `security/call_origin`
+says which session the caller names. That session's transcripts are searched for in all directories where hosts keep
+them, whatever directory the command runs in. If a caller names no session, or only sessions that cannot be read, every
+session that may be the caller's counts (`CallerReach`). An unknown session is never treated as untainted.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ if TYPE_CHECKING:
     from palazzo.store.taint_queries import Outsider
 
 _READING = 1.0
-"""Seconds after which no further transcript is begun to be read."""
+"""Seconds after which no further transcript is started."""
 _MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
-"""Bytes of a transcript that a call waits for while they are taken in. Of its own session's, more is only read."""
+"""The most bytes of a transcript that a call waits to ingest: its own session's, another session's, any size. A longer
+transcript of its own session is only read.
+"""
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _HAS_READ_UNTRUSTED = "this session has read untrusted content"
 _APPROVE = "a person can approve it with 'palazzo quarantine approve'"
 
 
 def speaks(context: Context) -> Trust:
-    """Return whether a person or an agent calls: what is typed in a shell of an agent's, an agent has typed."""
+    """Return whether a person or an agent calls; a command typed in an agent's shell counts as the agent's."""
     return "agent" if context.trust == "user" and is_agents(context.variables) else context.trust
 
 
@@ -55,35 +57,35 @@ def whom_to_believe(context: Context, *wings: str | None) -> TrustAssessment:
 
 
 def an_agents(context: Context, *wings: str | None) -> TrustAssessment:
-    """Return the trust of a diary entry, which is an agent's even if a person types it."""
+    """Return the trust of a diary entry, which counts as an agent's even if a person types it."""
     belief = whom_to_believe(context, *wings)
     return AGENT if belief == PERSON else belief
 
 
 def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
-    """Raise if the caller's session has met untrusted content: its act would change what is believed at once."""
+    """Raise if the caller's session has read untrusted content: its act would change at once what is trusted."""
     if speaks(context) == "user":
         return
     verdict = _judge(context, wings)
     if verdict.belief.trust == "external":
         why = verdict.reason or _HAS_READ_UNTRUSTED
-        raise UsageError(f"Refused, because {why}, and nobody {verb} under those: a person can, in a terminal.")
+        raise UsageError(f"Refused, because {why}: in that case only a person, in a terminal, {verb}.")
 
 
 def is_tainted(context: Context) -> bool:
-    """Whether an agent calls whose session has met untrusted content, or is unknown."""
+    """Return whether an agent calls whose session has read untrusted content, or is unknown."""
     return speaks(context) != "user" and _judge(context, ()).belief.trust == "external"
 
 
 class _Verdict(NamedTuple):
-    """The trust, and the reason if the agent's session is unknown, as the end of a sentence."""
+    """The trust level, and, if the agent's session is unknown, the reason as the end of a sentence."""
 
     belief: TrustAssessment
     reason: str = ""
 
 
 def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
-    """Judge an agent that calls by the sessions that may be its own."""
+    """Judge a calling agent by the sessions that may be its own."""
     from palazzo.operations.unarchived_transcripts import content_of
 
     trust = speaks(context)
@@ -110,7 +112,7 @@ def _untrusted_items(context: Context, sources: Sequence[int]) -> list[str]:
 
 
 def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
-    """Return the ids of the items from outside that sessions have met: by a tool, or from the memory."""
+    """Return the ids of the untrusted items that sessions have read: by a tool, or from the memory."""
     from palazzo.store import taint_queries
 
     recalled_items = taint_queries.outsiders_called(connection, _told_by_memory(connection, sources))
@@ -118,9 +120,9 @@ def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
 
 
 def origins(untrusted_items: Sequence[Outsider]) -> list[str]:
-    """Return the ids of those items that came from outside themselves, not those that were said after them.
+    """Return the ids of items that are untrusted themselves, not of items that were said after them.
 
-    A note counts by itself: it stands for what its writer had met.
+    A note counts by itself: it stands for what its writer had read.
     """
     from palazzo.store.taint_queries import AUTHORED_KINDS
 
@@ -128,12 +130,12 @@ def origins(untrusted_items: Sequence[Outsider]) -> list[str]:
 
 
 def _is_origin(item: Outsider) -> bool:
-    """Whether it says itself that it is from outside, or is known to be."""
+    """Return whether an item itself is marked, or known, as untrusted content."""
     return item.is_met or bool(from_outside(item.trust, item.parts, item.size))
 
 
 def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:
-    """The ids in what a memory answered these sessions: among them may be some of what came from outside."""
+    """Return the ids in a memory's answers to these sessions; some of them may be of untrusted content."""
     from palazzo.index.memory_calls import answers_of_memory
     from palazzo.security.memory_tools import is_memory_tool, is_writing_tool
     from palazzo.store import taint_queries
@@ -153,7 +155,7 @@ def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset
 
 
 def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path]:
-    """Read on in the transcripts that may be the caller's, as far as that is quickly done; return those."""
+    """Ingest the rest of the transcripts that may be the caller's, as far as that is quick; return those read."""
     from dataclasses import replace
 
     from palazzo.features.mining.watched_sources import WatchTargets, what_changed
@@ -189,9 +191,9 @@ def _last_changed(request: MineRequest) -> float:
 
 
 def _unread(context: Context, reach: CallerReach, archived_files: Collection[Path]) -> list[tuple[Path, int]]:
-    """The files that may be the caller's session's and are not in the archive as far as they go; from which byte on.
+    """Return the files of the caller's possible sessions that are not fully archived, and from which byte on.
 
-    Those of the session that is named; without a known one every one that changed lately, the newest first.
+    These are the files of the named session; if none is known, every file that changed recently, the newest first.
     """
     other_files = reach.later_files() if reach.is_named else reach.recent_files()
     paths = list(dict.fromkeys((*reach.named_files, *other_files)))
@@ -216,9 +218,9 @@ def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
 
 
 def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]:
-    """The files of the session that is named; where none have its name, or it may be another, what changed lately.
+    """Yield files of the named session; if none has its name, or it may be another one, recently changed files.
 
-    Each with the most bytes that it may be behind.
+    Each comes with the maximum number of unread bytes for which it is ingested.
     """
     if not history.path.is_dir():
         yield from ((path, _ANY_SIZE) for path in reach.recent_in(history))
@@ -230,14 +232,14 @@ def _changed(history: History, reach: CallerReach) -> Iterator[tuple[Path, int]]
 
 
 class _UnreadRange(NamedTuple):
-    """From which byte of a file on it is to be read yet, and how many there are."""
+    """The offset of the unread part of a file, and its size in bytes."""
 
     start: int
     size: int
 
 
 def _measure_unread(connection: Connection, path: Path) -> _UnreadRange:
-    """What of a file is to be read yet: all of one that has not only grown since."""
+    """Return the unread part of a file: all of it, unless it has only grown since it was read."""
     from palazzo.store import source_rows
 
     state = source_rows.read_file_state(connection, path.as_uri())

@@ -1,4 +1,4 @@
-"""What `doctor` reports about one thing that it looked at."""
+"""One finding of `doctor`: the result of one check."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing that was looked at; `mend` says what to do when it is not in order, and --fix does it if `fixable`."""
+    """The result of one check; `mend` says how to fix it if it failed, and --fix does so if `fixable`."""
 
     name: str
     ok: bool

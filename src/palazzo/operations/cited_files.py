@@ -1,4 +1,4 @@
-"""Files that are cited with `--anchor`: how they are named, and how they stood when they were."""
+"""Files that are cited with `--anchor`: their names, and their state at that time."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 LONGEST_LOOK = 5.0
-"""Seconds that looking at what was cited may take, where somebody asks for that and nothing else."""
+"""Seconds that a check of citations may take if it is the caller's only request."""
 LARGEST = 2 * 1024 * 1024
-"""Bytes of a file of which the words are looked at; a larger one is cited by its name and lines alone."""
+"""The largest file, in bytes, whose text is compared; a larger file is cited by its name and lines alone."""
 MOST = 32
-"""Files that one note or fact may be about."""
+"""The most files that one note or fact may cite."""
 _LINES = re.compile(r":L?(\d{1,9})(?:-L?(\d{1,9}))?$")
 
 
 def anchors(context: Context, citations: Sequence[str]) -> tuple[Anchor, ...]:
-    """Return what `PATH` or `PATH:L1-L2` cite, with what stands there now; NotFound or UsageError where nothing does.
+    """Return the citations of `PATH` or `PATH:L1-L2`, with the current content; raise NotFound or UsageError if
+    invalid.
 
-    Paths are named from the project's root, wherever they were given from.
+    Paths are stored relative to the project's root, wherever they were given from.
     """
     if len(citations) > MOST:
         raise UsageError(
-            f"--anchor is given {len(citations)} times, and may be {MOST} times: name those that matter most."
+            f"--anchor is given {len(citations)} times, but may be given {MOST} times: name the files that matter most."
         )
     return tuple(dict.fromkeys(_anchor(context, citation) for citation in citations))
 
 
 def refresh_anchors(context: Context, old_anchors: Sequence[Anchor]) -> tuple[Anchor, ...]:
-    """Return what was cited as it stands now: where it moved to, and of lines that changed what is there.
+    """Return citations updated to the present: moved files at their new path, changed lines with their new content.
 
-    What is gone is left out; what cannot be looked at is returned as it was.
+    Citations of missing files are left out; those of unreadable files are returned unchanged.
     """
     from palazzo.git import freshness
     from palazzo.store.redaction_state import fingerprint_key
@@ -77,15 +78,15 @@ def _anchor(context: Context, citation: str) -> Anchor:
     if lines and absolute(context, citation).exists():  # a file whose name ends so
         lines, file_name = None, citation
     if not can_be_kept(file_name):
-        raise UsageError("--anchor: the file's name is no text (UTF-8), so it cannot be cited; rename it.")
+        raise UsageError("--anchor: the file's name is not valid UTF-8, so it cannot be cited; rename the file.")
     path = absolute(context, file_name)
     if not file_name.strip() or not path.exists():
         raise NotFound(
-            f"--anchor: {file_name or citation} does not exist; give a file that is there, and its lines if you like."
+            f"--anchor: {file_name or citation} does not exist; give an existing file, optionally with lines."
         )
     first, last = (int(lines[1]), int(lines[2] or lines[1])) if lines else (0, 0)
     if lines and not 0 < first <= last:
-        raise UsageError(f"--anchor: the lines of '{citation}' must count from 1, the first before the last.")
+        raise UsageError(f"--anchor: the lines of '{citation}' must count from 1, with the first not after the last.")
     root = context.project_root
     stored_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
     digest, count, blob = _words(context, path, file_name, first, last)
@@ -93,14 +94,16 @@ def _anchor(context: Context, citation: str) -> Anchor:
 
 
 def _words(context: Context, path: Path, file_name: str, first: int, last: int) -> tuple[bytes, int, str]:
-    """The digest of what is cited, of how many lines, and the file's blob; nothing of what is no file, or too large."""
+    """Return the digest of the cited lines, their number and the file's blob; empty values for non-files and large
+    files.
+    """
     from palazzo.knowledge.session_citations import blob_of
     from palazzo.store.redaction_state import fingerprint_key
     from palazzo.text.cited_lines import digest, lines_of
 
     if not path.is_file():
         if first:
-            raise UsageError(f"--anchor: {file_name} is no file, so it has no lines; leave them out.")
+            raise UsageError(f"--anchor: {file_name} is not a file, so it has no lines; leave the lines out.")
         return b"", 0, ""
     try:
         with path.open("rb") as stream:
@@ -112,8 +115,8 @@ def _words(context: Context, path: Path, file_name: str, first: int, last: int) 
     lines = lines_of(data)
     if last > len(lines):
         raise UsageError(
-            f"--anchor: {file_name} has {count_noun(len(lines), 'line')}, so there is no line {last:,};"
-            " name lines that it has."
+            f"--anchor: {file_name} has {count_noun(len(lines), 'line')}, so line {last:,} does not exist; name "
+            "existing lines."
         )
     excerpt = lines[first - 1 : last] if first else lines
     with context.writing().database.snapshot() as connection:

@@ -1,6 +1,6 @@
-"""What an operation runs in: the palace, the settings, and the project that is worked in, each when asked for.
+"""The context of an operation: the palace, the settings and the current project, each loaded on first use.
 
-A palace is opened for reading until an operation writes, so that looking never creates one.
+A palace is opened for reading until an operation writes, so that reading never creates one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 
 
 _THREADS_FOR_ONE, _THREADS_FOR_MANY = 1, 2
-"""Threads of the bundled model: a question is done sooner on one, beside the keyword index; many texts on two."""
+"""Threads of the bundled model. One is faster for a query, which runs beside the keyword search; two are faster for
+many texts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a long operation is. `what` says in a word what is counted; `detail` what it is at."""
+    """The progress of a long operation. `what` names the unit that is counted; `detail` names the current item."""
 
     what: str
     done: int
@@ -44,11 +46,11 @@ class Progress:
 
 
 class Context:
-    """One caller's surroundings. Close it, or use `with`.
+    """The environment of one caller. Close it, or use `with`.
 
-    `trust` is whom to believe for what this caller states: a person, unless a face for agents says otherwise.
-    `opened` gives a palace that somebody keeps open for many callers, in place of one that is closed with this.
-    `lock_wait` limits how many seconds in all the `with` block waits for locks of other programs.
+    `trust` is the trust level of this caller's statements: a person's, unless an interface for agents sets another.
+    `opened` provides a palace that stays open for many callers, instead of one that is closed with this context.
+    `lock_wait` limits the total seconds that the `with` block waits for locks of other programs.
     """
 
     def __init__(
@@ -71,9 +73,9 @@ class Context:
         self._opened = palace_opener
         self._lock_wait, self._limits = lock_wait, contextlib.ExitStack()
         self.on_writing: Callable[[Database], None] | None = None
-        """Told of the palace's database whenever somebody is about to write (`calling`)."""
+        """Called with the palace's database before every write (`calling`)."""
         self.interrupted_at: Micros | None = None
-        """When this very call began before, if it was interrupted after some of its steps; else None."""
+        """The time at which this same call first began, if it was interrupted after some of its steps; else None."""
         self._palace: Palace | None = None
 
     def __enter__(self) -> Self:
@@ -96,23 +98,23 @@ class Context:
         self._palace = None
 
     def led_to(self, path: Path) -> Path:
-        """Return where a path leads that somebody named. `~` of a user whom nobody knows is a name as any other."""
+        """Return the absolute form of a path that someone gave. `~` with an unknown user is an ordinary name."""
         return self.cwd / os.path.expanduser(path)  # noqa: PTH111 - the other one raises RuntimeError then
 
     # --- the palace ----------------------------------------------------------------------------------------
 
     @cached_property
     def palace_path(self) -> Path:
-        """The palace file: the one that was named, else the settings', else the default."""
+        """The palace file: the one named explicitly, else the one in the settings, else the default."""
         named_path = None if self._named is None else str(self._named)
         return Path(rpc.chosen_palace(named_path, self.variables, str(self.cwd)))
 
     def reading(self) -> Palace:
-        """Return the palace, to read; PalaceMissing when there is none."""
+        """Return the palace for reading; raise PalaceMissing if it does not exist."""
         return self._palace or self._open("read")
 
     def writing(self) -> Palace:
-        """Return the palace, to write; it is created if there is none."""
+        """Return the palace for writing; create it if it does not exist."""
         palace = self._palace
         if palace is None or palace.database.mode != "write":
             self.close()
@@ -130,25 +132,25 @@ class Context:
         known_palaces.refuse_gone(self.palace_path, self.variables)
 
     def renew(self) -> None:
-        """Let go of a palace that a backup was restored over; whoever asks next opens it anew."""
+        """Close a palace that a restore has replaced; the next access opens the new one."""
         if self._palace is not None and self._palace.database.is_replaced:
             self.close()
 
     @property
     def has_palace(self) -> bool:
-        """Whether there is a file where the palace should be."""
+        """Whether the palace's file exists."""
         return self.palace_path.exists()
 
     @property
     def is_off(self) -> bool:
-        """Whether nothing is to be captured or injected: by PALAZZO_OFF, or because somebody paused it."""
+        """Whether capture and injection are off: by PALAZZO_OFF, or because someone paused them."""
         from palazzo.operations.pause_state import pause_of
 
         return self.settings.flag("off") or pause_of(self) is not None
 
     @property
     def now(self) -> Micros:
-        """The time, as the palace's clock has it; as the machine has it while no palace is open."""
+        """The time of the palace's clock; the machine's time while no palace is open."""
         if self._palace is None:
             return self.machine_now
         from palazzo.sync import hybrid_clock as hybrid
@@ -157,7 +159,7 @@ class Context:
 
     @property
     def machine_now(self) -> Micros:
-        """The time, as the machine's own clock has it."""
+        """The time of the machine's clock."""
         from palazzo.palace import system_clock
 
         return (self._clock or system_clock)()
@@ -192,7 +194,7 @@ class Context:
 
     @cached_property
     def settings(self) -> Settings:
-        """The effective settings here."""
+        """The settings that apply here."""
         return load(self.settings_file, self.project_root, self.variables)
 
     @property
@@ -202,7 +204,7 @@ class Context:
 
     @property
     def embedder_spec(self) -> EmbedderSpec:
-        """The embedder that the settings name."""
+        """The embedder specified by the settings."""
         from palazzo.index.embedder_choice import EmbedderSpec
 
         settings = self.settings
@@ -215,7 +217,7 @@ class Context:
         )
 
     def open_embedder(self, threads: int = _THREADS_FOR_MANY) -> Embedder:
-        """Load the embedder that the settings name."""
+        """Load the embedder specified by the settings."""
         from palazzo.index.embedder_choice import open_embedder
 
         return open_embedder(replace(self.embedder_spec, threads=threads))
@@ -224,26 +226,26 @@ class Context:
 
     @cached_property
     def project_root(self) -> Path:
-        """The root of the project that is worked in; the working directory where there is none."""
+        """The root of the current project; the working directory if there is none."""
         from palazzo.git.project_identity import project_root
 
         return project_root(self.cwd)
 
     @cached_property
     def place_finder(self) -> Placer:
-        """Finds wings and rooms; knows this palace's projects if there is a palace."""
+        """Resolves wings and rooms; knows this palace's projects if the palace exists."""
         from palazzo.sources.source_places import Placer
 
         return Placer(self.reading().database if self.has_palace else None)
 
     @cached_property
     def project(self) -> ProjectIdentity:
-        """The project that is worked in."""
+        """The current project."""
         return self.place_finder.project(self.cwd)
 
     @property
     def project_wing(self) -> str:
-        """The wing of the project that is worked in: the one it has, else the one it would get."""
+        """The wing of the current project: the one that it has, else the one that it would get."""
         return self.place_finder.wing(self.project)
 
     @cached_property
@@ -261,7 +263,7 @@ class Context:
 
     @cached_property
     def home(self) -> str | None:
-        """The wing of the project that is worked in, if the palace holds it; None elsewhere."""
+        """The wing of the current project, if the palace has it; otherwise None."""
         from palazzo.store import place_rows
 
         with self.reading().database.snapshot() as connection:
@@ -271,16 +273,16 @@ class Context:
     # --- progress ------------------------------------------------------------------------------------------
 
     def report(self, activity: str, count: int, total: int, detail: str = "") -> None:
-        """Tell whoever watches how far the operation is."""
+        """Report the progress of the operation."""
         if self.on_progress:
             self.on_progress(Progress(activity, count, total, detail))
 
     def notice(self, sentence: str) -> None:
-        """Tell whoever watches what is about to be done."""
+        """Announce what is about to be done."""
         if self.on_notice:
             self.on_notice(sentence)
 
     def tell(self, event: object) -> None:
-        """Tell whoever listens what has just happened in an operation that goes on; `event` is a dataclass of its."""
+        """Report what has just happened in a continuing operation; `event` is a dataclass of that operation."""
         if self._on_event:
             self._on_event(event)

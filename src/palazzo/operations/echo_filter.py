@@ -1,4 +1,4 @@
-"""Which drawers have nothing but words that an agent has before it: its session said them, or its prompt does."""
+"""Echo filter: drawers that contain only words that the agent already has, from its session or its prompt."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from palazzo.model import Drawer, Micros
 
 _CAPTURE_KINDS = ("exchange", "message", "tool", "attachment")
-"""Kinds of drawers that were captured, and not written by somebody to be kept."""
+"""Kinds of drawers that were captured, not written deliberately."""
 
 
 def own_words(call: HookCall) -> Callable[[Drawer], bool]:
-    """Return what says of a drawer whether the session said it itself: in this epoch, or just now with other words.
+    """Return a test whether a drawer is the session's own: said in this epoch, or an echo of its prompt.
 
-    So is a question that was left without an answer elsewhere, and says no more than the prompt.
-    What was said before a compaction may come again, since the agent has lost it. A session that was forked from
-    another, or goes on from it in a file of its own, has what it has copies of.
+    A user's question from another session that asks the same as the prompt also counts, since it has no answer. Text
+    from before a compaction may be returned again, since the agent has lost it. A session that was forked from another,
+    or continues it in a file of its own, owns the messages that it has copies of.
     """
     session, since = call.hook_event.session, call.epoch_at
     words, copy_times = echo.words(call.hook_event.prompt), _read_copy_times(call)
@@ -36,7 +36,7 @@ def own_words(call: HookCall) -> Callable[[Drawer], bool]:
 
 
 def _read_copy_times(call: HookCall) -> frozenset[Micros]:
-    """The moments, to the microsecond, of what the session has copies of; of most sessions none."""
+    """Return the times, to the microsecond, of messages that the session has copies of; empty for most sessions."""
     from palazzo.store import transcripts
 
     with call.context.reading().database.snapshot() as connection:

@@ -1,7 +1,7 @@
-"""Reading where there is no palace yet: the answer is that of a palace in which nothing is kept.
+"""Reading before a palace exists: the answer is that of an empty palace.
 
-Who asks over a protocol reads an error as a memory that is broken, and stops asking; nothing is broken. A palace that
-is damaged, or of another version, is another matter: that stays an error.
+A protocol client that gets an error concludes that the memory is broken, and stops asking; but nothing is broken. A
+palace that is damaged, or of another version, is different: that remains an error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from palazzo.store.palace_opening import Mode
 
 _ASKS_WHETHER_SOUND = ("verify",)
-"""Of a palace that there is not, nobody can say so."""
+"""Operations that check the palace. If there is no palace, they fail instead of giving an empty answer."""
 
 
 def read_nothing(
@@ -33,10 +33,10 @@ def read_nothing(
     palace: Path | None,
     trust: Trust,
 ) -> Any:
-    """Carry an operation that reads out on an empty palace, which is gone with its answer.
+    """Run a reading operation on a temporary empty palace.
 
-    Raises `error` where there is a file after all, and where the operation would write: the real palace is made by
-    what is kept first, and by nothing else.
+    Raises `error` if there is a file after all, or if the operation would write: only the first stored content creates
+    the real palace.
     """
     from palazzo.operations import registry
     from palazzo.operations.context import Context

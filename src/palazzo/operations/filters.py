@@ -1,4 +1,4 @@
-"""The options by which what is wanted is narrowed: in every command the same words for the same thing."""
+"""Filter options: every command uses the same words for the same filter."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from palazzo.model import DrawerKind
 from palazzo.operations.operation import About
 
 InWing = Annotated[str | None, About("Only in this wing.")]
-InRoom = Annotated[str | None, About("Only in rooms of this name.")]
+InRoom = Annotated[str | None, About("Only in rooms with this name.")]
 OfKind = Annotated[DrawerKind | None, About("Only drawers of this kind.")]
 Since = Annotated[str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")]
-Until = Annotated[str | None, About("Only before this time.")]
-OnBranch = Annotated[str | None, About("Only what was written on this git branch.")]
-WithTags = Annotated[tuple[str, ...], About("Only what has this tag; may be given several times.", option="--tag")]
-FromSource = Annotated[str | None, About("Only what came from this file, directory, address or session.")]
+Until = Annotated[str | None, About("Only from before this time.")]
+OnBranch = Annotated[str | None, About("Only drawers written on this git branch.")]
+WithTags = Annotated[tuple[str, ...], About("Only drawers with this tag; may be given several times.", option="--tag")]
+FromSource = Annotated[str | None, About("Only drawers that came from this file, directory, address or session.")]
 FiledAs = Annotated[
     tuple[str, ...],
-    About("Only notes that were filed as this; may be given several times.", option="--filed-as", metavar="KIND"),
+    About("Only notes filed as this kind; may be given several times.", option="--filed-as", metavar="KIND"),
 ]
 MinImportance = Annotated[
-    float | None, About("Only notes of at least this importance; what was given none has 0.5.", metavar="N")
+    float | None, About("Only notes of at least this importance; a note without one counts as 0.5.", metavar="N")
 ]
-External = Annotated[bool, About("Leave out what strangers said: pages, MCP servers, files of dependencies.")]
+External = Annotated[bool, About("Leave out untrusted content: pages, answers of MCP servers, files of dependencies.")]

@@ -1,7 +1,7 @@
-"""The one way in which a face that has a key for a call runs an operation.
+"""Idempotency keys: the one function through which a face with a key for a call runs an operation.
 
-A face that does not hear the answer to a call makes it again by the same key. What the call wrote is committed together
-with its answer, so the second time it is answered as it was the first time, and nothing is written twice.
+A face that does not receive the answer to a call repeats the call with the same key. What the call wrote is committed
+together with its answer. So the repeated call returns the first answer, and nothing is written twice.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ R = TypeVar("R")
 
 
 def call(context: Context, operation: Operation[Q, R], request: Q, key: str | None) -> R:
-    """Run `operation` once for `key`: a call whose key is known returns its first result, whoever made it.
+    """Run `operation` once for `key`: a repeated call with a known key returns the first result, whoever made it.
 
-    Without a key, and for what only reads or commits in steps, it is run as it is. Raises what the operation raises,
-    and then nothing was written; UsageError for a key that was used for another call; NotAPalace in place of a bug
-    that a damaged page of the palace caused.
+    Without a key, or if the operation only reads or commits in steps, it simply runs. Raises what the operation raises;
+    then nothing was written. Raises UsageError for a key that was used for another call, and NotAPalace in place of a
+    bug that a damaged page of the palace caused.
     """
     with damage.translate_damage_errors(context):
         return _call(context, operation, request, key)
@@ -69,7 +69,7 @@ def _find_call(context: Context, keyed_call: Call) -> CallRecord | None:
 
 
 def _run_call(context: Context, operation: Operation[Q, R], request: Q, keyed_call: Call) -> R:
-    """Run the operation; from when it first opens the palace for writing, what it writes is kept back."""
+    """Run the operation; its writes are held back from the moment when it first opens the palace for writing."""
     from palazzo.store import answered_calls
 
     answers: list[Answer] = []
@@ -94,10 +94,10 @@ def _replay_answer(operation: Operation[Q, R], keyed_call: Call, earlier_call: C
         earlier_call.request_hash not in (None, keyed_call.request_hash)
         or earlier_call.operation != keyed_call.operation
     ):
-        raise UsageError("The key of this call was used for another call. Give each call a key of its own.")
+        raise UsageError("The key of this call was used for another call. Give each call its own key.")
     if earlier_call.result is None:
         raise PalazzoError(
-            "This call was carried out before, but what it answered went with words that were erased since. "
-            "Look at what is there instead of making it again."
+            "This call was carried out before, but its result was removed with words that were erased since. Check "
+            "the present state instead of repeating the call."
         )
     return from_wire(operation.result, json.loads(earlier_call.result))

@@ -1,4 +1,4 @@
-"""Whose memory may be put before an agent by itself, and down to which trust."""
+"""The scope of automatic injection: which wings may be injected, and the lowest trust."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The wings that are told of: the project's, the agent's own and the one called `user`; and whom to believe."""
+    """The wings included (the project's, the agent's own and the one called `user`), and the accepted trust levels."""
 
     wings: tuple[str, ...]
     trusts: frozenset[str]
 
 
 def told_of(context: Context, agent: str | None, wing: str | None = None) -> Scope:
-    """Return what may be told to an agent that works here; `wing` stands for the project's."""
+    """Return the wings and trusts that an agent here may receive; `wing` replaces the project's."""
     from palazzo.archive import diary_entries
     from palazzo.model import USERS_WING
     from palazzo.security.trust_order import trusted_down_to

@@ -1,4 +1,4 @@
-"""What an operation is, and what its request and result may say about their fields."""
+"""The type of an operation, and the metadata of the fields of its request and result."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a person is told about a field of a request, and how a command line takes it.
+    """The help of a request's field, and how a command line accepts it.
 
-    `positional` takes it by its place instead of by name. `option` is its name there where it is not the
-    field's own (`--tag` for `tags`). `words` joins several words by spaces; `stdin` reads the text from
-    standard input for `-`; `file` reads it from the file that is named. `hidden` keeps a field to programs.
+    `positional` accepts it by position instead of by name. `option` is its option name, if it differs from the field's
+    own (`--tag` for `tags`). `words` joins several words with spaces; `stdin` reads the text from standard input for
+    `-`; `file` reads it from the named file. `hidden` reserves a field for programs.
     """
 
     help: str
@@ -36,7 +36,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class PersonOnly:
-    """Marks a field of a result that is for showing, and is not part of the stable JSON."""
+    """Marks a field of a result that is for display only, and is not part of the stable JSON."""
 
 
 PERSON_ONLY = PersonOnly()
@@ -54,20 +54,20 @@ class RequestField:
 
     @property
     def is_required(self) -> bool:
-        """Whether there is no default."""
+        """Return whether the field has no default."""
         return self.default is dataclasses.MISSING
 
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, R]):
-    """One verb. Its help is the docstring of `run`.
+    """One operation. Its help is the docstring of `run`.
 
-    `writes` says that it changes the palace. A `destructive` one takes `dry_run`, and a face for people asks
-    before it is carried out; `confirmed` returns the request after a person's yes to the dry run's result. `failed`
-    says of a result that it is bad news (exit code 1). One with `steps` commits each by itself and does no harm when it
-    is run again, so it is never kept back for a key (`calling`). A `warm` one is worth asking of a service that is
-    running. `unneeded` are options without a value that scripts give to another program of that name: a command line
-    takes them, and they change nothing.
+    `writes` says that it changes the palace. A `destructive` operation accepts `dry_run`, and an interface for people
+    asks for confirmation before it runs; `confirm_request` returns the request to run after a person has confirmed the
+    dry run's result. `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each
+    step separately and can safely be run again, so it is never held back for a key (`calling`). A `warm` operation is
+    better run in a service that is already running. `ignored_options` are options without a value that scripts give to
+    another program of the same name: a command line accepts and ignores them.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Operation(Generic[Q, R]):
 
     @property
     def help(self) -> str:
-        """What it does, for a person."""
+        """Return what the operation does, for a person."""
         return (self.run.__doc__ or "").strip()
 
 

@@ -1,8 +1,9 @@
-"""Whether a palace is paused: a file beside it, that holds for everybody who uses it, whichever process they are.
+"""Pause state: a file beside the palace, valid for everyone who uses the palace, in any process.
 
-The file's first line is the moment at which the pause ends, in microseconds, or nothing; the second when it began. What
-cannot be read is a pause without an end: whoever paused wants nothing kept. A pause that is over is a line of another
-file: what was said meanwhile stands in transcripts that are read later, and is not captured then either.
+The file's first line is the moment at which the pause ends, in microseconds, or empty; the second line is the moment at
+which it began. An unreadable file counts as a pause without an end, because the person who paused wants nothing
+recorded. A finished pause becomes a line of another file: text from that time is in transcripts that are read later,
+and must not be captured then either.
 """
 
 from __future__ import annotations
@@ -24,38 +25,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A pause that holds now. It ends by itself at `until`, or when somebody resumes."""
+    """A pause that is in effect. It ends at `until`, or when the palace is resumed."""
 
     until: Micros | None
 
     def __str__(self) -> str:
-        """Return it in words: `paused until 2026-03-04T10:22:31Z`."""
+        """Return the pause in words: `paused until 2026-03-04T10:22:31Z`."""
         return "paused" if self.until is None else f"paused until {to_iso(self.until)}"
 
 
 _NO_END = Micros((1 << 63) - 1)
 _MOST = 1_000
-"""Pauses that are remembered: the last ones."""
+"""The most pauses that are remembered; the oldest are dropped."""
 
 
 def pause_file(palace: Path) -> Path:
-    """Return the file that is there while a palace is paused."""
+    """Return the path of the file that exists while a palace is paused."""
     return palace.with_name(palace.name + ".paused")
 
 
 def pauses_file(palace: Path) -> Path:
-    """Return the file that remembers pauses: `FROM UP-TO` on each line."""
+    """Return the path of the file that stores past pauses: `FROM UP-TO` on each line."""
     return palace.with_name(palace.name + ".pauses")
 
 
 def pauses(context: Context) -> tuple[tuple[Micros, Micros], ...]:
-    """Return when it was paused, from and up to, the pause that holds now without an end."""
+    """Return the start and end of each pause; an active pause without a set end is unlimited."""
     current_pause = _read_current_pause(context.palace_path)
     return (*_over(context.palace_path), *((current_pause,) if current_pause else ()))
 
 
 def pause_of(context: Context) -> Pause | None:
-    """Return the pause that holds now; None where there is none, or it has ended."""
+    """Return the active pause; None if there is none, or it has ended."""
     try:
         content = pause_file(context.palace_path).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -68,19 +69,19 @@ def pause_of(context: Context) -> Pause | None:
 
 
 def format_pauses(context: Context) -> str:
-    """Return the pauses that there were as a file keeps them; the one that holds now has ended for whoever reads it."""
+    """Return all pauses in the file's format; the active one is written as ended now."""
     return _lines((begins, Micros(min(ends, context.now))) for begins, ends in pauses(context))
 
 
 def merge_pauses(context: Context, lines: bytes) -> None:
-    """Remember, besides its own, the pauses that `written` wrote elsewhere. Raises OSError."""
+    """Add the pauses that `format_pauses` wrote elsewhere to the stored ones. Raises OSError."""
     own = _over(context.palace_path)
     if more := set(_read(lines)) - set(own):
         pauses_file(context.palace_path).write_text(_lines(sorted({*own, *more})[-_MOST:]), encoding="ascii")
 
 
 def begin(context: Context, until: Micros | None) -> None:
-    """Pause, also where a pause holds already. Raises PalazzoError where the file cannot be written."""
+    """Begin a pause, or change an active one. Raises PalazzoError if the file cannot be written."""
     file = pause_file(context.palace_path)
     try:
         paths.make_private_directory(file.parent)
@@ -92,12 +93,12 @@ def begin(context: Context, until: Micros | None) -> None:
         file.write_text(f"{'' if until is None else until}\n{began}\n", encoding="ascii")
     except OSError as error:
         raise PalazzoError(
-            f"{file} cannot be written ({error.strerror or error}); set PALAZZO_OFF=1 where your agents run instead."
+            f"{file} cannot be written ({error.strerror or error}); instead, set PALAZZO_OFF=1 where your agents run."
         ) from error
 
 
 def end(context: Context) -> bool:
-    """End the pause; return whether one held. Raises PalazzoError where the file cannot be removed."""
+    """End the pause; return whether one was active. Raises PalazzoError if the file cannot be removed."""
     had_pause = pause_of(context) is not None
     file = pause_file(context.palace_path)
     try:
@@ -105,12 +106,14 @@ def end(context: Context) -> bool:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
     except OSError as error:
-        raise PalazzoError(f"{file} cannot be removed ({error.strerror or error}); remove it to resume.") from error
+        raise PalazzoError(
+            f"{file} cannot be removed ({error.strerror or error}); delete it by hand to resume."
+        ) from error
     return had_pause
 
 
 def _read_current_pause(palace: Path) -> tuple[Micros, Micros] | None:
-    """The times of the pause that the file tells of; None where it does not say when it began."""
+    """Return the start and end of the pause in the file; None if the file does not state the start."""
     try:
         lines = pause_file(palace).read_bytes().split(b"\n")
     except OSError:
@@ -140,7 +143,7 @@ def _lines(times: Iterable[tuple[Micros, Micros]]) -> str:
 
 
 def _remember(context: Context) -> None:
-    """Note the pause that the file tells of as one that is over."""
+    """Store the pause in the file as a past pause."""
     current_pause = _read_current_pause(context.palace_path)
     if current_pause is None:
         return

@@ -1,4 +1,4 @@
-"""As of when: what `--as-of` means, and reading the palace of then."""
+"""Point in time: the meaning of `--as-of`, and reading the palace of that time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from palazzo.palace import Palace
     from palazzo.store.database import Connection
 
-HELP = "As things stood then: a date (to its end), a time, or a name such as last month."
+HELP = "Show the state as of then: a date (at its end), a time, or a name such as last month."
 
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The moment that was asked for. `before` is None where that is now, or not yet, which `note` then says."""
+    """The requested time. `end_time` is None if that is now, or in the future; then `note` says so."""
 
     requested_time: Micros | None
     end_time: Micros | None
@@ -29,7 +29,7 @@ class AsOf:
 
 
 def as_of(text: str | None, now: Micros) -> AsOf:
-    """Read the `--as-of` of a request; UsageError when it is no time."""
+    """Parse the `--as-of` of a request; UsageError if it is not a time."""
     if text is None:
         return AsOf(None, None)
     try:
@@ -37,21 +37,21 @@ def as_of(text: str | None, now: Micros) -> AsOf:
     except ValueError as error:
         raise UsageError(f"--as-of: {error}") from None
     if at > now:
-        return AsOf(at, None, f"{to_iso(at)} has not come yet: this is how things stand now.")
+        return AsOf(at, None, f"{to_iso(at)} is in the future: this is the current state.")
     return AsOf(at, at if at < now else None)
 
 
 def follow(context: Context, point_in_time: AsOf) -> Palace:
-    """Return the palace, to read, brought up to date with its past if that was asked for."""
+    """Return the palace for reading; if a past time was requested, its index of the past is updated first."""
     palace = context.reading()
     if point_in_time.end_time is not None:
-        palace.follow_past(lambda done, size: context.report("taking in the past", done, size))
+        palace.follow_past(lambda done, size: context.report("indexing the past", done, size))
     return palace
 
 
 @contextlib.contextmanager
 def reading(context: Context, point_in_time: AsOf) -> Iterator[Connection]:
-    """Read the palace as it stood then, or as it is."""
+    """Read the palace as of that time, or in its current state."""
     palace = follow(context, point_in_time)
     with (
         palace.database.snapshot()

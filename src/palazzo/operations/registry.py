@@ -1,4 +1,4 @@
-"""All operations, by name. A module is imported when its operation is first asked for: start-up is short."""
+"""All operations, by name. A module is imported when its operation is first needed, so start-up is short."""
 
 from __future__ import annotations
 
@@ -110,40 +110,40 @@ MODULES = {
     "settings": "palazzo.features.upkeep.settings",
     "bench": "palazzo.features.bench.bench",
 }
-"""Each module defines `OPERATION`. The order is that of the command line's help."""
+"""The modules of the operations. Each defines `OPERATION`. The order is that of the command line's help."""
 
 INTERNAL = {"hook": "palazzo.features.hooks.hook", "session_checkpoint": "palazzo.features.diary.session_checkpoint"}
-"""Operations that programs ask for and nobody types: they have no command and no tool."""
+"""Operations that only programs call: they have no command and no tool."""
 
 FOR_CLIENTS = {"status_line": "palazzo.features.ledger.status_figures"}
-"""Operations that a client of ours asks of a service: they, too, have no command and no tool of their own."""
+"""Operations that one of our clients requests from a service: they also have no command and no tool of their own."""
 
 GROUPS = {
-    "kg": "Facts: what holds, since when, until when, and who said so.",
-    "diary": "Diaries: what agents wrote down, day by day.",
-    "todo": "To-dos: what is to be done in a project.",
-    "wing": "Wings: projects, people and agents; their names.",
-    "room": "Rooms: topics within wings; their names, and where they stand.",
+    "kg": "Facts: what holds, since when, until when, and who stated it.",
+    "diary": "Diaries: dated entries that agents wrote.",
+    "todo": "To-dos: open tasks of a project.",
+    "wing": "Wings: projects, people and agents, and their names.",
+    "room": "Rooms: topics within wings, with their names and places.",
     "tunnel": "Tunnels: links between rooms.",
-    "quarantine": "The quarantine: what agents wrote that had met words from outside, until you have judged it.",
-    "service": "The background service: one warm process that answers quickly and takes in what changes.",
-    "token": "Tokens: who may use the palace over HTTP, and for what.",
+    "quarantine": "Quarantine: notes and facts that agents wrote after reading untrusted content, pending your review.",
+    "service": "Background service: one warm process that answers quickly and indexes changes.",
+    "token": "Tokens: access to the palace over HTTP.",
     "sync": "Sync: one palace on several machines, through a folder or a git repository.",
 }
-"""First words of operations that are commands of a command (`kg_add` is typed `kg add`): what each is about."""
+"""Descriptions of groups: first words of operations that are subcommands (`kg_add` is typed `kg add`)."""
 _OF_NO_GROUP = ("sync_sources",)
-"""Operations that begin with a group's name and do not belong to it."""
+"""Operations that begin with a group's name but do not belong to the group."""
 
 
 def split_command_name(name: str) -> tuple[str, ...]:
-    """Return an operation's name as it is typed, word by word."""
+    """Return an operation's name as a person types it, word by word."""
     group, _, rest = name.partition("_")
     words = (group, rest) if rest and group in GROUPS and name not in _OF_NO_GROUP else (name,)
     return tuple(word.replace("_", "-") for word in words)
 
 
 def operation(name: str) -> Operation[Any, Any]:
-    """Return the operation of that name; KeyError when there is none."""
+    """Return the operation of that name; KeyError if there is none."""
     definition: Operation[Any, Any] = importlib.import_module((MODULES | INTERNAL | FOR_CLIENTS)[name]).OPERATION
     return definition
 

@@ -1,17 +1,17 @@
-"""Requests and results as they travel between processes: plain JSON, and back to the value that it was.
+"""Requests and results between processes: encoded as plain JSON, and decoded to the original value.
 
-`serialise` writes what people's programs read; here nothing is left out and nothing is made nicer:
+`serialise` writes output for people's programs; here nothing is left out or made more readable:
 
     dataclass       an object with every field; one that derives from another names itself under ""
     tuple, list, …  an array
-    mapping         an object; where a key is no string that JSON keeps: {"pairs": an array of pairs}
-    str             a string; one with surrogates, of which JSON keeps not all: {"utf8": its bytes in base64}
+    mapping         an object; if a key is not a string that JSON keeps: {"pairs": an array of pairs}
+    str             a string; one with surrogates, which JSON does not always keep: {"utf8": its bytes in base64}
     bytes           a string in base64
     Path            a string
     float           a number; one that is not finite: {"float": "nan"}, "inf" or "-inf"
 
-A mapping that looks like one of those that mean something else goes as pairs, so that also what has no type of its own
-(`Any`: JSON that somebody gave) arrives as it was.
+A mapping that looks like one of these special objects is encoded as pairs, so that values without a declared type
+(`Any`: JSON from outside) also arrive unchanged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _WORDS: Mapping[type, str] = {
 
 
 def to_wire(value: Any) -> Any:
-    """Return `value`, a request or a result or a part of one, as JSON can carry it."""
+    """Return `value`, a request or a result or a part of one, in a form that JSON can carry."""
     match value:
         case None | bool() | int():
             return value
@@ -68,21 +68,21 @@ def to_wire(value: Any) -> Any:
         case tuple() | list() | set() | frozenset():
             return [to_wire(member) for member in value]
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        raise TypeError(f"{type(value).__name__} has no form on the wire")
+        raise TypeError(f"{type(value).__name__} cannot be encoded as JSON")
     own = {_CLASS: type(value).__name__} if _derives(type(value)) else {}
     return own | {field.name: to_wire(getattr(value, field.name)) for field in dataclasses.fields(value)}
 
 
 def from_wire(kind: type[T], plain: Any) -> T:
-    """Return the value of type `kind` that `plain` was made from.
+    """Return the value of type `kind` that `plain` encodes.
 
-    Raises UsageError, naming the field, for one that is unknown, missing or of another type.
+    Raises UsageError, naming the field, if one is unknown, missing or of another type.
     """
     return cast(T, _read(kind, plain, ""))
 
 
 class _Misfit(UsageError):
-    """What is there is of another type. Of a union another member may fit."""
+    """The value has a different type. Another member of a union may match."""
 
 
 def _read(hint: Any, plain: Any, at: str) -> Any:
@@ -120,7 +120,9 @@ def _read_dataclass(kind: type, plain: Any, at: str) -> Any:
     hints, fields = _fields(kind)
     for name in plain:
         if name not in fields and name != _CLASS:
-            raise UsageError(f"'{_inside(at, name)}' is no field of this; there are: {', '.join(fields) or 'none'}.")
+            raise UsageError(
+                f"'{_inside(at, name)}' is not a field here; the fields are: {', '.join(fields) or 'none'}."
+            )
     for name, field in fields.items():
         is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if is_required and name not in plain:
@@ -129,7 +131,7 @@ def _read_dataclass(kind: type, plain: Any, at: str) -> Any:
 
 
 def _resolve_class(kind: type, name: Any, at: str) -> type:
-    """Return the class of that name that derives from `kind`, or `kind` where none is named."""
+    """Return the class of that name that derives from `kind`, or `kind` if no name is given."""
     if name is None or name == kind.__name__:
         return kind
     queue: list[type] = kind.__subclasses__()
@@ -238,7 +240,7 @@ def _number(plain: Any) -> float | None:
 
 
 def _form(plain: Any) -> str | None:
-    """Which of the forms an object is that stand for something else."""
+    """Return which encoding an object uses if it stands for something else."""
     name = next(iter(plain)) if isinstance(plain, Mapping) and len(plain) == 1 else None
     return name if name in _FORMS else None
 
@@ -249,7 +251,7 @@ def _misfit(requirement: str, plain: Any, at: str) -> _Misfit:
 
 
 def _describe_type(hint: Any) -> str:
-    """Say of a type what it takes, in words."""
+    """Describe in words what a type accepts."""
     hint = _bare(hint)
     origin = get_origin(hint)
     if origin is Literal:

@@ -1,4 +1,4 @@
-"""Results as JSON: names as the fields are called, times as ISO-8601 in UTC, ids in full."""
+"""Results as JSON: keys are the field names, times are ISO-8601 in UTC, ids are complete."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from palazzo.text.times import to_iso
 
 
 def to_json(value: Any) -> Any:
-    """Return `value`, a result or a part of one, as what `json` writes.
+    """Return `value`, a result or a part of one, in a form that `json` can write.
 
-    A field of type `Micros` becomes a time, and null where the time is not known (0). Fields that are
-    `PERSON_ONLY` are left out.
+    A field of type `Micros` becomes a time, and null if the time is not known (0). Fields that are `PERSON_ONLY` are
+    left out.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {name: _field(getattr(value, name), is_time) for name, is_time in _fields(type(value))}
@@ -37,7 +37,7 @@ def _field(value: Any, is_time: bool) -> Any:
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, bool], ...]:
-    """The fields that are written, and whether each is a time."""
+    """Return the fields to write, and whether each is a time."""
     hints = get_type_hints(kind, include_extras=True)
     names = [field.name for field in dataclasses.fields(kind)]
     return tuple((name, _is_time(hints[name])) for name in names if not _is_person_only(hints[name]))

@@ -1,4 +1,4 @@
-"""Which live drawers a request is about: ids, or all of a source, a session, a wing or a tag."""
+"""Selection of the live drawers of a request: by ids, or all drawers of a source, a session, a wing or a tag."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 AT_ONCE = 100
-"""Drawers that one transaction acts upon, so that nobody waits for long."""
+"""Drawers changed in one transaction, so that other writers do not wait long."""
 
 
 def resolve_drawers(connection: Connection, prefixes: Sequence[str]) -> list[str]:
-    """Return the live drawers that ids name, each once: a drawer itself, or those of an item.
+    """Return the live drawers that ids name, each once: a drawer itself, or all drawers of an item.
 
-    Raises NotFound for an id that names nothing live, AmbiguousId for a beginning of several.
+    Raises NotFound for an id that names nothing live, and AmbiguousId for the beginning of several ids.
     """
     return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _resolve_prefix(connection, prefix)))
 
 
 def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
-    """Return the live drawers of a wing; NotFound when there is no such wing or nothing live in it."""
+    """Return the live drawers of a wing; raise NotFound if the wing does not exist or has no live drawers."""
     from palazzo.features.search.search import check_place
     from palazzo.store import palace_overview
 
@@ -62,7 +62,7 @@ def of_tag(connection: Connection, tag: str) -> list[str]:
 
 
 def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
-    """Return the row ids of tags; NotFound for one that nothing has, naming some that are in use."""
+    """Return the row ids of tags; raise NotFound for a tag that is not in use, and name some that are."""
     from palazzo.security.display_names import shown_name
     from palazzo.store import tag_rows
 
@@ -71,14 +71,14 @@ def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
     for name in plain:
         if name not in row_by_name:
             used = [tag for tag, _ in tag_rows.live_tags(connection)][:12]
-            suggestion = f"There are: {', '.join(map(shown_name, used))}." if used else "Nothing has a tag yet."
+            suggestion = f"There are: {', '.join(map(shown_name, used))}." if used else "No tags are in use yet."
             raise NotFound(f"Nothing has the tag '{name}'. {suggestion}")
     return tuple(row_by_name[name] for name in plain)
 
 
 def _require_drawers(uids: Sequence[bytes], subject: str) -> list[str]:
     if not uids:
-        raise NotFound(f"{subject} holds nothing that is not forgotten already.")
+        raise NotFound(f"Everything in {subject} is already forgotten.")
     return [uid.hex() for uid in uids]
 
 
@@ -89,16 +89,16 @@ def _resolve_prefix(connection: Connection, prefix: str) -> Sequence[str]:
     if kind == "item":
         drawers = archive_reader.drawers_of_item(connection, row)
         if not drawers:
-            raise NotFound(f"'{prefix}' holds nothing that is not forgotten already.")
+            raise NotFound(f"Everything in '{prefix}' is already forgotten.")
         return drawers
     drawer = archive_reader.read_drawer(connection, row)
     if drawer.retired_at is not None:
-        raise NotFound(f"The drawer {drawer.id} is retired already, and no search finds it.")
+        raise NotFound(f"The drawer {drawer.id} is already retired, and search does not find it.")
     return [drawer.id]
 
 
 def sources_at(context: Context, connection: Connection, source: str) -> list[int]:
-    """Return the sources that a file, a directory, an address or a session names; NotFound where it names none."""
+    """Return the sources that a file, a directory, an address or a session names; raise NotFound if there are none."""
     from palazzo.store import palace_overview
 
     path = context.led_to(Path(source)).absolute()
@@ -113,7 +113,7 @@ def sources_at(context: Context, connection: Connection, source: str) -> list[in
 
 
 def sources_of_session(connection: Connection, prefix: str) -> list[int]:
-    """Return the sources of the one session whose id is or begins with `prefix`; AmbiguousId for several."""
+    """Return the sources of the one session whose id is or begins with `prefix`; raise AmbiguousId for several."""
     from palazzo.store import palace_overview, source_rows
 
     sessions = palace_overview.session_ids(connection, prefix, 9) if prefix else []

@@ -1,7 +1,7 @@
 """Marks on changes that an agent made after its session had read untrusted content.
 
-What such an agent writes waits in quarantine. A change to what is there already (forgetting, closing a to-do, renaming)
-cannot wait: it is carried out, and the person sees the mark in `palazzo undo --list` and can take it back.
+New content from such an agent waits in quarantine. A change to existing content (forgetting, closing a to-do, renaming)
+cannot wait: it is carried out, and the person sees the mark in `palazzo undo --list` and can undo the change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
-    """Let an operation mark its change, and say so, if an agent calls it whose session has read untrusted content."""
+    """Let an operation mark its change, with a notice, if the calling agent's session has read untrusted content."""
 
     @functools.wraps(run)
     def run_with_mark(context: Context, request: Q) -> R:
@@ -31,8 +31,8 @@ def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
         with change_groups.remark(change_groups.TAINT_REMARK):
             result = run(context, request)
         context.notice(
-            "This session has read untrusted content, so this change is marked: 'palazzo undo --list' shows it to the"
-            " person, and 'palazzo undo' takes it back."
+            "This session has read untrusted content, so this change is marked: 'palazzo undo --list' shows it to "
+            "the person, and 'palazzo undo' reverts it."
         )
         return result
 

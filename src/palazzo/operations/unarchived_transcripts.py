@@ -1,7 +1,7 @@
-"""Whether a transcript that is not, or not completely, in the archive holds untrusted content. Nothing is filed.
+"""Taint check of a transcript that is not, or not completely, in the archive. Nothing is filed.
 
-The session may not be captured, or its transcript may be too long to wait for. Its content is judged all the same, by
-the cutter's rules and with what earlier calls of the session left.
+The session may be excluded from capture, or its transcript may be too long to wait for. Its content is judged all the
+same, by the cutter's rules and with the state that earlier calls of the session left.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from palazzo.sources.formats import Feeder, Message
 
 _LARGEST = 32_000_000
-"""Bytes that are read of all transcripts together, in some seconds: a day of work. Longer ones count as untrusted."""
+"""The most bytes that are read of all transcripts together, within some seconds: a day of work. Longer ones count as
+untrusted.
+"""
 
 
 TranscriptContent = Literal["nothing", "untrusted", "unreadable"]
@@ -24,9 +26,9 @@ TranscriptContent = Literal["nothing", "untrusted", "unreadable"]
 
 
 def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], bool]) -> TranscriptContent:
-    """Return whether tools brought untrusted content into the sessions of these files, each from a byte on.
+    """Return whether tools brought untrusted content into these files' sessions, each from a start byte on.
 
-    A session whose directory `is_wanted` refuses is skipped. If some files cannot be read, the others decide.
+    A session whose directory `is_wanted` rejects is skipped. If some files cannot be read, the others decide.
     """
     from palazzo.errors import SourceUnreadable
 
@@ -51,7 +53,7 @@ def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], boo
 
 
 def directory_of(path: Path) -> str:
-    """Return in which directory the session of a transcript is; empty where it does not say, or cannot be read."""
+    """Return the directory of a transcript's session; empty if it is not stated, or cannot be read."""
     from palazzo.errors import SourceUnreadable
 
     try:
@@ -74,7 +76,7 @@ def began_at(path: Path) -> Micros | None:
 
 
 def _begins(path: Path) -> tuple[Feeder | None, str]:
-    """What reads a file, and in which directory its session is, where its beginning says so."""
+    """Return the reader for a file, and the directory of its session if the beginning of the file states it."""
     from palazzo.sources.file_heads import HEAD, read_whole
     from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
@@ -95,7 +97,7 @@ def _stated_directory(feeder: Feeder, head: bytes) -> str:
 
 
 def _brings_outside(feeder: Feeder, path: Path, start: int, agents: Collection[str]) -> bool:
-    """Whether a transcript brings untrusted content from a byte on. One that is not long is read from its beginning."""
+    """Return whether a transcript brings untrusted content from a byte on. A short one is read from its beginning."""
     from palazzo.index.unarchived_taint import brings_untrusted_content
     from palazzo.model import Micros
     from palazzo.sources.file_heads import HEAD, read_whole

@@ -1,4 +1,4 @@
 """Protection of a palace: trust, secrets, fences, authenticity.
 
-The rooms above use it; it imports none of them.
+Higher layers use it; it imports none of them.
 """

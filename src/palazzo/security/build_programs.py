@@ -1,4 +1,4 @@
-"""Compilers, test runners, linters, tasks and the project's own programs. Pure."""
+"""Rules for compilers, test runners, linters, tasks and the project's own programs. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compile_files(shell: Shell, name: str, arguments: list[str], has_input: bool
 
 
 def run_own_program(shell: Shell, program: str, arguments: list[str]) -> Outcome:
-    """Judge a script or a binary of the project: local if its name says that it builds or tests, or for its help."""
+    """Judge a script or binary of the project: local if its name says that it builds or tests, or for its help."""
     shell.effect.runs.add(last_component(program))
     if not shell.is_own(program):
         return FOREIGN
@@ -95,12 +95,12 @@ _OWN_VERBS = known.TASK_WORDS | frozenset(
 
 
 def words_of(arguments: Sequence[str]) -> list[str]:
-    """The plain words of an own program's arguments."""
+    """Return the plain words in the arguments of one of the project's own programs."""
     return [word for word in arguments if not word.startswith("-") and not word.isdigit()]
 
 
 def _is_built(shell: Shell, program: str) -> bool:
-    """Whether a program is one that the project's own build makes, or that was compiled just before."""
+    """Whether the project's own build makes this program, or it was compiled just before."""
     if re.match(
         r"(?:\./)?(?:build|target/(?:[\w-]+/)?(?:debug|release)|cmake-build-\w+|_build|zig-out/bin|\.build|bin)/",
         program,
@@ -132,7 +132,7 @@ def run_tasks(shell: Shell, name: str, arguments: list[str], has_input: bool, in
 
 
 def run_managed(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge a package manager or a build system by the rules in `package_managers`."""
+    """Judge a package manager or build system by the rules in `package_managers`."""
     shell.effect.runs.add(known.FILES_OF_RUNNERS.get(name, ""))
     verdict = MANAGERS[name](arguments)
     if verdict.runs:

@@ -1,8 +1,8 @@
-"""Who may have made a call: the host of the caller, and the sessions that its variables name. Pure.
+"""The origin of a call: the caller's host, and the sessions that its variables name. Pure.
 
-A client's call may name its session itself, which is certain. Variables are weaker: a host's servers keep those of a
-session that ended, and an agent can set any of them in its shell. So of several names all count, and a name counts only
-for a transcript of the host whose variable it is.
+A client's call may name its session itself, which is certain. Variables are weaker: a host's servers keep the variables
+of a session that ended, and an agent can set any of them in its shell. So if there are several names, all count, and a
+name counts only for a transcript of the host that the variable belongs to.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SESSION = "PALAZZO_SESSION"
-"""The variable that names the caller's session. A face sets it if the client names the session in a call."""
+"""The variable that names the caller's session. An interface sets it if the client names the session in a call."""
 HOST = "PALAZZO_CLIENT"
-"""The variable that names the caller's host. A face sets it from the client's own name."""
+"""The variable that names the caller's host. An interface sets it from the client's own name."""
 KEEP_TRANSCRIPTS = ("claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot")
-"""Hosts whose sessions can be read on the machine that they run on."""
+"""Hosts whose sessions can be read on the machine where they run."""
 _NAMES = {"CLAUDE_CODE_SESSION_ID": "claude-code", "CODEX_THREAD_ID": "codex", "PI_SESSION_ID": "pi"}
 _MARKS = {
     "CLAUDECODE": "claude-code",
@@ -25,7 +25,7 @@ _MARKS = {
     "GEMINI_CLI": "gemini-cli",
     "COPILOT_CLI": "copilot",
 }
-"""Variables that hosts set in the shells of their agents, and that name no session."""
+"""Variables that hosts set in their agents' shells and that do not name a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class NamedSession:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An agent that calls. `host` is empty where nothing says it.
+    """A calling agent. `host` is empty if it is unknown.
 
-    `is_certain` says that the call names its session, `in_shell` that the agent types a command: its shell may stand in
-    any directory, while a host starts its servers in the session's.
+    `is_certain` says that the call names its session, `in_shell` that the agent types a command: its shell may be in
+    any directory, while a host starts its servers in the session's directory.
     """
 
     sessions: tuple[NamedSession, ...]
@@ -51,12 +51,12 @@ class Caller:
 
     @property
     def keeps_transcripts(self) -> bool:
-        """Whether its host writes transcripts that can be read."""
+        """Whether the caller's host writes transcripts that can be read."""
         return self.host in KEEP_TRANSCRIPTS
 
 
 def caller_of(variables: Mapping[str, str], in_shell: bool) -> Caller:
-    """Return the caller that has these variables."""
+    """Return the caller described by these variables."""
     stated_id = variables.get(SESSION, "")
     by_variable = [NamedSession(variables[name], host) for name, host in _NAMES.items() if variables.get(name)]
     host = "" if in_shell else variables.get(HOST, "")

@@ -1,4 +1,4 @@
-"""Clients of servers and databases: local if they ask this machine's own servers. Pure."""
+"""Rules for clients of servers and databases: local if they query this machine's own servers. Pure."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _CLIENT_VALUES = frozenset(
 
 
 _CLIENT_DENIED = re.compile(
-    r"-x$|--proxy|--preproxy|--socks|--connect-to|--resolve|--doh|-K$|--config|--unix-socket|--abstract-unix|-i$|--input-file|--next|-k-value"
-    r"|--proto-redir|--url-query|--variable|--base|-B$|--execute|--interface|--dns|--netrc|--parallel-immediate|-e$"
+    "-x$|--proxy|--preproxy|--socks|--connect-to|--resolve|--doh|-K$|--config|--unix-socket|--abstract-unix|-i$|--input-file|--next|-k-value|--proto-redir|--url-query|--variable|--base|-B$|--execute|--interface|--dns|--netrc|--parallel-immediate|-e$"
 )
 
 
@@ -106,7 +105,7 @@ def _is_own_address(shell: Shell, word: str, name: str) -> bool:
 
 
 def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge sqlite3: local for a database in memory, or for the schema of one in the project."""
+    """Judge sqlite3: local for an in-memory database, or for the schema of a database in the project."""
     plain = plain_words(arguments, frozenset(("-cmd", "-separator", "-init", "-newline", "-nullvalue")))
     is_memory = plain[:1] == [":memory:"] and not re.search(
         r"readfile|\.import|\.read|attach|load_extension|\.shell|\.system|\.open|fsdir",
@@ -120,7 +119,7 @@ def sqlite_command(shell: Shell, name: str, arguments: list[str], has_input: boo
 
 
 def openssl_command(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge openssl: local if it computes, or asks this machine's own server."""
+    """Judge openssl: local if it only computes, or connects to this machine's own server."""
     if arguments[:1] and arguments[0] in (
         "rand",
         "version",
@@ -150,7 +149,7 @@ _SCHEMA = re.compile(
 
 
 def ask_database(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge psql: local only for the schema of a local database; its rows may be anybody's."""
+    """Judge psql: local only for the schema of a local database; anyone may have written its rows."""
     hosts = values_behind(arguments, ("-h", "--host"))
     queries = values_behind(arguments, ("-c", "--command"))
     is_here = all(host in ("localhost", "127.0.0.1") for host in hosts) and not any("://" in word for word in arguments)

@@ -1,7 +1,7 @@
-"""Passwords among a command's options: `mysql -pX`, `sshpass -p X`, `curl -u user:X`, `echo X | sudo -S`.
+"""Passwords in a command's options: `mysql -pX`, `sshpass -p X`, `curl -u user:X`, `echo X | sudo -S`.
 
-Owns which program takes a password at which option, as a table. Each function is given a text and where ` -` stands
-in it, and looks at that line alone, a bounded stretch each way.
+Owns the table of programs and of the options that take a password. Each function gets a text and the position of ` -`
+in it, and examines only that line, within a bounded distance in both directions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GLUED_OPTIONS = {
     "h": "rar 7z",
     "P": "zip unzip",
 }
-"""Programs that take a password right behind the letter."""
+"""Programs that accept a password directly after the option letter."""
 _LOGIN_OPTIONS = {
     "u": "curl wget lftp ab siege http https xh ntlm_auth wsl aria2c ncat hey oha",
     "U": "curl smbclient rpcclient net nmblookup smbget smbcacls",
@@ -49,11 +49,11 @@ _LOGIN_OPTIONS = {
     "auth": "jenkins-cli jenkins-cli.jar",
     "-auth": "http https nats jenkins-cli arangosh",
 }
-"""Options that take a user and the password, parted by `:`, `,` or `%`."""
+"""Options that take a user and a password, separated by `:`, `,` or `%`."""
 _SUBCOMMAND = dict.fromkeys(
     ("docker", "podman", "buildah", "skopeo", "helm", "nerdctl", "crane", "az", "oc", "cf"), "login"
 )
-"""Programs whose `-p` is a password in this subcommand alone: `docker run -p` maps a port."""
+"""Programs whose `-p` is a password only in this subcommand: `docker run -p` maps a port."""
 
 
 def _programs(table: dict[str, str]) -> dict[str, frozenset[str]]:
@@ -67,7 +67,7 @@ _LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _ATTACHED_PROG
     "n",
 }
 OPTION_LETTERS = f"(?:[{''.join(sorted({letter.lower() for letter in _LETTERS - {'-'}}))}]|-[upaswb])"
-"""What follows the ` -` of each of these options, in lower case, as a regular expression."""
+"""A regular expression for what follows the ` -` of each of these options, in lower case."""
 _OPTION = re.compile(
     r" -(?P<name>-?[A-Za-z][\w-]{0,24})(?P<glue>[ =]{1,3})(?:(?P<quote>\\?[\"'])(?P<quoted>[^\n\"']{1,200}?)(?P=quote)|(?P<plain>[^\s\"'|;`]{1,200}))"
 )
@@ -89,13 +89,13 @@ _READER = re.compile(
     r"(?:sudo -S|su\b|kinit|cryptsetup|passwd|smbpasswd|p4 |vncpasswd|(?:\S{1,40} ){1,3}login|[^|]{0,100}(?:-stdin|-with-token|passphrase-fd|pass-stdin"
     r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
 )
-"""The program that reads a password from what stands before the pipe."""
+"""The program that reads a password from the text before the pipe."""
 _HTPASSWD = re.compile(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
 _SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
 
 
 def find_command_password(text: str, at: int) -> RuleSpan | None:
-    """Return the password that a command is given at the option whose ` -` stands at `at`."""
+    """Return the password that a command gets from the option whose ` -` is at `at`."""
     letter = text[at + 2 : at + 3]
     if letter == "-":
         letter = text[at + 2 : at + 4]
@@ -114,7 +114,7 @@ def find_command_password(text: str, at: int) -> RuleSpan | None:
 
 
 def _programs_before(prefix: str) -> tuple[str, list[str]]:
-    """The command that an option belongs to, and the names of programs in it."""
+    """Return the command that an option belongs to, and the program names in it."""
     cut = 0
     for end in _SEGMENT.finditer(prefix):
         cut = end.end()
@@ -157,7 +157,7 @@ def _option(text: str, at: int, prefix: str) -> RuleSpan | None:
 
 
 def _is_beside_user(text: str, segment: str, names: list[str], end: int) -> bool:
-    """Whether the command is also given a user, so that its `-p` is no port, path or pattern."""
+    """Whether the command also gets a user, so that its `-p` is not a port, path or pattern."""
     user = _USER_OPTION.search(segment) or _USER_OPTION.match(text, end)
     return user is not None and not _NO_LOGIN.intersection(names)
 
@@ -169,7 +169,7 @@ _NO_LOGIN = frozenset(
     scp sftp patch perl read ps top install mysql mysqldump mysqladmin mysqlimport mariadb mycli useradd run exec
     """.split()
 )
-"""Programs whose `-p` is something else though they take a user."""
+"""Programs that take a user, but whose `-p` is not a password."""
 
 
 def _is_login_password(value: str) -> bool:
@@ -188,7 +188,7 @@ def _find_attached_password(text: str, at: int, prefix: str) -> RuleSpan | None:
 
 
 def find_piped_password(text: str, at: int) -> RuleSpan | None:
-    """Return what the `echo` or `printf` at `at` gives to a command that reads a password."""
+    """Return what the `echo` or `printf` at `at` passes to a command that reads a password."""
     if _PASSWORD_COMMAND.search(text, max(0, at - 40), at):
         print_match = _PRINT_COMMAND.match(text, at)
         return (*print_match.span(1), "password") if print_match and _is_given(print_match[1]) else None

@@ -1,4 +1,4 @@
-"""Whether a shell command's output is known to be local, and what the command changes. Pure.
+"""Trust of shell commands: whether a command's output is known to be local, and what the command changes. Pure.
 
 The rule is an allow-list: a command is local if every program that it runs is known to print the project's own files,
 its builds and tests, its version control or this machine's state. Any other command, and one that cannot be parsed for
@@ -39,9 +39,9 @@ from palazzo.security.shell_words import parse_command
 from palazzo.security.word_expansion import has_braces, is_dangerous, is_own_socket, printed_by, spread_braces
 
 _OWN_LIST = "/dev/fd/62"
-"""Stands for a list of names of the project's own files."""
+"""A placeholder for a list of names of the project's own files."""
 MOST_STEPS = 2_000
-"""Simple commands that are judged in one command line, each turn of its loops counted."""
+"""The most simple commands that are judged in one command line; each loop iteration counts."""
 _MOST_TURNS = 8
 _LONGEST_VALUE = 8_192
 _MOST_NAMES = 64
@@ -50,30 +50,30 @@ _OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?ran
 
 @dataclass(slots=True)
 class CommandEffect:
-    """What a command prints and which files, references and ports it changes.
+    """What a command prints, and which files, references and ports it changes.
 
     `is_local`: all of its output is known to be local, if the working tree is. `reads_project`: the output shows files
-    or history of the project. `foreign_names`: files and references that hold foreign content afterwards. `own_paths`:
-    the paths, in plain form, to which local words were written. `git`: the effects on the working tree, in order.
+    or history of the project. `foreign_names`: files and references that hold untrusted content afterwards.
+    `own_paths`: the normalized paths to which local text was written. `git`: the effects on the working tree, in order.
     """
 
     is_local: bool = True
     reads_project: bool = False
     foreign_names: set[str] = field(default_factory=set)
     foreign_paths: set[str] = field(default_factory=set)
-    """The files with foreign content as paths in plain form, where the paths are known."""
+    """Normalized paths of files with untrusted content, where the paths are known."""
     own_paths: list[str] = field(default_factory=list)
     git: list[GitEffect] = field(default_factory=list)
     ports: set[str] = field(default_factory=set)
-    """Ports at which a stranger's words may be served from now on."""
+    """Ports at which untrusted content may be served from now on."""
     runs: set[str] = field(default_factory=set)
-    """Names of the files that define the commands that it runs: scripts, `Makefile`, `package.json`."""
+    """Names of the files that define the commands it runs: scripts, `Makefile`, `package.json`."""
     pulls: bool = False
-    """Whether it may have put foreign files anywhere into the project."""
+    """Whether it may have put foreign files anywhere in the project."""
     scripts: dict[str, str] = field(default_factory=dict)
     """The text that a here-document writes into a file, by path."""
     shows_diff: bool = False
-    """Whether lines of files may be shown that the command does not name."""
+    """Whether its output may show lines of files that the command does not name."""
 
 
 Holds = Callable[[str], bool]
@@ -84,8 +84,8 @@ def judge_command(
 ) -> CommandEffect:
     """Judge a command line. `own`: the sources that the user allow-listed.
 
-    `holds` says what earlier calls did: `made:PATH` (they wrote local words there), `script:PATH` (they wrote a script
-    that is local itself), `port:N` (a stranger's words may be served there).
+    `holds` lists the effects of earlier calls: `made:PATH` (they wrote local content there), `script:PATH` (they wrote
+    a script that is itself local), `port:N` (untrusted content may be served there).
     """
     try:
         script = parse_command(command)
@@ -122,7 +122,7 @@ class Shell:
         self.steps = 0
         self.written: list[str] = []
         self.places: dict[str, str] = {}
-        """The written paths in plain form, by their spelling in the command."""
+        """The normalized written paths, by their spelling in the command."""
         self.directory = project.directory or project.root
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, tuple[Script, ...]] = {}
@@ -132,7 +132,7 @@ class Shell:
         self._last: bool | None = None
         self.own_written: set[str] = set()
         self.fed_text: str | None = None
-        """What a here-document feeds to the command that is judged."""
+        """The text that a here-document feeds to the command being judged."""
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class Shell:
     # --- words -----------------------------------------------------------------------------------------------------
 
     def expand(self, word: Word) -> list[str]:
-        """Return the texts to which a word expands; several if a variable or a substitution is split."""
+        """Return the texts that a word expands to; several if a variable or a substitution is split."""
         texts = [""]
         for piece in word:
             match piece:
@@ -295,7 +295,7 @@ class Shell:
         return outcome.lists_own_files
 
     def _builtin(self, words: list[str]) -> None:
-        """Apply a command of the shell itself: to its variables, or to the commands that it runs later."""
+        """Apply a shell builtin: to the shell's variables, or to the commands that it runs later."""
         if words[0] == "read":
             self.variables.update({word: [self._read] for word in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", word)})
             return
@@ -312,7 +312,7 @@ class Shell:
                 self._is_led |= any(is_dangerous(name, text) for text in texts)
 
     def call_function(self, name: str) -> bool:
-        """Run the body of a function that was defined before; return whether its effect can be judged."""
+        """Run the body of a previously defined function; return whether its effect can be judged."""
         if name in self._running or len(self._running) > _MOST_TURNS:
             return False
         self._running.add(name)
@@ -322,7 +322,7 @@ class Shell:
         return True
 
     def _redirections(self, redirections: Sequence[Redirection]) -> bool:
-        """Judge the files that a command reads, note those that it writes; return whether it gets input."""
+        """Judge the files that a command reads, and note those that it writes; return whether it gets input."""
         feeds = False
         for redirection in redirections:
             text = "".join(self.expand(redirection.word))
@@ -357,20 +357,20 @@ class Shell:
                 self.own_written.add(plain)
 
     def note_detour(self) -> None:
-        """Note that a stranger's commit was checked out."""
+        """Note that an untrusted commit was checked out."""
         self.effect.git.append(GitEffect(False, "detour"))
 
     def is_dangerous_assignment(self, word: str) -> bool:
-        """Whether `NAME=value` before a program may lead it elsewhere."""
+        """Whether `NAME=value` before a program may redirect it elsewhere."""
         name, _, value = word.partition("=")
         return is_dangerous(name, value)
 
     def is_foreign_port(self, port: str) -> bool:
-        """Whether a stranger's words may be served at a port of this machine."""
+        """Whether a port of this machine may serve untrusted content."""
         return port in self.effect.ports or self._holds(f"port:{port}")
 
     def is_judged_script(self, path: str) -> bool:
-        """Whether the session wrote this script, and it is local itself."""
+        """Whether the session wrote this script and the script itself is local."""
         plain = self.plain(path)
         return bool(plain) and self._holds(f"script:{plain}")
 
@@ -381,11 +381,11 @@ class Shell:
     # --- paths -----------------------------------------------------------------------------------------------------
 
     def plain(self, path: str) -> str:
-        """Return a path in plain form, '' where it is not known."""
+        """Return a path in plain form, '' if it is not known."""
         return "" if UNKNOWN_TEXT in path or LOCAL_TEXT in path else self.project.resolve(path, self.directory)
 
     def is_own(self, path: str) -> bool:
-        """Whether a path is the project's own, or local words were written there."""
+        """Whether a path is the project's own, or local content was written to it."""
         if _OWN_DEVICES.fullmatch(path):
             return True
         if not path or UNKNOWN_TEXT in path or LOCAL_TEXT in path or "://" in path or "\0" in path:
@@ -401,17 +401,17 @@ class Shell:
         return not reaches_everything(path) and self.project.is_own(plain)
 
     def was_made(self, plain: str) -> bool:
-        """Whether local words were written to this very path."""
+        """Whether local content was written to exactly this path."""
         return plain in self.own_written or self._holds(f"made:{plain}")
 
     def is_build_output(self, path: str) -> bool:
-        """Whether a path is in a directory that builds fill: its file names are own, the content may not be."""
+        """Whether a path is in a build output directory: its file names are own, but its content may not be."""
         plain = self.plain(path)
         first = self.project.relative(plain).split("/")[0] if plain and self.project.is_inside(plain) else ""
         return first in ("dist", "out", "public", ".next", ".nuxt", ".output", "coverage") and not is_dependency(plain)
 
     def is_made(self, plain: str) -> bool:
-        """Whether local words were written to a path, or to a directory above it."""
+        """Whether local content was written to a path, or to a directory above it."""
         if re.search(r"[*?\[]", plain):
             plain = plain.rpartition("/")[0]
         parts = plain.split("/")

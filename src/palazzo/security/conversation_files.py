@@ -1,8 +1,8 @@
-"""Whether a file or a program's output records what people, or people and a model, said to each other. Pure.
+"""Detection of conversations: whether a file or a program's output records a dialogue of people, or with a model. Pure.
 
-Such words are somebody's, wherever they lie: an exported chat in the project is no statement of the project. The forms
-are narrower than those of `quoted_text`, which looks at what a person pastes, because configuration, logs and program
-text have many lines `name: value`.
+Such words belong to their speakers, wherever the file is: an exported chat in the project is not a statement of the
+project. The patterns are narrower than those of `quoted_text`, which examines what a person pastes, because
+configuration, logs and program text have many lines of the form `name: value`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import re
 from palazzo.security.quotation_patterns import DAY, NAME, TIME
 
 _LONGEST = 200_000
-"""Characters of an output that are looked at: half of them from its end."""
+"""The most characters of an output that are examined: half of them from its end."""
 _MOST_LINES = 400
-"""Lines of one form that are looked at. A record of a conversation has two that count among its first."""
+"""The most lines of one form that are examined. A conversation record has two that count among its first lines."""
 _START = r"^[ \t]{0,12}(?:(?:[\w./-]{1,200}:)?\d{1,7}(?:→|\t|:|\| ?)[ \t]{0,12})?(?:> ?|[-*] )?"
-"""A line's beginning, with the number or the place that a reader or a search puts before it."""
+"""The start of a line, with the line number or position that a reader or a search puts before it."""
 _MESSAGE = re.compile(
     rf"{_START}(?:[\[(]?{DAY}, ?{TIME}[\])]?(?: ?[-–—])? (?P<name>{NAME}): ?\S"
     rf"|\[{TIME}\] <(?P<nick>[^<>\s]{{1,40}})> \S"
     rf"|(?P<before>{NAME}),? [\[(]{DAY},? {TIME}[\])]\s*$)",
     re.MULTILINE,
 )
-"""A message of a messenger's export: by whom and when. A logger puts no comma between day and time."""
+"""A message in a messenger's export: its author and time. A logger puts no comma between day and time."""
 _TURN = re.compile(
     rf"{_START}[\"'“«`]?(?:\*\*|#{{1,4}} )?"
     r"(?P<role>user|human|assistant|system|chatgpt|claude|gemini|copilot)(?:\*\*)?:"
@@ -32,15 +32,15 @@ _TURN = re.compile(
 )
 """A turn of a conversation with a model."""
 _EDGES = frozenset({"human", "assistant"})
-"""Roles that by themselves begin a turn in models' own formats. `User: ` and `System: ` begin many other lines."""
+"""Roles that alone start a turn in models' own formats. `User: ` and `System: ` also start many other lines."""
 _SENTENCE = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[,;]? ){3}[^\W\d_]")
-"""Four words in a row, none with a digit: a value or an expression has fewer."""
+"""Four consecutive words without digits: a value or an expression has fewer."""
 _LEVEL = re.compile(r"[A-Z]{2,}|[a-z]+[_.\w]*")
-"""A level or the name of a logger where a name is expected."""
+"""A log level, or the name of a logger, in place of a name."""
 
 
 def holds_conversation(text: str) -> bool:
-    """Whether a text has two messages of a chat, turns of two roles, or a turn as models' formats begin it."""
+    """Whether a text contains two chat messages, turns of two roles, or a turn in a model's chat format."""
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
     return _has_messages(text) or _has_turns(text)

@@ -15,7 +15,7 @@ from palazzo.security.fingerprint_words import WORDS
 KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 WORD_COUNT = 8
-"""Words of a fingerprint: 64 bits. Another key with the same words takes some 2^64 tries to find."""
+"""Words of a fingerprint: 64 bits. Finding another key with the same words takes some 2^64 attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +27,27 @@ class DeviceKey:
 
     @classmethod
     def new(cls) -> Self:
-        """Make one."""
+        """Create a new key."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return cls.from_private(Ed25519PrivateKey.generate().private_bytes_raw())
 
     @classmethod
     def from_private(cls, private: bytes) -> Self:
-        """Return the key of these private bytes. Raises ValueError for another number of bytes than 32."""
+        """Return the key with these private bytes. Raises ValueError unless there are 32 bytes."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return cls(private, Ed25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw())
 
     def sign(self, purpose: bytes, message: bytes) -> bytes:
-        """Return the signature of a message; `purpose` keeps a signature from counting for another kind of message."""
+        """Return the signature of a message; `purpose` prevents reuse of the signature for another kind of message."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self.private).sign(_frame(purpose, message))
 
 
 def is_signed(public: bytes, signature: bytes, purpose: bytes, message: bytes) -> bool:
-    """Whether the key with these public bytes signed a message for a purpose."""
+    """Whether the key with these public bytes signed this message for this purpose."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -65,7 +65,7 @@ def _frame(purpose: bytes, message: bytes) -> bytes:
 
 
 def fingerprint(public: bytes) -> str:
-    """Return the words by which people compare a public key; '' for an empty key."""
+    """Return the words with which people compare a public key; '' for an empty key."""
     if not public:
         return ""
     return " ".join(WORDS[byte] for byte in blake2b(public, digest_size=WORD_COUNT, person=b"palazzo words").digest())

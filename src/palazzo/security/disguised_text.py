@@ -1,6 +1,6 @@
-"""Text that is spelled otherwise: letters as escapes (`\\u0041`, `\\x41`, `\\/`), and text in base64.
+"""Disguised text: letters as escapes (`\\u0041`, `\\x41`, `\\/`), and text in base64.
 
-A secret in either is as good as in the clear. Owns the spelling; `secrets.py` says what is a secret.
+A secret in either form is as dangerous as in plain text. Owns the spelling; `secrets.py` defines what a secret is.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 _INVISIBLE = "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
-"""What no reader sees between two letters."""
+"""Invisible characters that may stand between two letters."""
 _TELLING_LETTERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff＝：ｓｋｐ"
-"""Of these, text that hides a secret by what is not seen, or by letters of full width, has one."""
+"""Text that hides a secret by invisible characters or by full-width letters contains one of these."""
 _ESCAPES = (
     (
         (r"\u00", r"\x", r"\/"),
@@ -23,13 +23,16 @@ _ESCAPES = (
     (("&#",), re.compile(r"&#(?:x(?P<hex>[2-7][0-9a-fA-F])|(?P<decimal>3[3-9]|[4-9]\d|1[01]\d|12[0-6]));")),
 )
 _ODD_LETTERS = re.compile(rf"[{_INVISIBLE}]+|(?P<wide>[\uff01-\uff5e])")
-"""A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` all the same), one that an
-address or HTML spells out, what is not seen, and letters of full width."""
+"""A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` anyway), a letter encoded in an
+address or in HTML, invisible characters, and full-width letters.
+"""
 _LEADING_CHARACTERS, _TRAILING_CHARACTERS = 1024, 2048
-"""How far around an escape the text is looked at: longer than nearly all tokens, short beside a transcript."""
+"""How many characters around an escape are examined: more than nearly all tokens have, but few compared with a
+transcript.
+"""
 
 _HEAD = 32
-"""Letters of base64 that are looked at first: of an image, a hash or a cipher they are no text."""
+"""The number of base64 letters that are examined first: for an image, a hash or a cipher they do not decode to text."""
 _SHORTEST = 24
 _PLAIN = re.compile(r"[A-Za-z0-9+/]+")
 _BLOCK = re.compile(r"(?:[A-Za-z0-9+/]{60,76}(?:\\r|\r)?(?:\\n|\n)){1,100000}[A-Za-z0-9+/]{0,76}")
@@ -39,18 +42,18 @@ _LINE_END = re.compile(r"(?:\\r|\r)?(?:\\n|\n)")
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A text with its letters' escapes undone, and where in the original each stretch of it stands."""
+    """A text with its escapes decoded, and the position of each part in the original."""
 
     text: str
     _starts: tuple[int, ...]
     _origins: tuple[tuple[int, int], ...]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where in the original the stretch from `start` to `end` (not empty) stands."""
+        """Return the position in the original of the non-empty range from `start` to `end`."""
         return self._at(start)[0], self._at(end - 1)[1]
 
     def _at(self, position: int) -> tuple[int, int]:
-        """Where the letter at `position` begins and ends in the original."""
+        """Return where the letter at `position` begins and ends in the original."""
         n = bisect_right(self._starts, position) - 1
         begin, end = self._origins[n]
         if position == self._starts[n] and end > begin:
@@ -60,9 +63,9 @@ class DecodedText:
 
 
 def decode_escapes(text: str) -> DecodedText | None:
-    """Return what of `text` is near to escapes of plain letters, without them; None where it has none.
+    """Return the part of `text` around escapes of plain letters, with the escapes decoded; None if it has none.
 
-    Linear in the text.
+    Time is linear in the length of the text.
     """
     if "\\" not in text and "%" not in text and "&#" not in text and text.isascii():
         return None
@@ -101,7 +104,7 @@ def decode_escapes(text: str) -> DecodedText | None:
 
 
 _SEPARATOR = "\n" * 32
-"""Between two stretches of the text that are looked at."""
+"""The separator between two examined parts of the text."""
 
 
 def _has_odd_letters(text: str) -> bool:
@@ -109,7 +112,7 @@ def _has_odd_letters(text: str) -> bool:
 
 
 def _letter(match: re.Match[str]) -> str:
-    """What an escape stands for; nothing for what is not seen."""
+    """Return the letter that an escape stands for; nothing for an invisible character."""
     kind = match.lastgroup
     if not kind:
         return ""
@@ -119,15 +122,15 @@ def _letter(match: re.Match[str]) -> str:
 
 
 def may_be_base64_text(run: str) -> bool:
-    """Whether a run begins as printable text does in base64."""
+    """Whether a run begins like printable text encoded in base64."""
     head = run[:_HEAD]
     return len(head) >= _SHORTEST and _decode_base64(head) is not None
 
 
 def base64_text(text: str, start: int, end: int) -> tuple[str, int] | None:
-    """Return the text that the run from `start` is in base64, and where that ends; None where it is none.
+    """Return the text that the run from `start` encodes in base64, and where the run ends; None if it is not base64.
 
-    A run may be the first line of several. A line that another one precedes is part of that one's block.
+    A run may be the first line of several. A line that follows another one is part of that line's block.
     """
     if not may_be_base64_text(text[start:end]):
         return None
@@ -139,7 +142,7 @@ def base64_text(text: str, start: int, end: int) -> tuple[str, int] | None:
 
 
 def continues_base64(text: str, start: int) -> bool:
-    """Whether the run at `start` is a further line of a block in base64."""
+    """Whether the run at `start` is a continuation line of a base64 block."""
     line_end = max(text.rfind("\n", max(0, start - 1), start), text.rfind("\\n", max(0, start - 2), start))
     return line_end >= 64 and _PLAIN.fullmatch(text, line_end - 60, line_end) is not None
 
@@ -159,5 +162,5 @@ def _decode_base64(body: str) -> str | None:
 
 
 def _rest(tail: str) -> bytes:
-    """The one or two bytes of the last letters, whose padding may be missing."""
+    """Return the one or two bytes of the last letters, whose padding may be missing."""
     return binascii.a2b_base64(tail + "=" * (4 - len(tail))) if len(tail) > 1 and _PLAIN.fullmatch(tail) else b""

@@ -1,13 +1,13 @@
-"""Names that somebody else may have chosen (branches, tags, files, tickets, titles), as they are shown. Pure.
+"""The display of names that others may have chosen (branches, tags, files, tickets, titles). Pure.
 
-A name is data: it stands in quotation marks, on one line, cut to a length, and without characters that could end a
-fence, open a tag, begin another speaker's line, or turn the text around.
+A name is data: it is shown in quotation marks, on one line, with a limited length, and without characters that could
+close a fence, open a tag, begin another speaker's line, or reverse the text direction.
 """
 
 from __future__ import annotations
 
 LONGEST_NAME = 80
-"""Characters of a name that are shown."""
+"""The most characters of a name that are shown."""
 _REPLACEMENTS = str.maketrans(
     {
         **dict.fromkeys("<＜﹤‹〈⟨〈❮❰⦑˂≪⧼≺⋖«《", "("),
@@ -20,19 +20,19 @@ _REPLACEMENTS = str.maketrans(
 
 
 def plain_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name without quotation marks around it: one line, nothing that reads as a tag or as an entry's id."""
+    """Return a name without quotation marks around it: one line that contains no tag and no entry id."""
     printable = "".join(letter if letter.isprintable() else " " for letter in name[: 8 * longest])
     words = " ".join(printable.translate(_REPLACEMENTS).split())
     return words if len(words) <= longest else f"{words[: longest - 1].rstrip()}…"
 
 
 def quoted_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name in quotation marks, so that an agent reads it as data, not as somebody's sentence."""
+    """Return a name in quotation marks, so that an agent reads it as data and not as a sentence."""
     return f'"{plain_name(name, longest)}"'
 
 
 def shown_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return the name of a wing, a room or a person: unchanged if it is short and plain, else in quotation marks."""
+    """Return the name of a wing, room or person: unchanged if it is short and plain, else in quotation marks."""
     words = name.replace("-", " ").replace("_", " ").replace(".", " ").replace("+", " ").split()
     is_plain = len(name) <= _SHORT and len(words) <= _FEW and all(word.isalnum() for word in words)
     return name if is_plain and " " not in name else quoted_name(name, longest) if name else ""
@@ -44,4 +44,6 @@ def shown_place(place: str) -> str:
 
 
 _SHORT, _FEW = 40, 4
-"""A name of at most so many characters and words cannot read as a sentence. Repositories and people have no more."""
+"""The most characters and words of a name that cannot read as a sentence. Names of repositories and people have no
+more.
+"""

@@ -1,14 +1,14 @@
-"""Whether an agent repeats untrusted words in later turns, in its own voice. Pure; linear in time.
+"""Echo detection: whether an agent repeats untrusted words in later turns, in its own voice. Pure; linear in time.
 
-A word of a sentence is distinctive if it stands in untrusted words and in no trusted ones. A sentence is an echo if it
+A word of a sentence is distinctive if it occurs in untrusted words and in no trusted ones. A sentence is an echo if it
 has
 
     a run of `_RUN` words from the untrusted words that contains a distinctive word,
     at least `_MANY` distinctive words that are at least half of its content words,
     or a distinctive figure or name: a number of four digits, an address, a path, an identifier with digits.
 
-Only the last `WINDOW` characters of a thread count, so that the time stays bounded. This window depends on earlier rows
-alone, so a session that is judged piece by piece gets the same result as one that is judged at once.
+Only the last `WINDOW` characters of a thread count, so that the time stays bounded. This window depends only on earlier
+rows, so a session that is judged in parts gets the same result as one that is judged at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WINDOW = 300_000
 _RUN = 4
 _MANY = 3
 _LONGEST_PART = 100_000
-"""Characters of one part that are compared: half of them from its end."""
+"""The most characters of one part that are compared: half of them from its end."""
 Voice = Literal["untrusted", "person", "local"]
 _WORD = re.compile(r"[^\W_]+(?:[._:/@'’-][^\W_]+)*")
 _UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
@@ -335,14 +335,14 @@ _COMMON = frozenset(
 
 
 class Utterance(NamedTuple):
-    """Words in an agent's context, with the trust that their speaker has."""
+    """Text in an agent's context, with the trust level of its speaker."""
 
     text: str
     voice: Voice
 
 
 class Echoes:
-    """The words of a thread within its window; finds later words that repeat the untrusted ones."""
+    """The text of a thread within its window; finds later text that repeats untrusted content."""
 
     def __init__(self, utterances: Iterable[Utterance] = ()) -> None:
         self._utterances: deque[Utterance] = deque()
@@ -350,7 +350,7 @@ class Echoes:
         self._untrusted = _Bag()
         self._trusted = _Bag()
         self._uncounted_count = 0
-        """How many of the last utterances are not counted yet."""
+        """The number of latest utterances that are not counted yet."""
         for utterance in utterances:
             self.hear(utterance)
 
@@ -396,7 +396,7 @@ class Echoes:
 
 
 class _Bag:
-    """How many texts contain each word, and each run of words."""
+    """The number of texts that contain each word, and each sequence of words."""
 
     def __init__(self) -> None:
         self.words: Counter[str] = Counter()
@@ -430,7 +430,7 @@ def _sentences(text: str) -> Iterator[list[str]]:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Yield the compared forms of a word: without its ending; in scripts without spaces, pieces of three letters."""
+    """Yield a word's forms to compare: without its ending; in scripts without spaces, pieces of three letters."""
     if _UNSPACED_LETTER.search(word):
         yield from (word[n : n + 3] for n in range(max(1, len(word) - 2)))
     elif len(word) > 5 and word.isalpha():

@@ -1,7 +1,7 @@
-"""Random strings without a name or a form: keys that only their disorder gives away.
+"""Random strings without a name or a known format: keys that only their entropy reveals.
 
-What is random but no secret is let through by its surroundings: hashes and UUIDs (one case only), integrity
-fields of lock files, host ids with a prefix (`toolu_…`), addresses, images and other long data in base64.
+Random strings that are not secrets are recognised by their context: hashes and UUIDs (one case only), integrity fields
+of lock files, host ids with a prefix (`toolu_…`), addresses, images and other long data in base64.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from palazzo.security.placeholders import is_public_example
 SHORTEST, LONGEST = 24, 160
 _TURN = re.compile(r"[a-z](?=[A-Z0-9+/_-])|[A-Z](?=[a-z0-9+/_-])|[0-9](?=[A-Za-z+/_-])")
 _TURNS_IN_100 = 42
-"""Neighbours of different class: 60 in 100 in base64, 25 in identifiers with humps and digits. Between the
-two lie few of either: benchmarks/guard.py prints what this costs on both sides."""
+"""Neighbours of different character class: 60 in 100 in base64, 25 in camel-case identifiers with digits. Few of either
+kind are between the two: benchmarks/guard.py prints the errors on both sides.
+"""
 _ID = re.compile(r"[a-z]{2,16}[_-](?:[a-z]{1,12}[_-])?")
 _SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|auth|live|prod|test|priv)[_-]")
 _NO_SECRET = tuple(
@@ -30,13 +31,14 @@ _NAMED_ALIKE = ("etag: w", "-id-2", "tokenid", "public key", "server_key")
 _OF_JWK = re.compile(r"[\"'][nxye][\"']:\s?[\"']\Z")
 _KNOWN_HOST = re.compile(r"\|1\|(?:[\w+/]{20,40}=?\|)?\Z")
 _MARKS = " \t\r\n\"'`=:>({[|,;-+/&?<*\\"
-"""What may stand before a random string that tells nobody anything."""
+"""Characters that may stand before a random string without announcing a secret."""
 _INTEGRITY_ITSELF = re.compile(
     r"sha(?:1|256|384|512)-|/{0,2}(?:ipfs/)?Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|[xyz]pub|[13][1-9A-HJ-NP-Za-km-z]{25,33}\Z|pk_|phc_|RW[QRST][A-Za-z0-9+/]{53}\Z|/_next/|ME[QUY]C"
     r"|M(?!H[cQ]C|GH|C4C|II[A-Z]{2}[\w+/]?IBA)[CFIGH][A-Z](?=[A-Za-z0-9+/]{20})"
 )
-"""How begin what everybody may know: hashes, ids of contents, addresses of wallets, publishable keys, signatures,
-certificates and public keys in DER (a private key in DER begins otherwise)."""
+"""Prefixes of public values: hashes, content ids, wallet addresses, publishable keys, signatures, certificates and
+public keys in DER (a private key in DER begins differently).
+"""
 _BASE64_HEADS = (
     "iVBORw0KGgo",
     "/9j/",
@@ -54,7 +56,7 @@ _BASE64_HEADS = (
 
 
 def is_random(text: str, start: int, end: int) -> bool:
-    """Whether the unbroken run from `start` to `end` is a secret by its disorder and by where it stands."""
+    """Whether the unbroken run from `start` to `end` is a secret, by its randomness and its surroundings."""
     run = text[start:end]
     if _BASE32.fullmatch(run):
         return True
@@ -62,12 +64,12 @@ def is_random(text: str, start: int, end: int) -> bool:
 
 
 def may_be_random(run: str) -> bool:
-    """Whether there is a place where `run` would be a secret by its disorder."""
+    """Whether `run` would count as a secret in some context because of its randomness."""
     return _BASE32.fullmatch(run) is not None or (_is_disordered(run) and not _is_named_id(run))
 
 
 _BASE32 = re.compile(r"(?=[a-z]{0,30}[2-7])[a-z2-7]{52}")
-"""A token of Azure DevOps. Nix writes hashes as long in another alphabet."""
+"""A token of Azure DevOps. Nix writes hashes of the same length in another alphabet."""
 
 
 def _is_disordered(run: str) -> bool:
@@ -85,7 +87,7 @@ def _is_disordered(run: str) -> bool:
 
 
 def _is_named_id(run: str) -> bool:
-    """Whether a run begins by saying that it is an id or a hash."""
+    """Whether a run begins with a mark that it is an id or a hash."""
     return _INTEGRITY_ITSELF.match(run) is not None or (
         _ID.match(run) is not None and _SECRET_PREFIX.match(run) is None
     )
@@ -117,7 +119,7 @@ def _is_known(text: str, start: int, end: int, run: str) -> bool:
 
 
 def _is_named_public(text: str, start: int) -> bool:
-    """Whether what stands before a run names something that everybody may know."""
+    """Whether the text before a run names something that is public."""
     prefix = text[max(0, start - 48) : start]
     label = prefix[-24:].rstrip(_MARKS).lower()
     if (len(label) + 6 >= len(prefix[-24:]) and label.endswith(_NO_SECRET)) or label.endswith(_NAMED_ALIKE):
@@ -128,13 +130,13 @@ def _is_named_public(text: str, start: int) -> bool:
 
 
 def _is_in_armor(text: str, start: int) -> bool:
-    """Whether a run is in a block that says what it is, and that is no private key."""
+    """Whether a run is in a block with a label that is not a private key's."""
     begin = text.rfind("-----BEGIN ", max(0, start - 8192), start)
     return begin >= 0 and text.find("PRIVATE", begin, begin + 50) < 0 and text.find("-----END", begin, start) < 0
 
 
 def size_of_line(text: str, start: int, end: int) -> int:
-    """Return the length of the line that holds the run, looked at no further than 40 characters each way."""
+    """Return the length of the line that holds the run, measured at most 40 characters each way."""
     line_start = text.rfind("\n", max(0, start - 40), start)
     right = text.find("\n", end, end + 40)
     return (end + 40 if right < 0 and end + 40 <= len(text) else len(text) if right < 0 else right) - (

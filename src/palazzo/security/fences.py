@@ -1,8 +1,8 @@
-"""The fence around recorded words that are put before a model: what stands inside cannot close it or open another.
+"""The fence around recorded words that are shown to a model: text inside cannot close the fence or open another one.
 
-Nor can it close what hosts put around that (`<system-reminder>` and its like), or begin a turn as models' own formats
-do (`<|im_start|>`, `[INST]`, a line that begins with `Human:`). Only marks are changed, and only in what is shown: the
-archive keeps every word as it was.
+The text also cannot close a host's enclosing block (`<system-reminder>` and similar), or begin a turn in a model's own
+format (`<|im_start|>`, `[INST]`, a line that begins with `Human:`). Only these marks are changed, and only in the
+displayed text: the archive keeps every word unchanged.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ HOSTS_TAGS = (
     *("function_results", "function_result", "function_calls", "function_response", "tool_results", "tool_result"),
     *("tool_response", "tool_outputs", "system_prompt", "system_message", "start_of_turn", "end_of_turn"),
 )
-"""Tags that Claude Code, Gemini CLI and Codex put around what hooks and tools give the model, and tags that models
-know from their training as the edges of turns and of tools' results."""
+"""Tags that Claude Code, Gemini CLI and Codex put around the output of hooks and tools for the model, and tags that
+models know from their training as boundaries of turns and of tool results.
+"""
 
 
 def _alike(letters: str) -> str:
-    """Letters with those in one form that look the same: a capital I and an l, `rn` and `m`, `cl` and `d`."""
+    """Map letters that look the same to one form: a capital I and an l, `rn` and `m`, `cl` and `d`."""
     return letters.replace("rn", "m").replace("cl", "d").replace("l", "i")
 
 
@@ -58,15 +59,15 @@ _ESCAPE_PATTERN = compile_pattern(
     r"|%(?P<percent>[0-9a-f]{2})|=(?P<quoted>3c|2f)",
     IGNORE_CASE,
 )
-"""A letter or mark as an entity, as an escape of JSON or other code, as part of an address or of a mail."""
+"""A letter or mark as an entity, as an escape of JSON or other code, or as part of a URL or of an email."""
 _ENTITIES = {"lt": "<", "sol": "/", "amp": "&", "num": "#"}
 _DEEPEST = 6
-"""How often such a spelling may be spelled so itself: `&amp;amp;lt;`."""
+"""Maximum nesting of such escapes: `&amp;amp;lt;`."""
 _IN_ANY_FORM = str.maketrans({"i": "[il]", "m": "(?:m|rn)", "d": "(?:d|c[il])"})
 _TAG = compile_pattern(
     rf"(?:<[<\[/]*|\[+/[<\[/]*)(?:antm[il])?(?:{'|'.join(name.translate(_IN_ANY_FORM) for name in _NAMES)})"
 )
-"""Of a tag in square brackets only the closing one: that is what an escaped opening tag looks like."""
+"""For a tag in square brackets, only the closing tag: an escaped opening tag looks like that."""
 _INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
 _LESS = rf"(?:[<＜﹤‹〈⟨]|&lt;?|&#(?:0{{0,4}}60|x0{{0,4}}3c);?|\\{{1,8}}(?:u003c|x3c)|%3c){_INVISIBLE}"
 _PIPE = "[|｜∣ǀ￨│]"
@@ -74,8 +75,9 @@ _TOKEN = compile_pattern(
     rf"{_LESS}(?={_PIPE}{_INVISIBLE}[^\s|｜<>]{{2,60}}{_PIPE}{_INVISIBLE}(?:[>＞›〉⟩]|&gt|&#62|&#x3e|\\|%3e))",
     IGNORE_CASE,
 )
-"""The bracket of a model's own token: `<|im_start|>`, `<|eot_id|>`, `<｜User｜>`. Between its pipes stands no space,
-so that operators of languages (`f <| x |> g`) are none."""
+"""The bracket of a model's own token: `<|im_start|>`, `<|eot_id|>`, `<｜User｜>`. There is no space between its pipes,
+so that operators of programming languages (`f <| x |> g`) do not match.
+"""
 _MARK = compile_pattern(
     rf"[\[［]{_INVISIBLE}(?=/?{_INVISIBLE}(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)[\]］])"
     r"|<<(?=/?SYS>>)"
@@ -86,22 +88,24 @@ _ROLE = compile_pattern(
     r"|(?:Human|Assistant|System)[ \t]?[:：]))",
     MULTILINE,
 )
-"""The beginning of a line that a model may read as a turn's. It becomes a quotation, and stays readable."""
+"""The beginning of a line that a model may read as the beginning of a turn. It becomes a quotation, and stays
+readable.
+"""
 _NO_LETTER = compile_pattern(r"[^a-z]+")
 _LETTER = compile_pattern(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
-_UNUSUAL = compile_pattern(
-    "[^\x00-\x7f\xa7\xab\xb7\xbb\xc0-\xde\xe0-\xff\u2010-\u201f\u2022\u2026\u20ac\u2190-\u21ff\u2500-\u257f\u4e00-\u9fff]"
-)
-"""Finds what may be a letter or mark of a tag in a disguise that takes the tables of Unicode to see through."""
+_UNUSUAL = compile_pattern("[^\x00-\x7f§«·»À-Þà-ÿ‐-‟•…€←-⇿─-╿一-鿿]")
+"""Finds characters that may be a disguised letter or mark of a tag and that need the Unicode tables to be
+recognised.
+"""
 
 
 def fence_text(text: str) -> str:
-    """Return `text` inside the fence, with what could be taken for a tag of it escaped."""
+    """Return `text` inside the fence, with everything that looks like a tag of it escaped."""
     return f"<{FENCE}>\n{escape_tags(text)}\n</{FENCE}>"
 
 
 def escape_tags(text: str) -> str:
-    """Return `text` with `[` for the bracket of every tag of the fence or of a host, however it is spelled."""
+    """Return `text` with `[` for the bracket of every tag of the fence or of a host, in any spelling."""
     plain = _plain(_undone(text))
     letters = _alike(_NO_LETTER.sub("", plain))
     if any(name in letters for name in _NAMES):
@@ -110,7 +114,7 @@ def escape_tags(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Put `[` for the bracket of each tag, and leave out the slash that would close something."""
+    """Replace the bracket of each tag by `[`, and remove the slash of closing tags."""
     skeleton, origins = _skeleton(text)
     pieces: list[str] = []
     at = 0
@@ -127,7 +131,7 @@ def _without_tags(text: str) -> str:
 
 
 def _undone(text: str) -> str:
-    """The text with each letter that is spelled as an escape in its place."""
+    """Return the text with escape sequences decoded."""
     for _ in range(_DEEPEST):
         if not ("&" in text or "\\" in text or "%" in text or "=" in text):
             break
@@ -139,7 +143,7 @@ def _undone(text: str) -> str:
 
 
 def _decode_escape(match: re.Match[str]) -> str:
-    """The letter that an escape stands for."""
+    """Return the letter for an escape sequence."""
     kind = match.lastgroup
     code = match[kind] if kind else ""
     if kind == "name":
@@ -149,7 +153,7 @@ def _decode_escape(match: re.Match[str]) -> str:
 
 
 def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The letters, brackets and slashes of `text` in their plain form, and where each of them stands."""
+    """Return the letters, brackets and slashes of `text` in their plain form, and the position of each."""
     letters, spans = text, [(n, n + 1) for n in range(len(text))]
     for _ in range(_DEEPEST):
         pieces: list[str] = []
@@ -180,14 +184,14 @@ def _skeleton(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _plain(text: str) -> str:
-    """The text in the small letters that its own are, or look like."""
+    """Return the text in lower case, each letter in the form that it looks like."""
     if not _UNUSUAL.search(text):
         return text.lower().translate(_LETTER_TABLE)
     return text.translate({ord(letter): _looks(letter) for letter in set(text)})
 
 
 def _looks(letter: str) -> str:
-    """What one letter looks like; empty of marks that are not seen."""
+    """Return what one letter looks like; empty for invisible marks."""
     if not _UNUSUAL.search(letter):
         return letter.lower().translate(_LETTER_TABLE)
     import unicodedata  # a megabyte of tables: a hook that answers by itself seldom needs them

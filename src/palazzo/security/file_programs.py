@@ -1,4 +1,4 @@
-"""Programs that print, search, copy and pack files: local if each file is the project's own. Pure."""
+"""Rules for programs that print, search, copy and pack files: local if each file is the project's own. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LIST_OWN = frozenset({"-l", "--files", "--files-with-matches", "-rl", "-rln", "
 
 
 def search_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge a program that takes a pattern, then files; without files it searches its input, or the directory."""
+    """Judge a program that takes a pattern, then files; without files it searches its input or the directory."""
     options = [word for word in arguments if word.startswith("-")]
     plain = plain_words(arguments, _SEARCH_VALUES)
     has_pattern = any(word in ("-e", "--regexp", "-f", "--file") or word.startswith("--regexp=") for word in options)
@@ -63,7 +63,7 @@ def search_files(shell: Shell, name: str, arguments: list[str], has_input: bool,
 
 
 def is_own_only(option: str) -> bool:
-    """Whether an option that excludes directories leaves the dependencies' directories in."""
+    """Whether an option that excludes directories still includes the dependencies' directories."""
     return re.search(r"node_modules|venv|vendor|site-packages|target|\{", option) is None
 
 
@@ -115,7 +115,7 @@ def fd_files(shell: Shell, name: str, arguments: list[str], has_input: bool, inp
 
 
 def list_files(shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
-    """Judge a program that prints names of files."""
+    """Judge a program that prints file names."""
     if name == "tree":
         arguments = [
             word
@@ -188,7 +188,7 @@ def copy_files(shell: Shell, name: str, arguments: list[str], has_input: bool, i
 def change_directory(
     shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
 ) -> Outcome:
-    """Go to a directory, which must be the project's own."""
+    """Judge a change to a directory, which must be the project's own."""
     plain = plain_words(arguments, frozenset())
     if name == "popd" or plain in (["-"],):
         shell.directory = shell.project.directory or shell.project.root

@@ -1,7 +1,7 @@
-"""The files that a command or a tool says it wrote, and the names that a call mentions. Pure.
+"""Files that a command or a tool says it wrote, and the names that a call mentions. Pure.
 
-Names are last components of paths, as the directory of a shell is not always known. A name too many costs that words of
-a file of that name are not injected in that session; a name that is missed would be believed.
+Names are the last components of paths, because the directory of a shell is not always known. A false name only prevents
+that words of a file of that name are injected in that session; a missed name would make untrusted words trusted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 LONGEST = 32_768
-"""Characters of a command that are read."""
+"""The most characters of a command that are read."""
 MOST_NAMES = 64
 NO_NAMES = frozenset({"", ".", "..", "-", "~", "null", "stdout", "stderr", "tty", "*"})
 _SEPARATOR = re.compile(r"[\s'\"`;&|<>()=,:*{}\[\]]+|[\\/]+")
@@ -39,7 +39,7 @@ def names_in(command: str) -> frozenset[str]:
 
 
 def names_saved(result: str) -> frozenset[str]:
-    """Return the names of the files in which a tool's output says that it was saved."""
+    """Return the names of the files to which a tool's output says it was saved."""
     return _limit_names(_last(match[1].rstrip(".,)")) for match in _SAVE_REPORT.finditer(result[:LONGEST]))
 
 

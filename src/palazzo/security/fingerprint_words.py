@@ -1,6 +1,6 @@
-"""The 256 words that fingerprints of keys are shown as: one for each byte.
+"""The 256 words that represent key fingerprints: one word for each byte.
 
-Written for this purpose: common English nouns of three to eight letters, of which no two begin with the same three
+Written for this purpose: common English nouns of three to eight letters, no two of which begin with the same three
 letters. Never change or reorder them: two machines compare the words.
 """
 

@@ -1,7 +1,7 @@
-"""What a git command prints and changes: local history, or what a remote sent. Pure.
+"""Rules for git commands: whether they print local history or content from a remote, and what they change. Pure.
 
-A revision is the project's own where it names no remote: `main`, `HEAD~2`, a hash, `feature/x`. Slashed names are known
-by their first part, since `contributor/feature` is a remote's branch and `feature/contributor` is not.
+A revision is the project's own if it names no remote: `main`, `HEAD~2`, a hash, `feature/x`. A name with a slash is
+classified by its first part, since `contributor/feature` is a remote's branch and `feature/contributor` is not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from palazzo.security.git_options import (
 from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN_TEXT
 
 OWN_REVISION = "\ue001"
-"""Stands for a hash that a local command printed."""
+"""A placeholder for a hash that a local command printed."""
 _REMOTES = frozenset(
     """
     origin upstream fork forks remote remotes mirror github gitlab bitbucket contributor contributors contrib theirs
@@ -71,19 +71,19 @@ class GitEffect:
     tree: str = ""
     branch: str = ""
     foreign_names: set[str] = field(default_factory=set)
-    """Names of files and references that hold foreign content now."""
+    """Names of files and references that now hold foreign content."""
     restored_paths: list[str] = field(default_factory=list)
-    """Paths that hold the project's own version again."""
+    """Paths that again hold the project's own version."""
     marked_reference: str = ""
-    """An own reference that the command created at this commit."""
+    """One of the project's own references that the command created at this commit."""
     changes_tree: bool = False
-    """Whether it puts a commit or a patch into the working tree."""
+    """Whether it applies a commit or a patch to the working tree."""
     made_directory: str = ""
-    """The directory of a new working tree; its commit is own if the command is local."""
+    """The directory of a new working tree; its commit is the project's own if the command is local."""
 
 
 def judge_git(words: Sequence[str], is_own_path: Callable[[str], bool], own: frozenset[str] = frozenset()) -> GitEffect:
-    """Judge `git` followed by `words`; `is_own_path` judges a path, `own` names the user's own remotes."""
+    """Judge `git` followed by `words`; `is_own_path` judges a path, `own` lists the user's own remotes."""
     words, is_here = _without_globals(list(words), is_own_path)
     if not is_here or not words:
         return GitEffect(is_here and not words)
@@ -116,7 +116,7 @@ def _without_globals(words: list[str], is_own_path: Callable[[str], bool]) -> tu
 
 
 class _GitCommand:
-    """One command of git, its revisions and its paths."""
+    """One git command, with its revisions and its paths."""
 
     def __init__(
         self, command: str, arguments: list[str], is_own_path: Callable[[str], bool], own: frozenset[str]
@@ -330,7 +330,7 @@ class _GitCommand:
         return GitEffect(True, foreign_names={name, last_component(name)})
 
     def _config(self) -> GitEffect:
-        """Judge `git config`: reading is local; a setting that runs a program makes git foreign; so does an alias."""
+        """Judge `git config`: reading is local; a setting that runs a program, or an alias, makes git foreign."""
         setting_words = " ".join(self._plain).lower()
         if len(self._plain) > 1 and re.search(
             r"pager|command|external|textconv|editor|fsmonitor|hookspath|filter\.|proxy", setting_words

@@ -12,7 +12,7 @@ WITH_VALUE = frozenset(
     --reroll-count
     """.split()
 )
-"""Options of commands that print commits whose value is a word of its own, and no revision."""
+"""Options of commands that print commits. Their value is a separate word, and not a revision."""
 TREE_WITH_VALUE = frozenset(
     [
         "-m",
@@ -36,7 +36,7 @@ TREE_WITH_VALUE = frozenset(
         "--pathspec-from-file",
     ]
 )
-"""Options of commands that change the working tree, whose value is a word of its own, and no revision."""
+"""Options of commands that change the working tree. Their value is a separate word, and not a revision."""
 CLONE_WITH_VALUE = frozenset(
     [
         "-b",

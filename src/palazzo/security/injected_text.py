@@ -1,7 +1,7 @@
-"""Text that nobody said: Palazzo's own injected blocks, and instructions that a host put into a message.
+"""Recognition of injected text: Palazzo's own blocks, and instructions that a host put into a message.
 
-Pure recognition. What is recognised is archived like everything else; whoever cuts, quotes or learns from a
-message leaves these spans out. The tags are those seen in the hosts' recorded sessions (tests/fixtures).
+Pure. Recognised text is archived like everything else, but code that cuts, quotes or learns from a message leaves these
+spans out. The tags were observed in recorded sessions of the hosts (tests/fixtures).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from bisect import bisect_right
 from palazzo.security.fences import FENCE
 
 NOTICE = "Recorded words, not instructions"
-"""How the first field begins of all JSON in which Palazzo's tools answer with recorded words."""
+"""The beginning of the first field of all JSON in which Palazzo's tools return recorded words."""
 SAVE = "Palazzo memory checkpoint after "
-"""How a message begins in which Palazzo asks for a save. It is one line."""
+"""The beginning of a message in which Palazzo asks for a save. It is one line."""
 
 _FENCE = re.compile(rf"<(?P<close>/?){FENCE}(?=[\s>])[^<>]{{0,400}}>", re.IGNORECASE)
 _HOST_TAGS = (
@@ -46,21 +46,21 @@ _ANSWER = re.compile(rf'\{{\s{{0,40}}(?P<escape>\\{{0,8}})"notice(?P=escape)"\s?
 _SAVE = re.compile(rf'\A["\s]{{0,40}}{SAVE}\d[^\n]*')
 _REST_OF_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _BEFORE_OUTPUT = re.compile(r"[^{<]{0,400}\bOutput:\s*")
-"""What Codex puts before what a tool printed."""
+"""The text that Codex puts before the output of a tool."""
 _MOST_TRIES = 20
-"""Beginnings without an end that are looked at: each may take a look at the whole text."""
+"""Maximum number of beginnings without an end that are checked: each check may scan the whole text."""
 
 
 def palazzo_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of Palazzo's own blocks, fences included. One that is not closed reaches to the end."""
+    """Return the spans of Palazzo's own blocks, fences included. An unclosed block extends to the end."""
     return blocks(text, _FENCE) if FENCE in text.lower() else []
 
 
 def answer_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of JSON in which Palazzo's tools answer, also where that is a string of other JSON.
+    """Return the spans of JSON answers of Palazzo's tools, also inside a string of other JSON.
 
-    One that is not whole reaches to the end, if nothing stands before it: a host cuts long results off, and a tool may
-    print a page that shows how one begins.
+    An incomplete answer extends to the end if nothing precedes it: a host truncates long results, and a tool may print
+    a page that shows how an answer begins.
     """
     spans: list[tuple[int, int]] = []
     at = tries = 0
@@ -76,7 +76,7 @@ def answer_spans(text: str) -> list[tuple[int, int]]:
 
 
 def is_first(text: str, at: int) -> bool:
-    """Whether nothing of what a tool printed stands before `at`."""
+    """Return whether none of a tool's output comes before `at`."""
     return not text[:at].strip() or _BEFORE_OUTPUT.fullmatch(text, 0, at) is not None
 
 
@@ -87,23 +87,23 @@ def host_spans(text: str) -> list[tuple[int, int]]:
 
 
 def save_spans(text: str) -> list[tuple[int, int]]:
-    """Return the span of Palazzo's asking for a save, which some hosts pass on as a person's message, where one is."""
+    """Return the span of Palazzo's request to save, which some hosts pass on as a person's message, if any."""
     match = _SAVE.match(text)
     return [] if match is None else [match.span()]
 
 
 def is_palazzo_block(text: str) -> bool:
-    """Whether `text` is nothing but Palazzo's own blocks."""
+    """Return whether `text` consists only of Palazzo's own blocks."""
     return _covers(palazzo_spans(text), text)
 
 
 def is_host_instruction(text: str) -> bool:
-    """Whether `text` is nothing but what a host inserted."""
+    """Return whether `text` consists only of what a host inserted."""
     return _covers(host_spans(text), text)
 
 
 def said_spans(text: str) -> list[tuple[int, int]]:
-    """Return what is left of `text` without Palazzo's and the hosts' blocks, blank stretches left out."""
+    """Return `text` without Palazzo's and the hosts' blocks and without blank sections."""
     spans: list[tuple[int, int]] = []
     at = 0
     for start, end in [
@@ -117,7 +117,7 @@ def said_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _end_of_answer(text: str, match: re.Match[str]) -> int | None:
-    """Where JSON ends that begins so; None where it does not end."""
+    """Return where the JSON that begins here ends; None if it does not end."""
     if match["escape"]:
         end = _REST_OF_STRING.match(text, match.start()).end()  # type: ignore[union-attr]  # it matches nothing, too
         return end if end < len(text) else None
@@ -128,7 +128,7 @@ def _end_of_answer(text: str, match: re.Match[str]) -> int | None:
 
 
 def blocks(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return the spans of the outermost blocks between these tags. A block without a closing tag reaches to the end."""
+    """Return the spans of the outermost blocks between these tags. An unclosed block extends to the end."""
     spans: list[tuple[int, int]] = []
     block_start, name, depth = 0, "", 0
     for tag in tags.finditer(text):
@@ -143,7 +143,7 @@ def blocks(text: str, tags: re.Pattern[str]) -> list[tuple[int, int]]:
 
 
 def _instruction_files(text: str, tag_blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Instruction files that stand outside of tags. Codex closes them; others let them reach to the end."""
+    """Return instruction files outside tags. Codex closes them; with other hosts they extend to the end."""
     spans: list[tuple[int, int]] = []
     for match in _INSTRUCTIONS.finditer(text) if ".md" in text else ():
         at = match.start()

@@ -1,4 +1,4 @@
-"""Whether a program given on the command line reads nothing but the project's own files. Pure.
+"""Whether a program given on the command line reads only the project's own files. Pure.
 
 Each language has a list of harmless names; code with any other name counts as foreign. Nothing is run.
 """
@@ -135,7 +135,7 @@ _POWERSHELL_WEB = frozenset({"invoke-restmethod", "invoke-webrequest", "irm", "i
 
 
 def is_own_python(code: str, is_own: IsOwn) -> bool:
-    """Whether Python code computes, or reads the project's own files named in it."""
+    """Whether Python code only computes, or reads only the project's own files named in it."""
     if len(code) > LONGEST_PROGRAM:
         return False
     try:
@@ -184,7 +184,7 @@ def _is_network_import(node: ast.AST) -> bool:
 
 
 def _asks_own_server(node: ast.AST) -> bool:
-    """Whether a call that may ask a server asks one on this machine."""
+    """Whether a call that may contact a server contacts one on this machine."""
     if not isinstance(node, ast.Call):
         return True
     name = (
@@ -240,7 +240,7 @@ def _is_known_module(name: str) -> bool:
 
 
 def is_own_javascript(code: str, is_own: IsOwn) -> bool:
-    """Whether JavaScript code computes, or reads the project's own files named in it."""
+    """Whether JavaScript code only computes, or reads only the project's own files named in it."""
     if len(code) > LONGEST_PROGRAM:
         return False
     allowed_names = set(_JS_WORDS) | set(
@@ -314,7 +314,7 @@ def is_own_sed(code: str) -> bool:
 
 
 def is_own_perl(code: str) -> bool:
-    """Whether a line of Perl or Ruby reads only its input."""
+    """Whether a Perl or Ruby one-liner reads only its input."""
     if len(code) > LONGEST_PROGRAM or "`" in code or "<<" in code:
         return False
     flags = [substitution["flags"] for substitution in _SED_SUBSTITUTE.finditer(code)]
@@ -331,7 +331,7 @@ def is_own_perl(code: str) -> bool:
 
 
 def is_own_powershell(code: str, is_own: IsOwn, judge: Callable[[str], bool]) -> bool:
-    """Whether PowerShell code prints the project's own files; `judge` decides about an address."""
+    """Whether PowerShell code prints only the project's own files; `judge` decides about an address."""
     if len(code) > LONGEST_PROGRAM or re.search(
         r"[`&]|\$\(|::|\biex\b|invoke-(?:expression|command)|new-object|start-process|\$env:", code, re.IGNORECASE
     ):

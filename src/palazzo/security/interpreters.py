@@ -1,4 +1,4 @@
-"""Interpreters and shells: local if their code is, or if a script's name says that it builds. Pure."""
+"""Rules for interpreters and shells: local if their code is, or if a script's name says that it builds. Pure."""
 
 from __future__ import annotations
 

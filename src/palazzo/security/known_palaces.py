@@ -16,7 +16,7 @@ from palazzo.paths import make_private_directory, state_directory
 
 _NAME = "palaces.txt"
 _LARGEST = 1 << 20
-"""Bytes of the file that are read. A larger file gets no more paths."""
+"""The most bytes of the file that are read. No more paths are added to a larger file."""
 
 
 def remember(palace: Path, variables: Mapping[str, str]) -> None:
@@ -45,13 +45,13 @@ def forget(palace: Path, variables: Mapping[str, str]) -> None:
 
 
 def refuse_gone(palace: Path, variables: Mapping[str, str]) -> None:
-    """Raise PalaceGone if the palace that was at this path no longer exists."""
+    """Raise PalaceGone if the palace previously at this path no longer exists."""
     if _line(palace) not in _lines(variables) or palace.exists():  # in this order: another process may be making it
         return
     raise PalaceGone(
-        f"The palace {palace} was there before and is gone, and none was made in its place: bring it back, or "
-        "'palazzo restore' a backup; if you moved it, name it with --palace or the setting 'palace'; "
-        "'palazzo init --new' begins an empty one."
+        f"The palace {palace} existed before and is missing now; no new one was created in its place: bring it back, "
+        "or 'palazzo restore' a backup; if you moved it, name it with --palace or the setting 'palace'; 'palazzo "
+        "init --new' creates an empty one."
     )
 
 
@@ -68,5 +68,5 @@ def _lines(variables: Mapping[str, str]) -> list[str]:
 
 
 def _line(palace: Path) -> str:
-    """The path as it is written: JSON, so that every path is one line of ASCII."""
+    """Return the line to write for a path: JSON, so that every path is one line of ASCII."""
     return json.dumps(os.path.realpath(palace))

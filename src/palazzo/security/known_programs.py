@@ -23,7 +23,7 @@ PURE = _names(
     disable enable suspend times dirs nvidia-smi rocm-smi df
     """
 )
-"""Programs that print their own words, numbers and states of this machine, with any arguments."""
+"""Programs that print their own text, numbers and states of this machine, with any arguments."""
 
 TEXT = _names(
     """
@@ -35,13 +35,13 @@ TEXT = _names(
     highlight truncate rename hyperlink getfacl
     """
 )
-"""Programs that print the files in their arguments: each file must be the project's own."""
+"""Programs that print the files named in their arguments: each file must be the project's own."""
 
 WITH_PATTERN = _names(
     "grep egrep fgrep rg ripgrep ag ack ugrep sed gsed awk gawk mawk nawk jq gojq jaq yq xq tomlq dasel fx gron"
     " ast-grep sg sd comby"
 )
-"""Programs that take a pattern or a program first, then files."""
+"""Programs that take a pattern or a script first, then files."""
 RECURSIVE = _names("grep egrep fgrep")
 
 TESTS_AND_LINTERS = _names(
@@ -113,7 +113,7 @@ FETCHING_WORDS = _names(
     init
     """
 )
-"""Words in the names of tasks that may put foreign files into the project."""
+"""Words in the names of tasks that may put foreign files in the project."""
 
 WRAPPERS = _names(
     """
@@ -139,13 +139,13 @@ ENVIRONMENT_RUNNERS = {
     "direnv": "exec",
     "devbox": "run",
 }
-"""Programs that run another one in a project's own environment, and the word before it."""
+"""Programs that run another program in a project's own environment, and the word before it."""
 
 SYSTEM_DIRECTORY = re.compile(
     r"(?:/usr(?:/local)?/s?bin|/s?bin|/opt/homebrew/bin|/opt/local/bin"
     r"|(?:\./|[\w./~-]+/)?(?:\.bin|\.?v?env/(?:bin|Scripts)|vendor/bin))/"
 )
-"""Directories of installed programs, which are known by their names. A program elsewhere is the project's own."""
+"""Directories of installed programs, which are recognized by name. A program elsewhere is the project's own."""
 OWN_TOOLS = _names("gradlew mvnw configure manage.py rails rake rspec rubocop artisan setup.py noxfile.py dev.py")
 FILES_OF_RUNNERS = {
     "make": "Makefile",

@@ -1,7 +1,8 @@
-"""Which addresses belong to this machine. Pure.
+"""Detection of addresses that belong to this machine. Pure.
 
-An address is read as the programs that ask it do: what stands before `@` is a user, what stands behind `#` or `?`
-is not asked, a host may be one number. Whatever is not certain is not loopback.
+An address is read as the programs that connect to it read it: the part before `@` is a user, the part after `#` or `?`
+is not part of the host, and a host may be a single number. An address that is not certain to be loopback does not count
+as loopback.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ _DATA_PORTS = frozenset(
         *("15672", "16686", "1025", "1080", "1143", "1433", "1521", "27017", "28015", "33060", "50070"),
     )
 )
-"""Ports at which usually a database, a log store, a mailbox or a cluster answers, not a server of the project."""
+"""Ports that usually belong to a database, a log store, a mailbox or a cluster, not to a server of the project."""
 _IGNORED_SIGNS = str.maketrans({"\t": None, "\n": None, "\r": None})
 
 
 def is_own_server(address: str) -> bool:
-    """Whether an address, with or without a scheme, is a server of this machine that serves no stored data."""
+    """Whether an address, with or without a scheme, is a server on this machine that serves no stored data."""
     host, port = _host_and_port(address)
     return is_loopback(host) and port not in _DATA_PORTS
 
 
 def host_of(address: str) -> str:
-    """Return the host in an address; '' if it is not certain."""
+    """Return the host in an address; '' if it is uncertain."""
     return _host_and_port(address)[0]
 
 

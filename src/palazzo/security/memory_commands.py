@@ -1,8 +1,8 @@
-"""Whether a command line prints what a memory holds, and nothing else: `palazzo search …` in an agent's shell. Pure.
+"""Recognition of command lines that only print memory content: `palazzo search …` in an agent's shell. Pure.
 
-What such a command prints was said before, as what a memory's tools answer (`memory_tools`). A line may do more than
-that: it is left out only where every command in it is ours, or prints nothing of its own, and every pipe leads into a
-program that only picks from what it is handed.
+The output of such a command was recorded before, like the results of memory tools (`memory_tools`). A line may contain
+other commands. Its output is left out only if every command in the line is Palazzo's or has no output of its own, and
+every pipe leads into a program that only filters its input.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _TELLING_OF_GROUP = frozenset(
         ("todo", "list"),
     ]
 )
-"""Commands whose output is words of the memory. What others print (`doctor`, `mine`, `status`) is in no memory yet."""
+"""Commands whose output contains words from memory. The output of other commands (`doctor`, `mine`, `status`) is not in
+memory yet.
+"""
 _SILENT = frozenset(["cd", "export", "set", "unset", "true", ":", "sleep"])
 _ECHO_COMMANDS = frozenset(["echo", "printf"])
 _FILTER_PROGRAMS = {
@@ -48,7 +50,9 @@ _FILTER_PROGRAMS = {
     "tee": 1,
     "tr": 2,
 }
-"""Programs that print what they are handed, or of it; and how many plain words they take that name no file to read."""
+"""Programs that print all or part of their input, and the number of plain words they take that do not name a file to
+read.
+"""
 _OF_FILES = re.compile(r"--files0-from\b")
 _GREP_OF_FILES = re.compile(r"-\w*[rRf]|--(?:recursive|dereference-recursive|file)\b")
 _SED_PRINT = re.compile(r"\d+(?:,\d+)?p\Z")
@@ -57,7 +61,7 @@ _NEXT = frozenset(["&&", "||", ";", ";;", "|", "|&"])
 
 
 def tells_memory(command: str) -> bool:
-    """Whether all that a command line prints is what a memory holds."""
+    """Return whether a command line prints nothing but a memory's content."""
     if len(command) > _LONGEST or not any(name in command for name in _MEMORIES):
         return False
     commands = list(_commands(command))
@@ -66,7 +70,7 @@ def tells_memory(command: str) -> bool:
 
 
 def _tells(words: Sequence[str], is_piped: bool) -> bool | None:
-    """Whether a command prints what a memory holds; None of one that may print something else."""
+    """Return whether a command prints a memory's content; None if it may print something else."""
     plain = strip_wrappers(list(words))
     if not plain:
         return False if words else None
@@ -83,7 +87,7 @@ def _tells(words: Sequence[str], is_piped: bool) -> bool | None:
 
 
 def _is_telling(rest: Sequence[str]) -> bool:
-    """Whether the words behind the program's name are a command that prints what the memory holds."""
+    """Return whether the words after the program's name are a command that prints the memory's content."""
     words = iter(rest)
     verbs = []
     for word in words:
@@ -107,9 +111,9 @@ def _only_picks(name: str, rest: Sequence[str]) -> bool:
 
 
 def _commands(command: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield the words of each command without redirections, and whether it is handed what one before it prints.
+    """Yield the words of each command without redirections, and whether it reads an earlier one's output.
 
-    What is not plain is a command without words: of that nobody knows what it prints.
+    A command that is not plain has no words: its output is unknown.
     """
     words: list[str] = []
     is_piped = False

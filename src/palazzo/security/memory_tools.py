@@ -1,7 +1,7 @@
-"""Which tools ask a memory: Palazzo's own, and those of the memories whose names it takes. Pure.
+"""Detection of memory tools: Palazzo's own, and those of the memories whose tool names it provides. Pure.
 
-What such a tool answers was said before. A host writes it into its transcript like any tool's output; taken in from
-there, it would be found again as if it were new.
+The result of such a tool consists of recorded words. A host writes it into its transcript like any tool's output. If it
+were taken in from there, searches would find it again as if it were new.
 
     mcp__palazzo__search, mcp__plugin_palazzo_palazzo__search    Claude Code, Codex, pi
     palazzo__search                                              Codex before 0.80
@@ -16,21 +16,21 @@ import re
 
 _MEMORIES = r"(?:palazzo|mempalace|shodh(?:[-_]memory)?)"
 _SERVER_TOOL = re.compile(
-    rf"(?:mcp(?:__?|[-.]))?(?:plugin_(?P<plugin>{_MEMORIES})_[\w-]+?__|(?P<server>{_MEMORIES})(?:__|[-_./:]))(?P<tool>\w+)",
+    f"(?:mcp(?:__?|[-.]))?(?:plugin_(?P<plugin>{_MEMORIES})_[\\w-]+?__|(?P<server>{_MEMORIES})(?:__|[-_./:]))(?P<tool>\\w+)",
     re.IGNORECASE,
 )
 _PREFIXED_TOOL = re.compile(r"(?:[\w.-]*(?:__|[-_./:]))?mempalace_(?P<tool>\w+)", re.IGNORECASE)
-"""Whatever the server is called: the tools' own names begin so."""
+"""Matches under any server name, because the tools' own names begin like this."""
 _FILES = re.compile(r"(?:^|_)(?:remember|add|write|update|checkpoint|supersede|create|todo|remind|store|save)(?:_|$)")
 
 
 def is_memory_tool(name: str) -> bool:
-    """Whether what the tool of that name answers was said before."""
+    """Whether this tool returns things that were said before."""
     return _match(name) is not None
 
 
 def memory_of(name: str) -> str:
-    """Return which memory's tool it is: 'palazzo', 'mempalace' or 'shodh'; '' if it is none's."""
+    """Return the memory that the tool belongs to: 'palazzo', 'mempalace' or 'shodh'; '' if none."""
     match = _match(name)
     if match is None:
         return ""
@@ -40,9 +40,9 @@ def memory_of(name: str) -> str:
 
 
 def says_something_new(name: str) -> bool:
-    """Whether a call of a memory's tool holds words that are nowhere else: filed, and not here.
+    """Whether a call of a memory tool contains words that exist nowhere else: it files them, and not in Palazzo.
 
-    A question is no memory. What was filed here is a note, and a call that repeats it would outlive that note.
+    A query is not a memory. What Palazzo files is a note, and a call that repeats it would outlive that note.
     """
     match = _match(name)
     if match is None:
@@ -51,7 +51,7 @@ def says_something_new(name: str) -> bool:
 
 
 def is_writing_tool(name: str) -> bool:
-    """Whether the tool of that name is a memory's, and files something: what it answers its caller has said."""
+    """Whether this memory tool files something: its result repeats what its caller said."""
     match = _match(name)
     return match is not None and _FILES.search(match["tool"].lower()) is not None
 

@@ -1,8 +1,8 @@
-"""Whom to believe for what is written on purpose: notes, diary entries, to-dos, reminders, facts. Pure.
+"""Trust of deliberately written content: notes, diary entries, to-dos, reminders, facts. Pure.
 
-An agent that has met words from outside may write what they tell it to. So what it writes from then on, until its
-session ends, is worth no more than those words, unless a person approves it. Only an agent is tainted so: what a person
-writes is the person's. `trust` says which words come from outside.
+An agent that has read untrusted content may write what that content tells it to write. So everything that it writes
+from then on, until its session ends, is trusted no more than that content, unless a person approves it. Only agents are
+tainted: a person's writing counts as the person's. `trust` says which content is untrusted.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from palazzo.model import Part, Trust
 
 MOST_NAMED = 100
-"""Items that are named as what tainted something; of more, the last that were met."""
+"""Maximum number of items named as the sources of a taint; if there are more, the last ones read."""
 AGENTS_VARIABLES = (
     *("CLAUDECODE", "OPENCODE", "PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT", "AI_AGENT"),
     *("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"),
 )
-"""Variables that hosts set in the shells of their agents, and that no shell of a person's has."""
+"""Variables that hosts set in the shells of their agents, and that are not set in a person's shell."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustAssessment:
-    """Whom to believe for what somebody states, and the ids of the items from outside that brought that down."""
+    """The trust of a statement, and the ids of the untrusted items that lowered it."""
 
     trust: Trust
     tainted_by: tuple[str, ...] = ()
@@ -34,19 +34,19 @@ AGENT = TrustAssessment("agent")
 
 
 def assess_trust(trust: Trust, untrusted_ids: Sequence[str]) -> TrustAssessment:
-    """Return whom to believe for one of that trust who has `met` these items from outside, in their order."""
+    """Return the effective trust for a source of that trust that has `met` these untrusted items, in order."""
     if trust == "user" or not untrusted_ids:
         return TrustAssessment(trust)
     return TrustAssessment("external", tuple(dict.fromkeys(untrusted_ids))[-MOST_NAMED:])
 
 
 def from_outside(trust: Trust, parts: Sequence[Part], size: int) -> list[tuple[int, int]]:
-    """Return the stretches of an item's text that came from outside: all of it, or those of its parts."""
+    """Return the untrusted spans of an item's text: all of it, or those of its parts."""
     if trust == "external":
         return [(0, size)]
     return [(part.start, part.end) for part in parts if part.trust == "external" and part.start < part.end]
 
 
 def is_agents(variables: Mapping[str, str]) -> bool:
-    """Whether these are the variables of a shell in which an agent runs its commands."""
+    """Return whether these are the variables of a shell in which an agent runs its commands."""
     return any(variables.get(name) for name in AGENTS_VARIABLES)

@@ -1,8 +1,8 @@
-"""Sources that the user states to be their own: the setting `trust.own`. Pure.
+"""Sources that the user declares as trusted: the setting `trust.own`. Pure.
 
 Its entries are names of tools or MCP servers (`mcp__mytracker`), of programs (`kubectl`), of hosts
-(`wiki.acme.example`), of git remotes (`origin`) and paths (`~/work/shared-docs`), and of memories by whose names
-Palazzo serves (`mempalace`, `shodh`), whatever a host makes of the names of their tools.
+(`wiki.acme.example`), of git remotes (`origin`) and paths (`~/work/shared-docs`), and of memories under whose names
+Palazzo serves (`mempalace`, `shodh`), however a host changes the names of their tools.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from palazzo.security.project_paths import Project
 
 
 class OwnSources(frozenset[str]):
-    """The entries of the setting."""
+    """The entries of the setting for own sources."""
 
     def __new__(cls, entries: Iterable[str] = ()) -> OwnSources:
         return super().__new__(cls, (entry.strip() for entry in entries if entry.strip()))
 
     def has_tool(self, name: str) -> bool:
-        """Whether a tool, its MCP server, or the memory that it asks is listed."""
+        """Whether a tool, its MCP server, or the memory that it queries is listed."""
         return bool(self) and (
             memory_of(name) in self
             or any(

@@ -1,4 +1,4 @@
-"""Which commands of package managers and build systems are local. Tables and small rules; pure."""
+"""Rules for package managers and build systems: which of their commands are local. Tables and small rules; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from palazzo.security.known_programs import TESTS_AND_LINTERS, is_build_task, is
 
 
 class ManagerVerdict(NamedTuple):
-    """The judgement of a manager's command: local, foreign, or as the program that it `runs`."""
+    """The judgement of a manager's command: local, foreign, or like the program that it `runs`."""
 
     is_local: bool
     pulls: bool = False
@@ -423,4 +423,4 @@ MANAGERS: dict[str, Callable[[list[str]], ManagerVerdict]] = {
     "sphinx-build": lambda _: _LOCAL,
     "jekyll": _by_command("build", "doctor"),
 }
-"""The rule for each manager's commands, by its name."""
+"""The rule for each package manager's commands, by its name."""

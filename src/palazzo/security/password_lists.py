@@ -1,6 +1,6 @@
-"""Several secrets behind one word: columns of tables, lists of logins, Kubernetes secrets, cookies, `.pgpass`.
+"""Several secrets after one word: columns of tables, lists of logins, Kubernetes secrets, cookies, `.pgpass`.
 
-Each function is given a text and where the word stands in it, and looks at a bounded stretch around it.
+Each function gets a text and the position of the word in it, and examines a bounded stretch around it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PGPASS_LINE = re.compile(
 
 
 def find_pgpass_line(text: str, at: int) -> RuleSpan | None:
-    """Return the password of the line of `.pgpass` whose port stands at `at`."""
+    """Return the password in the `.pgpass` line whose port is at `at`."""
     line = text.rfind("\n", max(0, at - 120), at)
     match = _PGPASS_LINE.match(text, max(line, 0)) if line >= 0 or at < 120 else None
     return (*match.span("value"), "password") if match and not is_stand_in(match["value"]) else None
@@ -29,7 +29,7 @@ _COLUMN_GAP = re.compile(r"[ ]{2,}")
 
 
 def find_listed(text: str, start: int) -> list[RuleSpan]:
-    """Return the passwords of a table whose heading has `passw` at `start`, and of the lists of `chpasswd`, `.pgpass`."""
+    """Return passwords in a table with heading `passw` at `start`, and in lists for `chpasswd` and `.pgpass`."""
     prefix = text[max(0, start - 2) : start].lower()
     if prefix == "pg":
         return _matches(_PGPASS_LINE, text, start, start + 600)
@@ -63,7 +63,7 @@ def find_listed(text: str, start: int) -> list[RuleSpan]:
 
 
 def _find_aligned_cells(text: str, heading: str, line: int, start: int, stop: int) -> list[RuleSpan]:
-    """The cells that are aligned below a heading of words with gaps between them."""
+    """Return the cells aligned below a heading whose words are separated by gaps."""
     if "  " not in heading.strip() or any(len(cell.split()) > 2 for cell in _COLUMN_GAP.split(heading)):
         return []
     cells: list[RuleSpan] = []
@@ -84,7 +84,7 @@ _ROW = re.compile(r"[^()]{0,200}\) values |,? ?\(([^()\n]{1,400})\)", re.IGNOREC
 
 
 def _find_inserted_values(text: str, at: int, number: int) -> list[RuleSpan]:
-    """The values of one column of an INSERT of SQL."""
+    """Return the values of one column of an SQL INSERT."""
     cells: list[RuleSpan] = []
     while (row := _ROW.match(text, at)) and len(cells) < _ROWS:
         values = row[1].split(",") if row[1] else []
@@ -114,7 +114,7 @@ def _matches(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[
 
 
 def _column(text: str, at: int, mark: str, count: int, number: int) -> list[RuleSpan]:
-    """The cells below a heading, of the lines that have as many cells as it."""
+    """Return the cells below a heading, in the lines with the same number of cells."""
     cells: list[RuleSpan] = []
     for _ in range(_ROWS):
         stop = text.find("\n", at + 1, at + 400)
@@ -133,7 +133,7 @@ def _column(text: str, at: int, mark: str, count: int, number: int) -> list[Rule
 
 
 def find_kubernetes_secret(text: str, at: int) -> list[RuleSpan]:
-    """Return the values of a Kubernetes secret whose kind stands at `at`, before or behind its data."""
+    """Return the values of a Kubernetes secret whose kind is at `at`, before or after its data."""
     if text[max(0, at - 6) : at].lower() != "kind: ":
         return []
     begin = max(text.rfind("\n---", max(0, at - 2000), at), at - 2000, 0)
@@ -154,7 +154,7 @@ _NO_SECRET_ENTRY = re.compile(r"user(?:name)?|host|port|name|type|namespace|ca\.
 
 
 def find_session_cookies(text: str, at: int) -> list[RuleSpan]:
-    """Return the sessions in the cookies behind the word at `at`."""
+    """Return the session ids in the cookies after the word at `at`."""
     if not _COOKIE_HEAD.match(text, at):
         return []
     return [(*match.span("value"), "session") for match in _COOKIE.finditer(text, at, at + 600)]

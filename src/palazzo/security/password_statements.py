@@ -1,7 +1,7 @@
-"""Passwords that a line of configuration or a sentence states: `requirepass X`, "the admin password is X".
+"""Passwords that a configuration line or a sentence states: `requirepass X`, "the admin password is X".
 
-Each function is given a text and where a word for a password begins and ends in it, and looks no further than a
-bounded stretch behind (or, where it says so, before) it. Owns the words for a password in other languages than English.
+Each function gets a text and the start and end of a word for a password in it, and examines only a bounded stretch
+after it (or, where stated, before it). Owns the words for a password in languages other than English.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _CONNECTS = re.compile(
     r"(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}|[:：=][ ]{0,3}|(?:[-–—]|→|->)[ ])"
     r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?\Z"
 )
-"""What stands between a word for a password and the password, right before it."""
+"""The words between a word for a password and the password itself."""
 _SENTENCE_BREAK = re.compile(r"[\n.;!?:=\"<>{}]")
-"""What ends a sentence, or what it says of something."""
+"""Characters that end a sentence or a statement in it."""
 _OTHER_SCRIPT_VALUE = re.compile(
     r"(?:с|от|для|к|है)?[^\n.;!?:=：]{0,40}?[ ]{0,2}(?:[:：=]|は|が|是|为|為|는|은|이|가|—|-|это|теперь)[ ]{0,2}"
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
@@ -45,31 +45,31 @@ _LEADING_PASSWORD = re.compile(
     r"[ ]{1,2}(?:(?:as|for|is|comme|als|como|come|jako)[ ])?(?:(?:the|your|my|a|le|la|el|das|de|o|root|admin|db|mot|\w{1,12})[ ]){0,3}\Z",
     re.IGNORECASE,
 )
-_PREPOSITION = (
-    r"(?:for|on|of|to|at|in|from|de|del|della|dell|do|da|di|du|des|der|dem|die|das|den|f[üu]r|zu|zum|zur|vom|von|auf|im|am|van|voor|naar"
-    r"|na|dla|w|po|para|pour|per|sur|à|al|til|för)"
-)
+_PREPOSITION = "(?:for|on|of|to|at|in|from|de|del|della|dell|do|da|di|du|des|der|dem|die|das|den|f[üu]r|zu|zum|zur|vom|von|auf|im|am|van|voor|naar|na|dla|w|po|para|pour|per|sur|à|al|til|för)"
 _LABEL = re.compile(
-    rf"(?:[ ]\([^()\n]{{1,30}}\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\w{{1,9}}-?code)|[ ](?:lautet|is now|is|ist|est|es|now|jest|to)|[ ]{_PREPOSITION}(?:[ '’][\w.'’/@-]{{1,30}}){{1,5}})"
-    r"\*{0,2}[ ]?(?:[:：]|→|->|=>|[–—])\*{0,2}[ ]{1,3}(?P<open>[\"'`«“„][ ]?|\*\*|<code>)?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    "(?:[ ]\\([^()\\n]{1,30}\\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\\w{1,9}-?code)|[ "
+    f"](?:lautet|is now|is|ist|est|es|now|jest|to)|[ ]{_PREPOSITION}(?:[ '’][\\w.'’/@-]{{1,30}}){{1,5}})\\*{{0,2}}[ "
+    "]?(?:[:：]|→|->|=>|[–—])\\*{0,2}[ ]{1,3}(?P<open>[\\\"'`«“„][ "
+    "]?|\\*\\*|<code>)?(?P<value>[^\\s\\\"'`«»“”„<>]{4,80})",
     re.IGNORECASE,
 )
-"""What a label says of a password that it names, and what stands behind it: `Passwort für den Server: X`."""
+"""What a label adds to the password that it names, and what follows it: `Passwort für den Server: X`."""
 _LABEL_ITSELF = re.compile(
     r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[].*)(?=\s|\Z))[^\s\"'`«»“”„<>;,(]{5,80})(?=[ ]*(?:\r?\n|\Z|[|*]|\())"
 )
-"""The value behind the word itself, at the end of a line that begins with other words."""
+"""The value directly after the word, at the end of a line that begins with other words."""
 _ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
 _STATEMENT = re.compile(
-    rf"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\w.'’/@-]{{1,30}}){{0,4}}?|[ ](?:wifi|wlan|root|admin|\w{{2,9}}-?code))?"
-    r"(?P<verb>'s(?=[ ])|[ ](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set to|jetzt|again|ahora|just))?)?"
-    r"[ ](?P<open>[\"'`«“„][ ]?|\*\*|\()?(?P<value>[^\s\"'`«»“”„<>]{4,80})",
+    f"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\\w.'’/@-]{{1,30}}){{0,4}}?|[ "
+    "](?:wifi|wlan|root|admin|\\w{2,9}-?code))?(?P<verb>'s(?=[ ])|[ "
+    "](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set "
+    "to|jetzt|again|ahora|just))?)?[ ](?P<open>[\\\"'`«“„][ ]?|\\*\\*|\\()?(?P<value>[^\\s\\\"'`«»“”„<>]{4,80})",
     re.IGNORECASE,
 )
 _PASSWORD_SHAPE = re.compile(
     r"[A-ZÄÖÜ][\w.+-]*[_+~.-][A-Za-z]\w*|\w*[a-z][A-Z][a-z]\w*|[a-z]{3,}[+~][\w+]{3,}|[A-Z][\w.~+-]*[~][\w~]+"
 )
-"""How a chosen password is spelled that has no figure: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
+"""The spelling of a chosen password without digits: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
 _NEXT_LINE = re.compile(
     r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,56})[ ]{0,3}(?:\r?\n|\Z)"
 )
@@ -88,7 +88,7 @@ STRONG_ENDS = ".,;:)]}»”’\"'`*"
 
 
 def find_stated_password(text: str, start: int, end: int) -> RuleSpan | None:
-    """Return the password that is stated behind the word for one from `start` to `end`."""
+    """Return the password stated after the word for a password from `start` to `end`."""
     return (
         _in_field(text, end)
         or _by_protocol(text, start)
@@ -98,7 +98,7 @@ def find_stated_password(text: str, start: int, end: int) -> RuleSpan | None:
 
 
 def find_field(text: str, end: int, rule: str) -> RuleSpan | None:
-    """Return the value of a field whose name ends at `end`, where name and value are members of their own."""
+    """Return the value of a field whose name ends at `end`, where name and value are separate members."""
     return _in_field(text, end, rule)
 
 
@@ -123,7 +123,7 @@ def _by_protocol(text: str, start: int) -> RuleSpan | None:
 
 
 def find_directive(text: str, start: int) -> RuleSpan | None:
-    """Return the value of a line of settings that names what it sets before it, without a mark."""
+    """Return the value in a settings line that names the setting before it, without an assignment mark."""
     if not _DIRECTIVE_GOES_ON.match(text, start):
         return None
     around = text[max(0, start - 60) : start + 24].lower()
@@ -179,11 +179,13 @@ _DIRECTIVE_WORDS_OF_SECRET = ("psksecret", "enable ", "username ")
 _DIRECTIVE_GOES_ON = re.compile(
     r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?(?:[ ]-\w+)?[ :]", re.IGNORECASE
 )
-"""What follows the word in each of them; looked at first, since most words for a password are followed by a mark."""
+"""What follows the word in each directive; checked first, since most words for a password are followed by a punctuation
+mark.
+"""
 
 
 def find_key(text: str, at: int) -> RuleSpan | None:
-    """Return the key that a line of a router's or Windows' settings gives."""
+    """Return the key in a line of router or Windows settings."""
     match = _KEY.match(text, at)
     if not match and text[at + 3 : at + 4] in ("", ":", "=", '"', "_", "s", "w", "'", ")", "]", ",", "."):
         return None
@@ -228,7 +230,7 @@ def _in_sentence(text: str, start: int, end: int) -> RuleSpan | None:
 
 
 def _behind_label(text: str, start: int, end: int) -> RuleSpan | None:
-    """What a label's mark is followed by, up to the end of its line."""
+    """Return the value after a label's mark, up to the end of the line."""
     match = _LABEL.match(text, end, end + 280)
     if not match and text[start - 1 : start] == " " and text[start - 2 : start - 1] not in ("", " ", "\n"):
         match = _LABEL_ITSELF.match(text, end, end + 120)
@@ -244,7 +246,7 @@ def _behind_label(text: str, start: int, end: int) -> RuleSpan | None:
 
 
 def find_labelled_token(text: str, end: int, rule: str) -> RuleSpan | None:
-    """Return the token that a label names: `Token for the bot: X`."""
+    """Return the token after a label: `Token for the bot: X`."""
     match = _LABEL.match(text, end, end + 280) if text[end : end + 1] == " " else None
     if not match or not _LABELLED_TOKEN.fullmatch(match["value"]) or is_stand_in(match["value"]):
         return None
@@ -255,7 +257,7 @@ _LABELLED_TOKEN = re.compile(r"(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[A-Za-z]\w*\d\w*[A
 
 
 def _said_of(text: str, end: int) -> RuleSpan | None:
-    """What a sentence says that the password is, where it is spelled as no word is, or stands in quotes."""
+    """Return the password that a sentence states, if it is spelled unlike a word or is in quotes."""
     match = _STATEMENT.match(text, end, end + 280)
     if not match:
         return None
@@ -274,7 +276,7 @@ def _said_of(text: str, end: int) -> RuleSpan | None:
 
 
 def _is_handed_over(text: str, end: int, match: re.Match[str], first: int, last: int) -> bool:
-    """Whether a word ends a sentence about a user and a password: `log in as bob with password pebblebeach.`"""
+    """Whether a word ends a sentence about a user and a password: `log in as bob with password pebblebeach.`."""
     value = text[first:last]
     if match["verb"] or match["open"] or first > end + 1 or len(value) < 8 or _ABSTRACT.search(value):
         return False
@@ -317,13 +319,13 @@ def _on_next_line(text: str, end: int) -> RuleSpan | None:
 
 
 _PASSWORD_MARK = re.compile(r"[0-9!#$&*+@^~]")
-"""What each password of a sentence has that stands far behind the word for one."""
+"""The characters required in a password that stands far after the word for it in a sentence."""
 _LEADING_MARK = re.compile(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
 _AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
 def find_in_other_script(text: str, end: int) -> RuleSpan | None:
-    """Return the password behind a word for one in a script other than Latin that ends at `end`."""
+    """Return the password after a word for it in a non-Latin script that ends at `end`."""
     match = _OTHER_SCRIPT_VALUE.match(text, end, end + 140)
     if not match:
         word = _WORD_END.match(text, end)
@@ -338,12 +340,12 @@ _WORD_END = re.compile(r"[^\W\d_]{0,4}")
 
 
 def _is_rest_of_line(text: str, start: int, end: int) -> bool:
-    """Whether a word follows the mark of a label and ends its line."""
+    """Whether a word follows a label's mark and ends the line."""
     return text[start - 2 : start].strip("\"'`「『«“ ") == ":" and _ENDS_LABEL.match(text, end) is not None
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Leave the marks that end a sentence out of a word."""
+    """Exclude the marks that end a sentence from a word."""
     while end > start and text[end - 1] in STRONG_ENDS:
         end -= 1
     return start, end
@@ -358,7 +360,7 @@ _NO_PASSWORD = re.compile(
 
 
 def is_strong(value: str) -> bool:
-    """Whether a word of a sentence looks like a password: no word, version, date, path or name of a file."""
+    """Whether a word of a sentence looks like a password: not a word, version, date, path or file name."""
     if not 6 <= len(value) <= 80 or _NO_PASSWORD.fullmatch(value):
         return False
     letters = sum(map(str.isalpha, value))
@@ -373,7 +375,7 @@ def is_strong(value: str) -> bool:
 
 
 def looks_chosen(value: str) -> bool:
-    """Whether a word that should be a password is spelled as no word of a sentence is."""
+    """Whether a word in the position of a password is spelled unlike a word of a sentence."""
     return is_strong(value) or (
         6 <= len(value) <= 80 and _PASSWORD_SHAPE.fullmatch(value) is not None and not _NO_PASSWORD.fullmatch(value)
     )
@@ -387,7 +389,7 @@ _PIN = re.compile(
 
 
 def find_pin(text: str, at: int) -> RuleSpan | None:
-    """Return the figures that a sentence or a setting gives for the PIN at `at`."""
+    """Return the digits that a sentence or setting gives for the PIN at `at`."""
     match = _PIN.match(text, at)
     return (*match.span("value"), "password") if match and len(set(match["value"])) > 1 else None
 

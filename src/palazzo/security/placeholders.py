@@ -1,6 +1,6 @@
-"""What stands where a secret would, and is none: references, placeholders, defaults and public examples.
+"""Placeholders of secrets that are not secrets: references, placeholders, defaults and public examples.
 
-Owns this judgement for all rules of secrets. Knows nothing of where a value was found.
+Owns this decision for all secret rules. Does not know where a value was found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ REFERENCE = re.compile(
     r"|Ag[ABC][A-Za-z0-9+/]{80})",
     re.IGNORECASE,
 )
-"""How a value begins that only says where the secret is, or that is encrypted."""
+"""How a value begins that only refers to a secret, or that is encrypted."""
 PLACEHOLDER = re.compile(
     r"your|my[_-]|example|change.?me|xxx|\*\*\*|\.\.\.|…|•••|placeholder|dummy|sample|fake|insert|replace|redact"
     r"|hidden|masked|todo|fixme|not.?set|not.?needed|undefined|unknown|optional|required|invalid|expired|null$|none$"
@@ -21,7 +21,7 @@ PLACEHOLDER = re.compile(
     r"|abcdefgh|deadbeef|(.)\1{5}",
     re.IGNORECASE,
 )
-"""What a value has that a person is to replace. For places where most values are words of a program."""
+"""Parts of a value that a person must replace. For places where most values are words of a program."""
 _SURE_PLACEHOLDER = re.compile(
     r"\A(?:required|nullable|sometimes|string|present|bail)[|:]|\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
     r"|<[^>]*>|\{[A-Za-z_][\w.]*\}|\A%\w+%|%[A-Z_]{4,40}%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
@@ -40,9 +40,9 @@ _STATE = re.compile(
     r"|chang|updat|rotat|enabl|disabl|support|protect|provid|default|valid|ung[uü]ltig|nieprawid|neces|opcional|option)[\w-]{0,12}",
     re.IGNORECASE,
 )
-"""What a field of a form or a login is said to be, in eight languages, by the stem of the word."""
+"""States of a form field or a login, in eight languages, by word stem."""
 _TAG = re.compile(r"![A-Za-z]{2,12}")
-"""Of YAML: the value follows, encrypted or by reference."""
+"""A YAML tag: the value that follows is encrypted or a reference."""
 _WORDS_OF_PROGRAMS = frozenset(
     [
         "required",
@@ -241,8 +241,9 @@ _PUBLIC_EXAMPLES = frozenset(
     SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c correcthorsebatterystaple
     """.replace("=", "").split()
 )
-"""Values of RFCs 4226, 6238, 6455, 6749, 6750, 7515, 7617 and 7636, of FIPS 197, of jwt.io and of vendors' manuals: the
-emulators of Azure Storage and Cosmos DB, the test keys of Stripe, reCAPTCHA and Turnstile."""
+"""Values from RFCs 4226, 6238, 6455, 6749, 6750, 7515, 7617 and 7636, from FIPS 197, from jwt.io and from vendors'
+manuals: the emulators of Azure Storage and Cosmos DB, the test keys of Stripe, reCAPTCHA and Turnstile.
+"""
 _PUBLIC_JWT = re.compile(r"eyJ[\w-]+\.(?:eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l|eyJpc3MiOiJqb2UiLA0K)")
 _LOCAL = re.compile(
     r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[a-z0-9_-]{1,30})(?::\d+)?(?:[/?;,\s\"'`)]|$)",
@@ -251,7 +252,7 @@ _LOCAL = re.compile(
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether a value in the place of a password is a reference, a placeholder or a program's word."""
+    """Whether a value in the position of a password is a reference, a placeholder or a program's keyword."""
     bare = value.strip("\"'`.,;:!?()[]")
     return (
         not bare
@@ -267,7 +268,7 @@ def is_stand_in(value: str) -> bool:
 
 
 def is_public_example(token: str) -> bool:
-    """Whether a token is one that a manual or a standard prints."""
+    """Whether a token is a published example from a manual or a standard."""
     return (
         token.rstrip("=") in _PUBLIC_EXAMPLES
         or token.startswith(("pk.", "pk_"))
@@ -277,5 +278,5 @@ def is_public_example(token: str) -> bool:
 
 
 def is_default_login(user: str, password: str, host: str) -> bool:
-    """Whether a password is the user's name, at a host that nobody else reaches: a program's default."""
+    """Whether a password equals the user's name at a local-only host: a program's default."""
     return user == password and _LOCAL.match(host) is not None

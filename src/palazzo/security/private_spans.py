@@ -1,8 +1,8 @@
-"""Private spans: what stands between `<private>` and `</private>` is never archived.
+"""Private spans: the text between `<private>` and `</private>` is never archived.
 
-Tags count in any case, with attributes, with spaces, and with their brackets escaped as JSON may escape them.
-A tag alone between backticks is spoken of and counts for nothing. They nest; what is opened and not closed is
-private to the end. A closing tag without an opening one is text.
+Tags are recognised in any case, with attributes, with spaces, and with their brackets escaped as in JSON. A single tag
+between backticks is a mention and is ignored. Spans can be nested. A span without a closing tag is private to the end
+of the text. A closing tag without an opening tag is ordinary text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 PRIVATE_TAG = b"private"
-"""What every tag holds, in small letters."""
+"""The word in every tag, in lower case."""
 _TAG = re.compile(
     r"(?:<|\\{1,8}u003c)\s{0,8}(?P<close>/?)\s{0,8}private(?=[\s>/\\])(?P<rest>[^<>\\]{0,400})(?:>|\\{1,8}u003e)",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""The outcome of a program's rule, and the parsing of arguments, which all rules share. Pure."""
+"""The result of a program's rule, and the parsing of arguments that all rules share. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """A program's judgement. `status` is its exit status if that is certain."""
+    """The judgement of a program. `status` is its exit status if that is certain."""
 
     is_local: bool
     reads_project: bool = True
@@ -37,21 +37,21 @@ OUTPUT = frozenset(
     --install-dir --download-dir
     """.split()
 )
-"""Options that are followed by the path that a program writes."""
+"""Options followed by the path that a program writes."""
 
 
 ARCHIVE_SUFFIX = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
 
 
 def program_name(word: str) -> str:
-    """Return a program's name without its directory, its ending and the version of an interpreter."""
+    """Return a program's name without its directory, file extension and interpreter version."""
     name = re.split(r"[/\\]", word)[-1]
     name = re.sub(r"\.(?:exe|cmd|bat)$", "", name, flags=re.IGNORECASE)
     return re.sub(r"^(python|ruby|perl|php|pip|node|pypy|lua)-?[\d.]+$", r"\1", name)
 
 
 def plain_words(arguments: Sequence[str], with_value: frozenset[str]) -> list[str]:
-    """Return the arguments that are neither options nor options' values."""
+    """Return the arguments that are neither options nor values of options."""
     plain: list[str] = []
     skip = is_over = False
     for word in arguments:

@@ -1,4 +1,4 @@
-"""Whether one program with its arguments is known to print local words. Pure.
+"""Trust of one program with its arguments: whether its output is known to be local. Pure.
 
 Each program has a rule of its own, or an entry in a table of `known_programs`. Any other program is foreign.
 """
@@ -83,7 +83,7 @@ _FILLS_ITS_ARGUMENTS = frozenset(
     docker podman kubectl gh glab git-lfs dvc sftp ftp oc nerdctl b2 s3cmd mc hf huggingface-cli wget aria2c axel
     """.split()
 )
-"""Programs that write foreign files to the path that a plain argument names."""
+"""Programs that write foreign files to a path given as a plain argument."""
 
 
 _SERVERS = frozenset(
@@ -111,17 +111,17 @@ _SERVERS = frozenset(
         "mitmproxy",
     ]
 )
-"""Programs that may serve a stranger's words at a port of this machine, unless their call is local."""
+"""Programs that may serve untrusted content at a port of this machine, unless their call is local."""
 
 
 _FILLS_ANYTHING = frozenset(("dvc", "git-lfs", "git-annex", "kaggle", "patch", "unrar"))
-"""Programs that write foreign files without naming them in the command."""
+"""Programs that write foreign files that the command does not name."""
 
 
 def judge_program(shell: Shell, words: list[str], has_input: bool, input_lists_files: bool) -> Outcome:
     """Judge a program; note the paths that it writes and the ports that it serves.
 
-    `has_input`: it gets input. `input_lists_files`: its input lists names of the project's own files.
+    `has_input`: the program gets input. `input_lists_files`: its input lists names of the project's own files.
     """
     program, arguments = words[0], words[1:]
     if (
@@ -147,7 +147,7 @@ def judge_program(shell: Shell, words: list[str], has_input: bool, input_lists_f
 
 
 def is_plain_program(program: str) -> bool:
-    """Whether a program prints only texts and files, whatever its environment says."""
+    """Whether a program prints only texts and files, regardless of its environment."""
     return (
         program in known.PURE
         or program in known.TEXT
@@ -248,7 +248,7 @@ _LOCK_FILES = (
 
 
 def _unpacks_here(arguments: Sequence[str]) -> bool:
-    """Whether an archive is unpacked into the current directory, with file names that the command does not say."""
+    """Whether an archive is unpacked into the current directory, with file names that the command does not state."""
     flags = "".join(word for word in arguments if word.startswith("-")) + (arguments[0] if arguments else "")
     is_shown = any(sign in flags for sign in ("p", "l", "t", "O", "Z")) and "x" not in flags.split("-")[-1]
     return not is_shown and not {"-d", "-C", "--directory"} & set(arguments)

@@ -1,7 +1,7 @@
-"""Which paths are the project's own: inside it, not a dependency, and not usually ignored by a repository. Pure.
+"""Paths of the project: inside it, not a dependency, and not usually ignored by a repository. Pure.
 
-No file is looked at: the archive is read long after the session. Where the record does not say in which directory a
-session ran, an absolute path is judged by what it looks like alone.
+No file is accessed, because the archive is read long after the session. If the record does not state the directory of a
+session, an absolute path is judged by its form alone.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 LONGEST_PATH = 4_096
 UNKNOWN_TEXT = "\ue002"
-"""Stands for characters that are unknown before a command runs."""
+"""A placeholder for characters that are unknown before a command runs."""
 LOCAL_TEXT = "\ue003"
-"""Stands for a local command's output: harmless to show, but no path and no address."""
+"""A placeholder for a local command's output: harmless to show, but not a path or an address."""
 OWN_FILE = "\ue000"
-"""Stands for the name of a file that the project tracks, as `git ls-files` prints it."""
+"""A placeholder for the name of a file that the project tracks, as `git ls-files` prints it."""
 
 _DEPENDENCIES = frozenset(
     [
@@ -70,7 +70,7 @@ _DEPENDENCIES = frozenset(
         "jniLibs",
     ]
 )
-"""Directories of installed or bundled foreign code, at any depth."""
+"""Directories of installed or vendored foreign code, at any depth."""
 _IGNORED_DIRECTORIES = frozenset(
     [
         "log",
@@ -132,11 +132,11 @@ _IGNORED_DIRECTORIES = frozenset(
         "incoming",
     ]
 )
-"""Directories at the top of a project, or of a package in it, that repositories ignore or that hold foreign code."""
+"""Directories at the top of a project, or of a package in it, that repositories ignore or that contain foreign code."""
 _SOURCE_DIRECTORIES = frozenset(
     {"docs", "src", "lib", "app", "apps", "packages", "tests", "test", "spec", "internal", "cmd"}
 )
-"""Directories in which such a name is rather a part of the code: `src/server/logs/rotate.c`."""
+"""Directories in which such a name is more likely part of the code: `src/server/logs/rotate.c`."""
 _ALWAYS_IGNORED = frozenset(
     {"uploads", "downloads", "datasets", ".cache", ".next", ".nuxt", ".parcel-cache", "backups"}
 )
@@ -158,14 +158,14 @@ _LOOKS_OUTSIDE = re.compile(
     r"|[A-Za-z]:/(?:Windows|Program|Temp|Users/[^/]+/(?:AppData|Downloads|Desktop|Documents))",
     re.IGNORECASE,
 )
-"""Absolute paths that belong to no project, for a session whose directory is unknown."""
+"""Absolute paths outside any project, for a session whose directory is unknown."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _FIRST_COMPONENT_PATTERN = re.compile(r"(?:\./)?(?:\*\*|\*/)")
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The directory of a session, '' if the record names none, and the directory of a call, if it is known.
+    """The directory of a session ('' if the record names none), and the directory of a call, if known.
 
     The session began in `root`; the call runs in `directory`.
     """
@@ -175,12 +175,12 @@ class Project:
 
     @property
     def home(self) -> str:
-        """The home of the session's user, if the root contains it."""
+        """Return the home directory of the session's user, if the root contains it."""
         match = re.match(r"(?:/(?:home|Users)/[^/]+|/root|[A-Za-z]:/Users/[^/]+)(?=/|$)", self.root)
         return match[0] if match else ""
 
     def resolve(self, path: str, directory: str | None = None) -> str:
-        """Return a path in one plain form, below the root if that is known; '' if the path is unknown."""
+        """Return a path in a canonical form, below the root if that is known; '' if the path is unknown."""
         path = _unix(path)[:LONGEST_PATH]
         if path.startswith("~"):
             if not self.home or not (path == "~" or path.startswith("~/")):

@@ -1,4 +1,4 @@
-"""Version control, containers and clusters: the few commands that print only the project's own content. Pure."""
+"""Rules for version control, containers and clusters: the few commands that print only the project's content. Pure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _RUNS_HOOKS = frozenset(
 def mercurial_command(
     shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
 ) -> Outcome:
-    """Judge hg, svn and jj: local for commands that ask no server."""
+    """Judge hg, svn and jj: local for commands that contact no server."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     commands = {
         "hg": "status st diff log annotate blame cat commit ci add summary heads branches branch bookmarks files id"
@@ -177,13 +177,13 @@ CLUSTER = {
     "skaffold": ("diagnose",),
     "act": (),
 }
-"""Programs with some commands that only read the project's own files."""
+"""Programs with some commands that read only the project's own files."""
 
 
 def judge_few_commands(
     shell: Shell, name: str, arguments: list[str], has_input: bool, input_lists_files: bool
 ) -> Outcome:
-    """Judge a program with some commands that only read the project's own files."""
+    """Judge a program of which some commands only read the project's own files."""
     command = next((word for word in plain_words(arguments, frozenset(("-c", "--config", "-n", "-f"))) if word), "")
     if command not in CLUSTER[name]:
         return FOREIGN

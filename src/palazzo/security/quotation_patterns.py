@@ -1,4 +1,4 @@
-"""The forms of lines by which `quoted_text` recognises quotations, and a person's words about them. Pure."""
+"""The line patterns by which `quoted_text` recognises quotations, and a person's words about them. Pure."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Quoted, pasted and fenced stretches of a person's message, which somebody else wrote. Pure.
+"""Quoted, pasted and fenced stretches of a person's message, which someone else wrote. Pure.
 
-The rules look at lines. They prefer to take too much for quoted: then some of the person's words count for less, but a
-stranger's words never count as the person's. A block counts as the person's own if the lines before it say so ("my own
+The rules examine lines. They prefer to treat too much as quoted: then some of the person's words count for less, but
+untrusted words never count as the person's. A block counts as the person's own if the lines before it say so ("my own
 ticket says:").
 
     fence     ``` and ~~~ blocks, closed or not; <details>, <blockquote>, <document> and the like
     quote     lines with `>`, and those that follow without a blank line
     mail      from headers, a forwarding line or "On … wrote:" to the end of the message; also fields of a ticket
     chat      lines of several speakers
-    log       lines with a time or a level, output under a shell's prompt, blame, stack traces
+    log       lines with a time or a level, output after a shell prompt, blame, stack traces
     pasted    text that a host marks as pasted; text after "the vendor writes:"
 """
 
@@ -25,9 +25,9 @@ QuoteKind = Literal["fence", "quote", "mail", "chat", "log", "pasted", "code"]
 
 
 class Quotation(NamedTuple):
-    """A stretch that is not the person's statement: its position and its form.
+    """A part that is not the person's own statement: its position and its form.
 
-    `code` is program text, a diff or a test's output: quoted like the rest, but it rarely speaks to anybody.
+    `code` is program text, a diff or test output: quoted like the rest, but it rarely addresses anyone.
     """
 
     start: int
@@ -36,10 +36,10 @@ class Quotation(NamedTuple):
 
 
 _LONGEST_LINE = 2_000
-"""Characters of a line that the rules look at."""
+"""The most characters of a line that the rules examine."""
 _MARKS = re.compile('["“«„]')
 _LOOKAHEAD = 12
-"""Lines that are examined for speakers who take turns. Bounds the time for a long list."""
+"""Lines that are examined for alternating speakers. Limits the time for a long list."""
 
 
 class _Line(NamedTuple):
@@ -50,18 +50,18 @@ class _Line(NamedTuple):
 
 @lru_cache(maxsize=64)
 def quotations(text: str) -> tuple[Quotation, ...]:
-    """Return the stretches of a person's message that are not the person's words, sorted, apart from each other."""
+    """Return the ranges of a person's message that are not the person's own words, sorted and not overlapping."""
     return tuple(_Reading(text).read())
 
 
 class _Reading:
-    """A message that is read line by line."""
+    """Reads a message line by line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._lines = _lines_of(text)
         self._said: list[str] = []
-        """The person's own lines since the last block: they say whose the next block is."""
+        """The person's own lines since the last block: they say who wrote the next block."""
 
     def read(self) -> list[Quotation]:
         stretches: list[Quotation] = []
@@ -82,7 +82,7 @@ class _Reading:
         return self._with_text_pointed_back_at(stretches)
 
     def _inline(self, line: _Line) -> list[Quotation]:
-        """Note one of the person's lines; return its words in quotation marks after "the vendor says"."""
+        """Record one of the person's lines; return its words in quotation marks after "the vendor says"."""
         if line.text.strip():
             self._said.append(line.text)
         if not _MARKS.search(line.text) or _claims(line.text):
@@ -91,7 +91,7 @@ class _Reading:
         return [Quotation(line.start + start, line.start + end, "quote") for start, end in places]
 
     def _with_text_pointed_back_at(self, stretches: list[Quotation]) -> list[Quotation]:
-        """Take all before the last paragraph for quoted if that says so: "^ posted under our release notes"."""
+        """Treat all text before the last paragraph as quoted if that says so: "^ posted under our release notes"."""
         body = self._text.rstrip()
         at = body.rfind("\n\n")
         last = body[at + 2 :] if at > 0 else ""
@@ -107,7 +107,7 @@ class _Reading:
         return _claims(lines_before) and not forms.DISOWNS.search(lines_before)
 
     def _block(self, n: int) -> tuple[int, QuoteKind] | None:
-        """Return the end and the kind of the block that begins with line `n`; None if none begins there."""
+        """Return the end and kind of the block that begins at line `n`; None if none begins there."""
         line = self._lines[n].text
         if fence := forms.FENCE.match(line):
             return self._read_fence(n, fence)
@@ -142,7 +142,7 @@ class _Reading:
         return len(self._lines)
 
     def _paragraph(self, n: int) -> int:
-        """Return the end of the paragraph that begins with line `n`; quoted paragraphs belong together."""
+        """Return the end of the paragraph that begins at line `n`; adjacent quoted paragraphs belong together."""
         end = n
         while end < len(self._lines) and self._lines[end].text.strip():
             if forms.FENCE.match(self._lines[end].text):
@@ -151,7 +151,7 @@ class _Reading:
         return end
 
     def _has_fields(self, n: int) -> bool:
-        """Whether two fields of a mail or a ticket follow each other here."""
+        """Whether two consecutive fields of a mail or a ticket begin here."""
         for field in (forms.MAIL_FIELD, forms.TICKET_FIELD):
             if field.match(self._lines[n].text):
                 next_lines = [line.text for line in self._lines[n + 1 : n + 4] if line.text.strip()]
@@ -184,7 +184,7 @@ class _Reading:
         return any(form.match(line) for form in (forms.SPEAKER_WITH_TIME, forms.SPEAKER_IN_BRACKETS, forms.ROLE))
 
     def _with_more_speakers(self, end: int) -> int:
-        """Extend a chat if after a blank line the next speaker follows."""
+        """Extend a chat if the next speaker follows after a blank line."""
         while end < len(self._lines):
             at = end
             while at < len(self._lines) and not self._lines[at].text.strip():
@@ -213,7 +213,7 @@ class _Reading:
         return end, kind
 
     def _read_introduced_text(self, n: int) -> tuple[int, QuoteKind] | None:
-        """Return the rest of the message after a line that attributes it to somebody else."""
+        """Return the rest of the message after a line that attributes it to another person."""
         if not self._said or not self._lines[n].text.strip():
             return None
         lead = self._said[-1]

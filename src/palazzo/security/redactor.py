@@ -1,7 +1,7 @@
-"""Redaction: secrets become marks, private spans become `[private]`, all else keeps every character.
+"""Redaction: secrets become marks, private spans become `[private]`, all other characters stay unchanged.
 
-A mark is `[redacted:<rule>:<fingerprint>]`; the fingerprint is keyed, so that two mentions of one secret are
-seen to be the same, and nobody without the palace's key can try candidates against it. Redacting twice changes
+A mark is `[redacted:<rule>:<fingerprint>]`. The fingerprint is keyed: two mentions of one secret have the same
+fingerprint, and without the palace's key it is impossible to test candidates against it. Redacting a text twice changes
 nothing.
 """
 
@@ -23,13 +23,14 @@ from palazzo.security.secret_scanner import find_secrets, merged, outside_marks
 PRIVATE, PRIVATE_RULE = "[private]", "private"
 NOTHING_KNOWN: Mapping[str, str] = {}
 _PASSES = 16
-"""A mark may lay bare what stood beside a secret, so the result is looked through again. Each pass leaves less
-to look at; text that was not made for it needs no third."""
+"""A mark may expose text next to a secret, so the result is searched again. Each pass leaves less to search; a text
+that was not constructed for this needs no third pass.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A stretch of the original text (code points, half-open), the rule it falls under, the mark in its place."""
+    """A range of the original text (code points, half-open), the matching rule, and the mark that replaces it."""
 
     start: int
     end: int
@@ -39,7 +40,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A text without its secrets, and where each of them stood in the original."""
+    """A text without its secrets, and the position of each secret in the original."""
 
     text: str
     edits: tuple[Edit, ...]
@@ -47,7 +48,7 @@ class Redaction:
     def shift(self, parts: Iterable[Part]) -> tuple[Part, ...]:
         """Return `parts` of the original text as parts of the redacted one.
 
-        A mark belongs to the part that its secret began in. A part of which nothing is left is left out.
+        A mark belongs to the part that its secret began in. A part that becomes empty is left out.
         """
         starts = [edit.start for edit in self.edits]
         offsets = [0, *accumulate(len(edit.mark) - (edit.end - edit.start) for edit in self.edits)]
@@ -62,12 +63,12 @@ class Redaction:
         return tuple(part for part in redacted_parts if part.start < part.end)
 
     def secrets(self, original: str) -> dict[str, str]:
-        """Return what was taken out of `original`, each with its rule. For `known`; never to be kept."""
+        """Return what was removed from `original`, each with its rule. For `known`; must never be stored."""
         return {original[edit.start : edit.end]: edit.rule for edit in self.edits}
 
     @property
     def rules(self) -> Counter[str]:
-        """How many stretches were replaced, by rule."""
+        """Return how many spans were replaced, by rule."""
         return Counter(edit.rule for edit in self.edits)
 
 
@@ -79,13 +80,13 @@ def redact(
 ) -> Redaction:
     """Return `text` with its secrets and private spans replaced.
 
-    `key` fingerprints the secrets (1 to 64 bytes; ValueError otherwise). Private spans count `within` these
-    stretches, everywhere without; one that is never closed ends with the stretch it began in. `known` are
-    secrets and private spans found elsewhere in the same message, with their rules: where they stand here as
-    words, they go too.
+    `key` fingerprints the secrets (1 to 64 bytes; ValueError otherwise). Private spans are recognised `ranges` these
+    stretches, everywhere if it is None; an unclosed one ends with the stretch it began in. `secret_rules` are secrets
+    and private spans found elsewhere in the same message, with their rules: where they occur here as words, they are
+    replaced too.
     """
     if not 1 <= len(key) <= 64:
-        raise ValueError(f"the fingerprint key has {len(key)} bytes; it takes 1 to 64")
+        raise ValueError(f"the fingerprint key has {len(key)} bytes; it must have 1 to 64")
     stretches = [(0, len(text))] if ranges is None else ranges
     edits = [Edit(*span, PRIVATE_RULE, PRIVATE) for stretch in stretches for span in private_spans(text, *stretch)]
     current = _apply_edits(text, edits)
@@ -101,7 +102,7 @@ def redact(
 
 
 def mark(secret: str, rule: str, key: bytes) -> str:
-    """Return what stands for `secret`: under one key, the same for the same secret and rule."""
+    """Return the mark that replaces `secret`: for one key, equal for equal secrets and rules."""
     if rule == PRIVATE_RULE:
         return PRIVATE
     digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), key=key, digest_size=4)
@@ -127,9 +128,9 @@ def _apply_edits(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _merge_edits(edits: Sequence[Edit], later_edits: Sequence[Edit]) -> list[Edit]:
-    """Edits of the original text and edits of what they made of it, as edits of the original.
+    """Combine edits of the original text and edits of the result as edits of the original.
 
-    What was found in the second lies between the marks that the first put there, never across one.
+    Second edits lie between the marks of the first ones, never across one.
     """
     offsets = list(accumulate((len(edit.mark) - (edit.end - edit.start) for edit in edits), initial=0))
     mark_ends = [edit.end + offsets[n + 1] for n, edit in enumerate(edits)]

@@ -1,8 +1,8 @@
-"""Redaction of a source's own rows: parsed JSON, and the bytes it came in.
+"""Redaction of a source's raw rows: parsed JSON, and its original bytes.
 
-A row in which nothing is found keeps its bytes. One in which something is found is written anew: its strings
-are redacted as text is, and a value under a secret's name goes whole. The rules see through the escapes of
-JSON, also of JSON within JSON, so a text needs no look of its own when the row it was read from held nothing.
+A row without findings keeps its bytes. A row with findings is rewritten: its strings are redacted like any text, and a
+value under a secret's name is removed completely. The rules see through JSON escapes, also in JSON within JSON. So a
+text needs no scan of its own if its row had no findings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palazzo.security.secret_scanner import MARK, find_secrets
 
 
 class RedactedJson(NamedTuple):
-    """A JSON value without its secrets, the secrets with their rules, and how many stretches went by each rule."""
+    """A JSON value without its secrets, the secrets with their rules, and the number of removed ranges by rule."""
 
     value: object
     secrets: dict[str, str]
@@ -27,7 +27,7 @@ class RedactedJson(NamedTuple):
 
 
 class RedactedRow(NamedTuple):
-    """A row's bytes without its secrets; the same bytes if `rules` counts nothing."""
+    """A row's bytes without its secrets; the same bytes if `rules` is empty."""
 
     raw: bytes
     secrets: dict[str, str]
@@ -37,9 +37,9 @@ class RedactedRow(NamedTuple):
 def redact_row(
     raw: bytes, key: bytes, secret_rules: Mapping[str, str] = NOTHING_KNOWN, private: bool = True
 ) -> RedactedRow:
-    """Return a source row without its secrets: JSON if it parses as that, text otherwise. Its line end stays.
+    """Return a source row without its secrets: as JSON if it parses as JSON, else as text. Its line end stays.
 
-    Tags of private spans count in every string of it, unless not `private`; `known` go in any case.
+    Tags of private spans count in every string of it, unless not `private`; `secret_rules` are replaced in any case.
     """
     text = raw.decode("utf-8", "surrogateescape")
     if not secret_rules and not find_secrets(text) and not (private and private_spans(text)):
@@ -59,13 +59,13 @@ def redact_row(
 def redact_json(
     value: object, key: bytes, secret_rules: Mapping[str, str] = NOTHING_KNOWN, private: bool = True
 ) -> RedactedJson:
-    """Return a copy of the parsed JSON `value` without its secrets. Any depth; `value` itself is not changed."""
+    """Return a copy of the parsed JSON `value` without its secrets, at any depth; `value` is not changed."""
     walk = _Walk(key, secret_rules, private)
     return RedactedJson(walk.whole(value), walk.secrets, walk.rules)
 
 
 class _Walk:
-    """One walk through a value, without recursion: a hostile row may be nested deeper than Python's stack."""
+    """One traversal of a value, without recursion: a hostile row may be nested deeper than Python's stack."""
 
     def __init__(self, key: bytes, secret_rules: Mapping[str, str], private: bool) -> None:
         self.secrets: dict[str, str] = {}
@@ -111,7 +111,7 @@ class _Walk:
         return redaction.text
 
     def _name(self, name: object, members: dict[object, object]) -> object:
-        """A member's name, which may itself be a secret. Two that became alike are kept apart."""
+        """Redact a member's name, which may itself be a secret. Names that became equal are kept apart."""
         if not isinstance(name, str):
             return name
         new = self._text(name)
@@ -121,7 +121,7 @@ class _Walk:
 
 
 def _dump_json(value: object, like: str) -> bytes:
-    """JSON in the manner of `like`: escaped if that is ASCII, spaced if that is."""
+    """Write JSON in the style of `like`: ASCII escapes if it is ASCII, spaces if it has them."""
     has_spaces = '": ' in like[:4096]
     separators = (", ", ": ") if has_spaces else (",", ":")
     if not like.isascii():

@@ -1,7 +1,7 @@
-"""Values that stand under a secret's name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the password is …".
+"""Values after a secret's name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the password is …".
 
-Owns what counts as such a name, and what under one is a value and not a placeholder, a reference or a word of
-the program. Knows no storage and no source format.
+Owns which names count as a secret's name, and whether the text after one is a value and not a placeholder, a reference
+or a word of the program. Knows no storage and no source format.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from palazzo.security.value_shapes import (
 )
 
 NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
-"""What a secret's name holds, in lower case; `named_value` says whether it is one where it stands."""
+"""Parts of a secret's name, in lower case; `named_value` decides from the context whether it is one."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ _KEY_OF = _words(
     management integration ingest write read maps project subscription function host bot routing join pre sas
     """
 )
-"""What makes a key one that opens something; a key alone is any mapping's."""
+"""Words that make a key one that opens something; a key without one of them occurs in any mapping."""
 _TOKEN_OF_ANOTHER_KIND = _words(
     """
     page next cursor continuation cont sync pad padding eos bos sep unk cls mask stop special end start public
@@ -73,19 +73,15 @@ _TAIL = (
     r"|app|api|db|github|gitlab|aws|[0-9]{1,3}(?![0-9])|v[0-9])){0,8}"
 )
 _AFTER_NAME = re.compile(
-    rf"(?P<tail>{_TAIL})(?![A-Za-z0-9_])"
-    r"(?P<close>\\{0,16}[\"'`]?[\])]?(?:\*\*)?)"
-    r"(?::[ ]?[A-Za-z][\w.\[\]| ]{0,40}(?=[ ]?=[ ]?[\"'bru]))?"
-    r"(?P<sep>[ \t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\|)[ \t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)"
-    r"|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ ]{1,4}))"
-    r"(?:(?:[bBrRuUfFN@]{1,2}|(?:String::from|SecretString::new|new String|String|Some)\()(?=[\"']))?"
-    r"(?:(?P<open>\\{0,16}[\"'`])(?P<quoted>(?:(?!(?P=open))[^\n]){1,600})(?P=open)"
-    r"|(?P<plain>\{[^{}\s\"'$]{1,80};[^{}\s\"']{0,80}\}(?=[;\s\"']|\Z)"
-    r"|(?:\{[A-Za-z0-9]{3,8}\})?(?:[^\s\"'`<>;,&(){}|\\]{1,200}+|&(?!(?:amp;)?\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
+    f"(?P<tail>{_TAIL})(?![A-Za-z0-9_])(?P<close>\\\\{{0,16}}[\\\"'`]?[\\])]?(?:\\*\\*)?)(?::[ "
+    "]?[A-Za-z][\\w.\\[\\]| ]{0,40}(?=[ ]?=[ ]?[\\\"'bru]))?(?P<sep>[ \\t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\\|)[ "
+    "\\t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ "
+    "]{1,4}))(?:(?:[bBrRuUfFN@]{1,2}|(?:String::from|SecretString::new|new "
+    "String|String|Some)\\()(?=[\\\"']))?(?:(?P<open>\\\\{0,16}[\\\"'`])(?P<quoted>(?:(?!(?P=open))[^\\n]){1,600})(?P=open)|(?P<plain>\\{[^{}\\s\\\"'$]{1,80};[^{}\\s\\\"']{0,80}\\}(?=[;\\s\\\"']|\\Z)|(?:\\{[A-Za-z0-9]{3,8}\\})?(?:[^\\s\\\"'`<>;,&(){}|\\\\]{1,200}+|&(?!(?:amp;)?\\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
-"""After a word that is none of a secret's name, or the end of a clause."""
+"""Follows a word that is not the name of a secret, or ends a clause."""
 _PASSWORD = re.compile(
     r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)",
     re.IGNORECASE,
@@ -98,7 +94,7 @@ _BETWEEN_PIECES = re.compile(r"([\"'])[ ]?(?:\+|\.\.?|\|\|)[ ]?\1")
 
 
 def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
-    """Return where the secret begins and ends whose name holds `anchor` at `at`, and its rule; None if none does."""
+    """Return the start, end and rule of the secret whose name contains `anchor` at `at`; None if there is none."""
     name_end = at + len(anchor)
     if _PLURAL.match(text, name_end):
         return None
@@ -121,7 +117,7 @@ def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
 
 
 def find_value_of(text: str, start: int, end: int) -> tuple[int, int, str] | None:
-    """Return the password that is assigned to, or stated behind, the word for one from `start` to `end`."""
+    """Return the password assigned to, or stated after, the word for a password from `start` to `end`."""
     return _find_assigned_value(text, start, end, "password") or find_stated_password(text, start, end)
 
 
@@ -143,11 +139,11 @@ _PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
 _INSTRUCTION = re.compile(
     r"\b(?:must|should|may|can|will|not|enter|please|use|used|your|this|same|required|is|are|if|for|when|to|of|with|from)\b"
 )
-"""What a form says about a passphrase."""
+"""Words that a form uses in instructions about a passphrase."""
 
 
 def _end_of_argument(text: str, at: int, match: re.Match[str], start: int, end: int) -> int:
-    """Where a value ends that a shell hands over as one word: an option's or an environment variable's."""
+    """Return the end of a value that a shell passes as one word: of an option or an environment variable."""
     is_option = text[max(0, _name_start(text, at))] == "-"
     if not (is_option or (match["sep"] == "=" and _is_variable(text, at))):
         return end
@@ -161,7 +157,7 @@ _ARGUMENT = re.compile(
 
 
 def _value(text: str, match: re.Match[str]) -> tuple[int, int]:
-    """Where a value begins and ends, with the pieces that a program joins to it."""
+    """Return the start and end of a value, including the pieces that a program joins to it."""
     if match["quoted"] is None:
         start, end = match.span("plain")
         return start, _without_stop(text, start, end)
@@ -175,7 +171,7 @@ def _join_pieces(text: str, start: int, end: int) -> str:
 
 
 def is_secret_value(name: str, value: str) -> bool:
-    """Whether `value` under the field `name` of a structure is a secret."""
+    """Whether `value` in a structure's field `name` is a secret."""
     head = f'"{name}": "'
     lowercase_head = head.lower()
     for anchor in NAME_ANCHORS:
@@ -188,7 +184,7 @@ def is_secret_value(name: str, value: str) -> bool:
 
 
 def _rule(text: str, at: int, end: int, anchor: str) -> str:
-    """The rule that a name is found by; empty where the anchor is part of some other word."""
+    """Return the rule that detects a name; empty if the anchor is part of another word."""
     if anchor == "pass":
         return "password" if _PASSWORD.match(text, end) or _stands_alone(text, at, end) else ""
     if anchor == "pw" and not text.startswith(("d", "D"), end) and not _is_word_pw(text, at, end):
@@ -204,7 +200,7 @@ def _rule(text: str, at: int, end: int, anchor: str) -> str:
 
 
 def _is_word_pw(text: str, at: int, end: int) -> bool:
-    """Whether `pw` is a word or the end of a name: two letters are too few to be found anywhere else."""
+    """Whether `pw` is a word or the end of a name: two letters are too short to be searched for elsewhere."""
     preceding_letter, following_letter = text[at - 1 : at] if at else "", text[end : end + 1]
     begins = (
         not preceding_letter.isalnum()
@@ -225,7 +221,7 @@ _PW_STATES = re.compile(
 
 
 def _stands_alone(text: str, at: int, end: int) -> bool:
-    """Whether the letters from `at` to `end` are a word of their own, also as `dbPass`, `smbpass` or `DB_PASS`."""
+    """Whether the letters from `at` to `end` are a separate word, also as `dbPass`, `smbpass` or `DB_PASS`."""
     if text[end : end + 1].isalpha():
         return False
     prefix = text[max(0, at - 8) : at]
@@ -238,11 +234,11 @@ _ENGLISH_PASS = re.compile(
     r"|forward|encom|render|shader|ex|mono|get)\Z",
     re.IGNORECASE,
 )
-"""What makes another word of `pass`: a compass, a render pass."""
+"""Word parts before `pass` that make another word of it: a compass, a render pass."""
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
-    """Leave a sentence's end, and a JSON or URL's closing marks, out of a value without quotes."""
+    """Exclude a sentence's end, and closing marks of JSON or a URL, from an unquoted value."""
     while end > start and text[end - 1] in ".:?]*":
         end -= 1
     return end
@@ -277,7 +273,7 @@ def _fits(text: str, at: int, match: re.Match[str], value: str, rule: str) -> bo
 
 
 def _is_header(text: str, at: int, match: re.Match[str]) -> bool:
-    """Whether name and value are a header of HTTP: `-H "X-Api-Key: X"`."""
+    """Whether name and value are an HTTP header: `-H "X-Api-Key: X"`."""
     if match["sep"] != ": ":
         return False
     start = _name_start(text, at)
@@ -289,7 +285,7 @@ _HEADER = re.compile(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.I
 
 
 def _is_held_by_client(text: str, at: int, match: re.Match[str]) -> bool:
-    """Whether a secret is one that two programs share, of which no name is kept: `client_secret`."""
+    """Whether a secret is one that two programs share, so that its value is not just a name: `client_secret`."""
     name = text[max(0, at - 12) : match.start("close")].lower().replace("-", "_")
     return match["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
 
@@ -300,7 +296,7 @@ _SHARED_SECRET = re.compile(
 
 
 def _is_indented(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a name and a value are a line of a block, as routers and RADIUS write one: `    secret X`."""
+    """Whether a name and a value are an indented line of a router or RADIUS configuration: ` secret X`."""
     begins = text[max(0, start - 3) : start] in ("   ", "\n ", "\n  ", "\n\t", "\t")
     return begins and match["space"] is not None and LINE_AFTER.match(text, match.end()) is not None
 
@@ -308,11 +304,11 @@ def _is_indented(text: str, start: int, match: re.Match[str]) -> bool:
 _PUBLICATION_HINT = re.compile(
     r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE
 )
-"""Says beside a key that everybody may have it."""
+"""A note beside a key that says the key is public."""
 
 
 def _stands_where_values_do(text: str, at: int, match: re.Match[str], value: str) -> bool:
-    """Whether a value follows a mark of assignment, a flag, or is by itself no word of a sentence."""
+    """Whether a value follows an assignment mark or a flag, or by its form is not a word of a sentence."""
     if match["sep"] == " :" and match["quoted"]:
         return False  # a variable of psql
     if not (match["said"] or match["space"] or match["call"]):
@@ -331,7 +327,7 @@ def _is_flag(text: str, at: int) -> bool:
 
 
 def _is_variable(text: str, at: int) -> bool:
-    """Whether the name at `at` is a variable of an environment: `JWT_SECRET=`."""
+    """Whether the name at `at` is an environment variable: `JWT_SECRET=`."""
     return _VARIABLE.match(text, max(0, _name_start(text, at))) is not None
 
 
@@ -345,8 +341,7 @@ def _name_start(text: str, at: int) -> int:
 
 
 def _is_named_password(text: str, at: int, match: re.Match[str], value: str) -> bool:
-    """Whether a value under a password's name is one: whatever is assigned for sure, else what looks like none of
-    the words of a program."""
+    """Whether a value named as a password is one: any certain assignment, else a value that is not program code."""
     if match["sep"].strip() == "|" and not is_in_table(text, at, match.end()):
         return False  # a pipe, or a filter of a template
     if match["space"] and (value.endswith("=") or value.startswith("--") or is_in_prose(text, at, match, value)):
@@ -380,8 +375,7 @@ _SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|log
 
 
 def _is_assigned_for_sure(text: str, at: int, match: re.Match[str], value: str) -> bool:
-    """Whether what follows the name is a value and no word of a program: where shells, environments, connection
-    strings, files of settings, literals and calls of setters assign."""
+    """Whether a certain assignment follows the name: of a shell, environment, connection string, file or setter."""
     start = _name_start(text, at)
     name = text[start : match.start("close")]
     prefix = text[max(0, start - 90) : start]
@@ -433,7 +427,7 @@ def _is_setter(before_name: str, glue: str) -> bool:
 
 
 def _is_property(text: str, match: re.Match[str]) -> bool:
-    """Whether name and value are the two literals of a call: `setProperty("a.password", "X")`."""
+    """Whether name and value are the two literal arguments of a call: `setProperty("a.password", "X")`."""
     is_pair = match["call"] == "," and match["close"][-1:] in ("'", '"') and text.startswith(")", match.end())
     return is_pair and _CALLEE.search(text, max(0, match.start() - 60), match.start()) is not None
 
@@ -442,7 +436,7 @@ _CALLEE = re.compile(r"\w\(\s?[\"'][\w.-]*\Z")
 
 
 def _is_literal(text: str, match: re.Match[str], name: str, value: str) -> bool:
-    """Whether a string in quotes is what a program or a document assigns, and no label that people read."""
+    """Whether a quoted string is assigned by a program or document, and is not a label for people."""
     if match["space"] and not name.isupper():
         start = match.start("close") - len(name)
         return LINE_BEFORE.search(text[max(0, start - 90) : start]) is not None and len(name) > 8

@@ -1,7 +1,7 @@
-"""Secrets that a fixed phrase announces: credentials in an address, `Authorization:`, a private key's first line.
+"""Secrets after a fixed phrase: credentials in an address, `Authorization:`, a private key's first line.
 
-Each function is given a text and where its phrase stands in it, in any case, and looks no further than a bounded
-stretch around that.
+Each function gets a text and the position of its phrase in it, in any case, and examines only a bounded stretch around
+it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palazzo.security.secret_names import find_value_of
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
 
 RuleSpan = tuple[int, int, str]
-"""Where a secret begins, where it ends, and the rule that found it."""
+"""The start and end of a secret, and the rule that found it."""
 
 _CREDENTIALS = re.compile(r"://([^\s/@:\"'`<>?#]{0,100}):([^\s/@\"'`<>]{3,200})@(?=[\w.\[$-])")
 _DATABASE = re.compile(
@@ -67,7 +67,7 @@ _TOKEN_ALONE = re.compile(
 
 
 def _find_signature(text: str, at: int) -> RuleSpan | None:
-    """The signature of an address that lets its holder in."""
+    """Return the signature of an address that grants access to its holder."""
     if "ignature=" not in text[at : at + 1200]:
         return None
     match = _SIGNATURE.match(text, at)
@@ -101,12 +101,12 @@ def _bearer(text: str, at: int) -> RuleSpan | None:
 
 
 def _is_whole_token(token: str) -> bool:
-    """Whether something is left of a token: manuals print its first letters and three dots."""
+    """Whether the token is more than a shortened example: manuals print its first letters and three dots."""
     return any(map(str.isdigit, token)) and not (token.endswith("...") and len(token) < 40)
 
 
 def find_private_key(text: str, at: int) -> RuleSpan | None:
-    """Return the private key in whose first or last line `PRIVATE KEY` stands at `at`."""
+    """Return the private key whose first or last line has `PRIVATE KEY` at `at`."""
     begin = text.rfind("---- BEGIN", max(0, at - 50), at)
     begin = max(begin, text.rfind("-----", max(0, at - 50), at))
     if begin < 0:
@@ -127,7 +127,7 @@ def _azure(text: str, at: int) -> RuleSpan | None:
 
 
 def _login(text: str, at: int) -> RuleSpan | None:
-    """`"AUTH" "user" "X"` of Redis, `NEO4J_AUTH=user/X`, `ldap_default_authtok = X`, `_auth=…` of npm."""
+    """Find `"AUTH" "user" "X"` of Redis, `NEO4J_AUTH=user/X`, `ldap_default_authtok = X`, `_auth=…` of npm."""
     match = _AUTH.match(text, at)
     if not match:
         return None
@@ -163,7 +163,7 @@ def _auth(text: str, at: int) -> RuleSpan | None:
 
 
 def _kennwort(text: str, at: int) -> RuleSpan | None:
-    """A word for a password in another language that is written in Latin letters."""
+    """Find the password after a word for it in another language written in Latin letters."""
     match = _LATIN_WORD.match(text, at)
     if not match:
         return None
@@ -177,7 +177,7 @@ _LATIN_WORD = re.compile(
 
 
 def _log_in(text: str, at: int) -> RuleSpan | None:
-    """A login in a sentence (`creds: admin / X`), in a call (`login("bot", "X")`) or of a protocol (`LOGIN bob X`)."""
+    """Find a login in a sentence (`creds: admin / X`), a call (`login("bot", "X")`) or a protocol (`LOGIN bob X`)."""
     match = _LOGIN_SAID.match(text, at)
     if match and match["value"].isalpha():
         return None
@@ -188,7 +188,7 @@ def _log_in(text: str, at: int) -> RuleSpan | None:
 
 
 def _connection(text: str, at: int) -> RuleSpan | None:
-    """A call that connects with a user and a password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
+    """Find a call that connects by user and password: `getConnection(url, "app", "X")`; `connect app/X` of Oracle."""
     match = _CALL_OF_TWO.match(text, at)
     if (
         match
@@ -200,7 +200,7 @@ def _connection(text: str, at: int) -> RuleSpan | None:
 
 
 def _at_host(text: str, at: int) -> RuleSpan | None:
-    """`app:X@tcp(host)` of Go's drivers, `scott/X@//host` and `scott/X@host:1521` of Oracle's."""
+    """Find `app:X@tcp(host)` of Go's drivers, `scott/X@//host` and `scott/X@host:1521` of Oracle's."""
     if not text.startswith(("@tcp(", "@unix("), at):
         prefix = text[max(0, at - 140) : at].lower()
         if "/" not in prefix[-40:] or not any(program in prefix for program in _ORACLE):
@@ -229,7 +229,7 @@ _LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?
 
 
 def _is_third(text: str, at: int, match: re.Match[str]) -> bool:
-    """Whether a host and a user stand before a literal: `mysql_connect("localhost", "shop", "X")`."""
+    """Whether a host and a user precede a literal: `mysql_connect("localhost", "shop", "X")`."""
     return _THREE_LITERALS.match(text, at, match.end()) is not None
 
 
@@ -292,7 +292,7 @@ def _log_in_or_identified(text: str, at: int) -> RuleSpan | None:
 
 
 def _pair(text: str, at: int) -> RuleSpan | None:
-    """`admin:X` in a sentence or an argument."""
+    """Find `admin:X` in a sentence or an argument."""
     match = _PAIR.match(text, at)
     return (*match.span("value"), "password") if match and _is_pair(match["value"]) else None
 
@@ -305,7 +305,7 @@ _PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(
 
 
 def _windows_option(text: str, at: int) -> RuleSpan | None:
-    """`/p:X` of Windows' programs."""
+    """Find the option `/p:X` of Windows programs."""
     return _first_value(_WINDOWS_OPTION, text, at)
 
 
@@ -313,7 +313,7 @@ _WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s
 
 
 def _net_use(text: str, at: int) -> RuleSpan | None:
-    """`net use Z: \\\\srv\\share /user:D\\u X`."""
+    """Find `net use Z: \\\\srv\\share /user:D\\u X`."""
     return _first_value(_NET_USE, text, at)
 
 
@@ -328,7 +328,7 @@ def _first_value(pattern: re.Pattern[str], text: str, at: int) -> RuleSpan | Non
 
 
 def _acl(text: str, at: int) -> RuleSpan | None:
-    """`ACL SETUSER a on >X` of Redis."""
+    """Find `ACL SETUSER a on >X` of Redis."""
     return _first_value(_ACL, text, at)
 
 
@@ -336,7 +336,7 @@ _ACL = re.compile(r"acl setuser [^\n>]{1,60} >(?P<value>[^\s\"']{4,100})", re.IG
 
 
 def _short_label(text: str, at: int) -> RuleSpan | None:
-    """`u: operator p: X`."""
+    """Find `u: operator p: X`."""
     return _strong(_SHORT_LABEL.match(text, at)) if _USER_LABEL.search(text, max(0, at - 50), at) else None
 
 
@@ -345,7 +345,7 @@ _USER_LABEL = re.compile(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
 
 
 def _answer_to_prompt(text: str, at: int) -> RuleSpan | None:
-    """What a script for `expect` sends when it is asked for a password."""
+    """Find what an `expect` script sends at a password prompt."""
     return _first_value(_ANSWER, text, at)
 
 
@@ -363,7 +363,7 @@ _ADDED_USER = re.compile(r"(?<=rabbitmqctl )add_user [\"']?[\w.-]{1,60}[\"']? [\
 
 
 def _signing_key(text: str, at: int) -> RuleSpan | None:
-    """The literal that a call signs or verifies with: `jwt.sign(payload, 'X')`."""
+    """Find the literal that a call signs or verifies with: `jwt.sign(payload, 'X')`."""
     return _first_value(_SIGNING_KEY, text, at)
 
 
@@ -374,7 +374,7 @@ _SIGNING_KEY = re.compile(
 
 
 def _at_colon(text: str, at: int) -> RuleSpan | None:
-    """What follows the colon of `admin:X`, `net use … /user:u X` or ` p: X`, or has it before a port."""
+    """Find the password after the colon of `admin:X`, `net use … /user:u X` or ` p: X`, or before a port."""
     if text.startswith(":5432:", at):
         return find_pgpass_line(text, at)
     prefix = text[max(0, at - 5) : at].lower()
@@ -431,7 +431,7 @@ PHRASES: dict[str, Callable[[str, int], RuleSpan | None]] = {
     "@": _at_host,
     "community": _community,
 }
-"""Each phrase in lower case, and who looks at it."""
+"""Each phrase in lower case, and its check."""
 
 OTHER_SCRIPTS = (
     *(
@@ -446,4 +446,4 @@ OTHER_SCRIPTS = (
     *(("ł", "hasł"), ("ł", "Hasł"), ("ö", "lösenord"), ("ö", "Lösenord"), ("ş", "şifre"), ("ẩ", "mật khẩu")),
     *(("П", "Парол"), ("ü", "WLAN-Schlüssel"), ("ü", "Netzwerkschlüssel")),
 )
-"""Words for a password that the text in ASCII does not show, each with a letter that is found faster."""
+"""Words for a password in other scripts, each with a letter that can be searched faster."""

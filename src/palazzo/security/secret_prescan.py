@@ -1,8 +1,8 @@
-"""Which of many texts may hold a secret or a private span: one pass over all of them together.
+"""Prescan for secrets and private spans: one pass over many texts together, which selects the suspects.
 
-Nearly all rows of a transcript hold nothing. Looked through one by one, most of the time goes into beginning;
-together they cost what one long text costs. Says too much rather than too little: who looks at a suspect by
-itself may find nothing, but finds nothing in a text that is no suspect.
+Nearly all rows of a transcript contain no secret. When rows are scanned one by one, most of the time is startup cost;
+together they cost as much as one long text. The prescan may report false positives but no false negatives: a full scan
+of a suspect may find nothing, and a full scan of any other text finds nothing.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from palazzo.security.private_spans import PRIVATE_TAG, private_tags
 from palazzo.security.secret_scanner import find_spans
 
 _SEPARATOR = b"\n" * 32
-"""Stands between two texts: more than any rule skips to what comes before a secret, and so much that in the 40
-characters that some look back, no other secret has room before it."""
+"""Separator between two texts: longer than any rule skips to the text before a secret, and so long that within the 40
+characters before a secret that some rules examine, there is no space for another secret.
+"""
 
 
 def suspects(texts: Sequence[bytes]) -> set[int]:
-    """Return the numbers of those texts (UTF-8, or any bytes) that want a look of their own."""
+    """Return the indices of the texts (UTF-8, or any bytes) that need a closer check."""
     blob = _SEPARATOR.join(texts)
     text = blob.decode("utf-8", "surrogateescape")
     hits = list(_hits(text, blob if blob.isascii() else text.encode("ascii", "replace")))

@@ -1,12 +1,13 @@
-"""Find secrets in any text: keys by their form, values by their name, and what is random without either.
+"""Secret scanner for any text: keys by their format, values by their name, and random strings without either.
 
-One pass over the text as ASCII bytes does nearly all the work: a table turns every character of an unbroken run
-into one byte, so that runs of 20 or more are found by a substring search, and a handful of words (`token`,
-`://`) are searched for in lower case. Regular expressions run near these hits only, and each of them is bounded.
+One pass over the text as ASCII bytes does nearly all the work. A table maps every character of an unbroken run to one
+byte, so that a substring search finds runs of 20 or more. A few words (`token`, `://`) are searched for in lower case.
+Regular expressions run only near these hits, and each of them is bounded.
 
-Measured against detect-secrets 1.5.0 (Apache-2.0) with its default plugins, on the standard library's own code:
-0.06 MB/s against some 60 here, and three quarters of the labelled secrets against all but seven
-(`benchmarks/guard.py --peer`). Its formats served as labels; its engine would have been most of the work of `mine`.
+Measured against detect-secrets 1.5.0 (Apache-2.0) with its default plugins: on the standard library's own code,
+detect-secrets scans 0.06 MB/s and this module some 60; of the labelled secrets, detect-secrets finds three quarters and
+this module all but seven (`benchmarks/guard.py --peer`). Its formats served as labels; its engine would have been most
+of the work of `mine`.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ from palazzo.security.secret_names import NAME_ANCHORS, named_value
 from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, RuleSpan, find_private_key
 
 RULES_VERSION = 2
-"""Raised whenever the rules find more than before: the palace remembers what it was archived under."""
+"""Raised whenever the rules find more than before: the palace stores the version that its items were archived under."""
 SHORTEST_RUN = 20
 LONGEST_RUN = 4096
 """A longer run is data: no key is that long, and one base64 image would cost more than all the text around it."""
 
 MARK = re.compile(r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]|\[private\]")
-"""What redaction leaves in place of a secret or a private span. Nothing in it is ever found again."""
+"""What redaction inserts in place of a secret or a private span. Nothing inside it is detected again."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecretSpan:
-    """A secret's place in the text (code points, half-open) and the rule that found it."""
+    """The position of a secret in the text (code points, half-open), and the rule that found it."""
 
     start: int
     end: int
@@ -47,15 +48,15 @@ class SecretSpan:
 
 
 def find_secrets(text: str) -> list[SecretSpan]:
-    """Return the secrets in `text`, sorted, never overlapping. Any string is a text; time is linear in it."""
+    """Return the secrets in `text`, sorted, never overlapping. Any string is valid; time is linear in its length."""
     spans = find_spans(text)
     return [SecretSpan(*span) for span in merged(outside_marks(text, spans))] if spans else []
 
 
 def find_spans(text: str, plain: bytes = b"", lower_bytes: bytes = b"") -> list[RuleSpan]:
-    """Return what the rules find in `text`, each for itself: unsorted, overlapping, also within marks.
+    """Return the matches of each rule in `text`: unsorted, overlapping, also inside marks.
 
-    `plain` is the text in ASCII, `lowered` the same in small letters, where the caller has them.
+    `plain` is the text in ASCII, `lower_bytes` the same in lower case, if the caller has them.
     """
     plain = plain or text.encode("ascii", "replace")
     spans = _in_runs(text, plain) + _at_words(text, lower_bytes or plain.lower()) + _at_other_scripts(text)
@@ -74,7 +75,7 @@ _RUN_TABLE = bytes(
 
 
 def _head_pattern() -> str:
-    """All heads, factored by their first character so that a wrong one costs a comparison and no more."""
+    """Return a pattern for all heads, grouped by first character so that a wrong one costs only one comparison."""
     by_first: dict[str, list[str]] = {}
     for head in sorted(_FORMS, key=len, reverse=True):
         by_first.setdefault(head[0], []).append(re.escape(head[1:]))
@@ -95,8 +96,9 @@ _HASH_SIZES = frozenset([32, 40, 56, 64, 96, 128])
 _DIGIT = re.compile(r"[0-9]")
 _ESCAPES = {"\\": re.compile(r"[nrtbf0]|u[0-9a-fA-F]{4}"), "%": re.compile(r"[0-9a-fA-F]{2}")}
 _ESCAPES["["] = _ESCAPES[";"] = re.compile(r"\d{1,3}m")
-"""What a run may begin with that is not its own, by what stands before it: the rest of an escape of strings,
-addresses and terminals."""
+"""What may begin a run without belonging to it, by the character before it: the rest of an escape of strings, addresses
+and terminals.
+"""
 
 
 def _in_runs(text: str, plain: bytes) -> list[RuleSpan]:
@@ -119,18 +121,18 @@ def _in_runs(text: str, plain: bytes) -> list[RuleSpan]:
 
 
 def _is_telling(run: str) -> bool:
-    """Whether a run is no identifier and no hash in hexadecimal."""
+    """Whether a run is neither an identifier nor a hexadecimal hash."""
     is_hash = len(run) in _HASH_SIZES and run.islower() and run.isalnum()
     return not is_hash and (_DIGIT.search(run) is not None or "hf_" in run or "api_org_" in run)
 
 
 _LONGEST_KNOWN = 100
 _LED_BY = frozenset(".~:$")
-"""What the first part of a key ends with whose long part is a run."""
+"""Characters that end the first part of a key whose long part is a run."""
 
 
 def _is_known(text: str, start: int, end: int) -> bool:
-    """Whether a run is one of those that hold nothing, and nothing before or after it makes more of it."""
+    """Whether a run is known to hold no secret, and the characters around it do not change that."""
     if end - start > _LONGEST_KNOWN:
         return end - start > LONGEST_RUN and not may_be_base64_text(text[start : start + SHORTEST_RUN * 2])
     prefix = text[start - 1 : start]
@@ -143,7 +145,7 @@ def _is_known(text: str, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _is_harmless(run: str) -> bool:
-    """Whether a run holds nothing, wherever it stands: the ids and names that every row of a transcript repeats."""
+    """Whether a run holds no secret in any context: the ids and names that every row of a transcript repeats."""
     if not _is_telling(run):
         return True
     has_shape = any(hint in run for hint, distance, _, _ in _HEADLESS_FORMS if distance)
@@ -184,7 +186,7 @@ def _in_run(text: str, start: int, end: int) -> list[RuleSpan]:
 
 
 def _in_base64(text: str, start: int, end: int) -> list[RuleSpan]:
-    """All of a stretch of base64 that holds a secret."""
+    """Return a whole base64 run if it encodes a secret."""
     base64_part = base64_text(text, start, end)
     if base64_part is None:
         return []
@@ -194,7 +196,7 @@ def _in_base64(text: str, start: int, end: int) -> list[RuleSpan]:
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:
-    """Whether a run is a sentence or an address in base64."""
+    """Whether a run encodes a sentence or an address in base64."""
     run = text[start:end]
     base64_part = base64_text(run, 0, len(run))
     return base64_part is not None and (
@@ -207,7 +209,7 @@ _HEADLESS_FORMS = (
     ("-us", 5, "mailchimp-key", token_forms.MAILCHIMP),
     ("_mmk", 4, "maxmind-key", token_forms.MAXMIND),
 )
-"""Forms without a head: what one holds, and how far from the end of its first run."""
+"""Formats without a prefix: a substring, and its distance from the end of the first run."""
 
 
 def _find_headed_keys(text: str, start: int, end: int) -> list[RuleSpan]:
@@ -237,7 +239,7 @@ _CRYPT_HASH = re.compile(
     r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
     r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})"
 )
-"""Hashes of passwords as crypt(3) and htpasswd write them: short ones are guessed."""
+"""Password hashes as crypt(3) and htpasswd write them: short passwords can be guessed from them."""
 
 
 def _webhook(text: str, start: int) -> list[RuleSpan]:
@@ -246,7 +248,7 @@ def _webhook(text: str, start: int) -> list[RuleSpan]:
 
 
 def _may_be_led(text: str, start: int, end: int) -> bool:
-    """Whether what stands before a run may be the first part of a key."""
+    """Whether the text before a run may be the first part of a key."""
     prefix = text[max(0, start - 10) : start]
     if prefix[-1:] == ":":
         return prefix[-2:-1].isdigit() and (text[start] == "A" or end - start == _HALF_A_HASH)
@@ -283,7 +285,7 @@ def _at_words(text: str, lower_bytes: bytes) -> list[RuleSpan]:
 def _look_at_hits(
     text: str, lower_bytes: bytes, first: re.Match[bytes], anchors: dict[bytes, _Anchor], spans: list[RuleSpan]
 ) -> None:
-    """Look around each hit of a search, from the first on; add what is there to `spans`."""
+    """Examine the text around each hit of a search, beginning with the first; add the secrets to `spans`."""
     search = first.re.search
     hit: re.Match[bytes] | None = first
     resume_at: dict[str, int] = {}
@@ -320,12 +322,12 @@ def _name_looker(anchor: str) -> Callable[[str, int], RuleSpan | None]:
 
 
 def _look_at_key(text: str, at: int) -> RuleSpan | None:
-    """A key by its name, or one that is marked as private in its first or last line."""
+    """Find a key by its name, or by a first or last line that marks it as private."""
     return find_private_key(text, at - 8) if text.startswith("PRIVATE ", at - 8) else named_value(text, at, "key")
 
 
 def _no_value(text: str, at: int) -> RuleSpan | None:
-    """What stands behind a word that begins lists alone."""
+    """Return nothing: the word only begins lists."""
 
 
 _Look = Callable[[str, int], RuleSpan | None]
@@ -335,14 +337,14 @@ _LISTS: dict[str, _LookForList] = {
     "secret": find_kubernetes_secret,
     "cookie": find_session_cookies,
 }
-"""Words behind which several secrets may stand, and who looks for them."""
+"""Words after which several secrets may stand, and the function that finds them."""
 _LOOKS: dict[str, _Look] = {
     **{anchor: _name_looker(anchor) for anchor in NAME_ANCHORS},
     **PHRASES,
     "key": _look_at_key,
     "cookie": _no_value,
 }
-"""Words that announce a secret, in lower case, and who looks behind each."""
+"""Words that announce a secret, in lower case, and the function that searches after each."""
 _BY_LETTER: dict[str, tuple[str, ...]] = {
     "k": ("key", "token", "kennwort", "cookie", "psk"),
     "p": ("pass", "pw", "pin", "parola", "mdp", "printf ", "superuser(", " pdo(", "ftp(", "/p:", "/rp ", "spawn "),
@@ -370,8 +372,9 @@ _BY_LETTER: dict[str, tuple[str, ...]] = {
     "~": ("q~",),
     "@": ("@",),
 }
-"""Words by a letter that they share: a pattern that begins with one letter is searched for as fast as a single word,
-0.4 to 0.8 ms a MB, and so seventeen words cost what eight did. Rare letters cost least."""
+"""Words by a common letter: a pattern that begins with one letter is searched as fast as a single word, 0.4 to 0.8 ms
+per MB, so seventeen words cost as much as eight did. Rare letters cost least.
+"""
 _FOLLOWED_BY = {
     "token": r"(?!s\")",  # counts of tokens, in every row of some hosts
     " -": f"(?={OPTION_LETTERS})",
@@ -380,12 +383,12 @@ _FOLLOWED_BY = {
     ":": BEFORE_COLON,
     "@": r"(?<![\s\"'/@]@)",
 }
-"""What follows a word, or stands before it, wherever its look finds anything."""
+"""What follows or precedes a word wherever its function finds anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Anchor:
-    """A word that announces a secret, how far into it its letter is, and who looks around it."""
+    """A word that announces a secret, the offset of its letter, and the function that searches around it."""
 
     word: str
     offset: int
@@ -394,7 +397,7 @@ class _Anchor:
 
 
 def _pattern_for(letter: str) -> bytes:
-    """An expression for the words of a letter, from that letter on."""
+    """Return a pattern for the words of a letter, from that letter on."""
     branches = []
     for word in _BY_LETTER[letter]:
         offset = word.index(letter)
@@ -404,7 +407,7 @@ def _pattern_for(letter: str) -> bytes:
 
 
 def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | None], dict[bytes, _Anchor]]:
-    """The letter, a search for its words from that letter on, and the word of each match."""
+    """Return the letter, a search for its words from that letter on, and the word for each match."""
     offsets = {word: word.index(letter) for word in _BY_LETTER[letter]}
     anchors = {
         word[offset:].encode(): _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
@@ -415,8 +418,9 @@ def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | Non
 
 _SEARCHES = tuple(map(_search_for, _BY_LETTER))
 _SHORT_TEXT = 1024
-"""Below this one search for all words is the faster one: 17 ms a MB in messages of 300 bytes, where fifteen searches
-take 43; in long texts it is 13 against 10 (this machine, CPython 3.11)."""
+"""Below this length, one search for all words is faster: 17 ms per MB in messages of 300 bytes, where fifteen searches
+take 43; in long texts it is 13 against 10 (this machine, CPython 3.11).
+"""
 _SEARCH_FOR_ALL = re.compile(b"|".join(_pattern_for(letter) for letter in _BY_LETTER)).search
 _ALL_ANCHORS = {word: anchor for _, _, anchors in _SEARCHES for word, anchor in anchors.items()}
 
@@ -424,7 +428,7 @@ _VAGUE = frozenset(["high-entropy", "password", "secret", "token", "key"])
 
 
 def merged(spans: Iterable[RuleSpan]) -> list[RuleSpan]:
-    """Join what overlaps, in order; a rule that knows a form names the whole."""
+    """Merge overlapping spans, in order; a rule that knows the secret's form names the whole."""
     merged_spans: list[RuleSpan] = []
     for start, end, rule in sorted(spans):
         if merged_spans and start < merged_spans[-1][1]:
@@ -436,7 +440,7 @@ def merged(spans: Iterable[RuleSpan]) -> list[RuleSpan]:
 
 
 def outside_marks(text: str, spans: Iterable[RuleSpan]) -> list[RuleSpan]:
-    """Return what of `found` lies outside the marks in `text`; what begins within one was never there."""
+    """Return the parts of `spans` outside the marks in `text`; drop any match that begins inside a mark."""
     if "[redacted:" not in text and "[private]" not in text:
         return list(spans)
     marks = [mark.span() for mark in MARK.finditer(text)]

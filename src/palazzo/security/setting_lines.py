@@ -1,6 +1,6 @@
-"""Whether a name and its value are a line of settings, and which fields stand beside them.
+"""Recognition of settings lines: whether a name and its value form one, and which fields stand beside them.
 
-Owns how a line of settings differs from one of a program. Knows nothing of what is secret.
+Owns the difference between a line of settings and a line of a program. Does not know what is secret.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200}
 
 
 def is_setting(text: str, start: int, match: re.Match[str], end: int) -> bool:
-    """Whether a name and a value without quotes are a line of their own among settings, and not of a program.
+    """Whether an unquoted name and value are a line of a settings file, and not of a program.
 
-    What a program would write otherwise tells: it ends a line with a mark, indents by its blocks, and names values that
-    are spelled as its names are. Settings stand beside settings, or alone in what somebody says.
+    Program code differs: it ends a line with a mark, indents by blocks, and uses values that are spelled like its
+    names. Settings are next to other settings, or alone in a message.
     """
     if not LINE_BEFORE.search(text[max(0, start - 90) : start]) or not LINE_AFTER.match(text, end):
         return False
@@ -54,31 +54,31 @@ _CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
 _SETTING = r"[ \t]*(?:- )?[\w.-]{2,40}[ ]?[:=](?:[ ][^\n{}()\[\];,]{0,80}[^\n{}()\[\];, :])?"
 _SETTING_ABOVE = re.compile(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
 _SETTING_BELOW = re.compile(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
-"""A line beside: a setting, or the heading of some."""
+"""The next line: a setting, or the heading of a group of settings."""
 
 
 def is_beside_sibling(text: str, start: int, end: int) -> bool:
-    """Whether a field that passwords stand beside is before `start` or after `end`."""
+    """Whether a field that often accompanies passwords is before `start` or after `end`."""
     return _has_sibling(text, start - 160, start) or _has_sibling(text, end, end + 100)
 
 
 def _has_sibling(text: str, start: int, end: int) -> bool:
-    """Whether a field that passwords stand beside begins between `start` and `end`.
+    """Whether a field that often accompanies passwords begins between `start` and `end`.
 
-    In lower case: an expression that ignores case takes ten times as long.
+    The text is lower case: an expression that ignores case takes ten times as long.
     """
     start = max(0, start)
     return _SIBLING_FIELD.search(text[max(0, start - 1) : end].lower(), min(start, 1)) is not None
 
 
 def is_in_table(text: str, at: int, end: int) -> bool:
-    """Whether the `|` before a value parts the cells of a row: another one is beside it."""
+    """Whether the `|` before a value separates table cells: there is another one in the row."""
     row = text[max(0, at - 80) : at].rsplit("\n", 1)[-1]
     return "{{" not in row and ("|" in row or text[end : end + 2].strip().startswith("|"))
 
 
 def is_in_prose(text: str, at: int, match: re.Match[str], value: str) -> bool:
-    """Whether a word follows the name as in a sentence that goes on: most mentions of passwords."""
+    """Whether the name is followed by a word that continues a sentence, as in most mentions of passwords."""
     if not (value.isalpha() and value.islower()) or text[match.end() : match.end() + 1] != " ":
         return False
     prefix = text[max(0, at - 90) : at]

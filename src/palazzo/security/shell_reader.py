@@ -1,6 +1,6 @@
-"""The words of a command line of a shell, read character by character. Pure.
+"""The reader of a shell command line, character by character. Pure.
 
-`shell_words` reads commands with it, and also the substitutions within words.
+`shell_words` uses it to read commands, and also the substitutions within words.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from palazzo.security.shell_syntax import (
 )
 
 LONGEST_COMMAND = 65_536
-"""Characters of a command that are parsed. The limit is generous: agents write whole files by here-documents."""
+"""The most characters of a command that are parsed. The limit is generous: agents write whole files with
+here-documents.
+"""
 DEEPEST = 24
-"""The greatest depth of substitutions and groups within one another."""
+"""The greatest nesting depth of substitutions and groups."""
 _COPY = 6
-"""The depth that a copied text (backquotes, here-documents) adds, so that time stays linear."""
+"""The depth that copied text (backquotes, here-documents) adds, so that the time remains linear."""
 OPERATORS = re.compile(r"&&|\|\||;;&?|;&|\|&|[;&|\n()]")
 REDIRECTION = re.compile(r"(\d{0,4}|\{\w{1,40}\})(<<<|<<-?|<>|>>|>\||<&|>&|&>>|&>|<(?!\()|>(?!\())")
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})(\[[^\]\s$`'\"]{0,100}\])?\+?=")
@@ -39,7 +41,7 @@ CLOSERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", ")
 
 
 class WordReader:
-    """A position in a command line, and the here-documents whose bodies follow in the next line."""
+    """A position in a command line, and the here-documents whose bodies start on the next line."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         self.text, self.at, self._depth = text, 0, depth
@@ -47,7 +49,7 @@ class WordReader:
 
     @abstractmethod
     def script(self, ends: frozenset[str], depth: int) -> Script:
-        """Read steps up to one of the reserved words `ends`, a closing sign or the end."""
+        """Read steps up to one of the reserved words `ends`, a closing mark or the end."""
 
     @abstractmethod
     def _arithmetic(self) -> object: ...
@@ -72,7 +74,9 @@ class WordReader:
             into[at] = Redirection("<<", pieces)
 
     def _document(self, body: str) -> Word:
-        """Return the words of a here-document with an unquoted name: with variables and substitutions, no quotes."""
+        """Return the words of a here-document with an unquoted delimiter: variables and substitutions, but no
+        quotes.
+        """
         if re.search(r"(?<!\\)(?:\$\(|`)", body):
             return type(self)('"' + body.replace('"', '\\"') + '"', self._depth + _COPY).read_quoted()
         return (Text(_IN_DOCUMENT.sub(lambda found: found[0][-1] if found[0][0] == "\\" else found[0], body), True),)
@@ -117,7 +121,7 @@ class WordReader:
         return tuple(pieces)
 
     def read_quoted(self) -> Word:
-        """Read one text in double quotes."""
+        """Read one double-quoted text."""
         pieces: list[Piece] = []
         self._read_quoted_pieces(pieces, 0)
         return tuple(pieces)
@@ -243,7 +247,7 @@ class WordReader:
 
 
 def literal_text(word: Word) -> str:
-    """Return a word that holds no expansion; ShellSyntaxError otherwise."""
+    """Return a word that contains no expansion; raise ShellSyntaxError otherwise."""
     if not all(isinstance(piece, Text) for piece in word):
         raise ShellSyntaxError("an expansion stands where a name must")
     return "".join(piece.text for piece in word if isinstance(piece, Text))

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class ShellSyntaxError(ValueError):
-    """This parser cannot read the command line with certainty."""
+    """This parser cannot parse the command line with certainty."""
 
 
 class Text(NamedTuple):
@@ -17,7 +17,7 @@ class Text(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """`$name`, or `${name…}` with an operator behind it."""
+    """`$name`, or `${name…}` with an operator after the name."""
 
     name: str
     operator: str

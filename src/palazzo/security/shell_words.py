@@ -1,8 +1,8 @@
-"""A command line as a POSIX shell reads it: steps, pipelines, simple commands, words and their expansions. Pure.
+"""A command line parsed as in a POSIX shell: steps, pipelines, simple commands, words and their expansions. Pure.
 
-It expands nothing and runs nothing; `command_trust` decides what an expansion may be. What it cannot parse for certain
-raises `ShellSyntaxError`, so that nothing is guessed. Each character is read once: a nested substitution is parsed
-where it stands.
+It expands nothing and runs nothing; `command_trust` decides what an expansion may be. Text that it cannot parse for
+certain raises `ShellSyntaxError`, so that nothing is guessed. Each character is read once: a nested substitution is
+parsed in place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from palazzo.security.shell_syntax import (
 
 
 def parse_command(text: str) -> Script:
-    """Return the script that a shell would run. Raises ShellSyntaxError if it is not certain."""
+    """Return the script that a shell would run. Raises ShellSyntaxError if it is uncertain."""
     if len(text) > LONGEST_COMMAND or "\0" in text:
         raise ShellSyntaxError("too long")
     reader = _Reader(text.replace("\r\n", "\n"))
@@ -47,7 +47,7 @@ class _Reader(WordReader):
     # --- scripts ----------------------------------------------------------------------------------------------
 
     def script(self, ends: frozenset[str], depth: int) -> Script:
-        """Read steps up to one of the reserved words `ends`, a closing sign or the end."""
+        """Read steps up to one of the reserved words `ends`, a closing mark or the end."""
         if depth + self._depth > DEEPEST:
             raise ShellSyntaxError("too deep")
         steps: list[Step] = []

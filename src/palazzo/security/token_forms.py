@@ -1,9 +1,9 @@
-"""The forms of keys and tokens that give themselves away, as a table. Owns no scanning (`secrets.py`).
+"""The formats of keys and tokens with a recognisable form, as a table. Owns no scanning (`secrets.py`).
 
-A vendor's format is public: its prefix exists so that leaks can be found. Prefix, alphabet and length are as
+A vendor's format is public: its prefix exists so that leaks can be found. Prefix, alphabet and length are as stated by
 the vendors' documentation, the rules of gitleaks at b58d3f10 (MIT), the detectors of TruffleHog at 3ab759fe (facts
-alone: AGPL-3.0) and detect-secrets 1.5.0 (Apache-2.0) state them; lengths are lower bounds here, since vendors lengthen
-keys without notice. Bodies are bounded, so that a hostile text costs linear time.
+only: AGPL-3.0) and detect-secrets 1.5.0 (Apache-2.0). Lengths are lower bounds here, since vendors lengthen keys
+without notice. Bodies are bounded, so that a hostile text costs linear time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _X = r"[A-Fa-f0-9]"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One format: it begins with `head`, exactly, and goes on with `body`."""
+    """One format: it begins with exactly `head` and continues with `body`."""
 
     rule: str
     head: str
@@ -177,7 +177,7 @@ FORMS: tuple[Form, ...] = (
         "jwt", r"[\w-]{12,8000}\.(?:eyJ[\w-]{8,16000}(?:\.[\w-]{8,4000})?|[\w-]{0,2000}(?:\.[\w-]{8,16000}){3})", "eyJ"
     ),
 )
-"""Keys that begin with a head of their own. A head counts only where a word may begin."""
+"""Keys with a prefix of their own. A prefix counts only where a word may begin."""
 
 SEGMENTED_FORMS: tuple[tuple[str, str], ...] = (
     ("sendgrid-key", r"SG\.[\w-]{16,32}\.[\w-]{16,64}"),
@@ -210,7 +210,7 @@ LED_BY = frozenset(
     sat. ya29. v1. xoxe. sl. u. AQ. mlsn. 0. sk. 1000. AP1. o.
     """.split()
 )
-"""What stands before the long part of each of them, but for those that end in `:`."""
+"""The text before the long part of each of them, except those that end in `:`."""
 
 DISCORD = re.compile(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])")
 MAILCHIMP = re.compile(r"[0-9a-f]{32}-us\d{1,2}(?![\w-])")
@@ -233,9 +233,9 @@ PRIVATE_KEY = re.compile(
     r"(?:((?:[^-]|-(?!---)){0,16384})-----? ?END [A-Z0-9 ]{0,60}-----?"
     r"|((?:(?:\s|\\{1,4}[nr])*[A-Z][\w-]{1,20}: [^\n]{1,80}){0,4}(?:(?:\s|\\{1,4}[nr]|[>+|#*])*[A-Za-z0-9+/=]{16,}+(?![^\s\\\"'])){1,400}))"
 )
-"""To its last line, or, where that is missing, as far as its body goes."""
+"""Up to its last line, or, if that is missing, to the end of its body."""
 PRIVATE_KEY_TAIL = re.compile(
     r"(?<![A-Za-z0-9+/=])((?:[A-Za-z0-9+/=]{5,}+(?:\s|\\{1,4}[nr]|[\"',+>|#*]){1,12}(?:\d{1,5}(?:[\t:|]|\u2192){1,2}[ ]?)?){1,100})-----END [A-Z0-9 ]{0,40}\Z"
 )
-"""The body before a last line whose first line is not at hand."""
+"""The body before a last line whose first line is missing from the text."""
 KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{32}")

@@ -1,7 +1,7 @@
-"""Which tools of agents' hosts print local words, and the effects of a call. Pure.
+"""Trust of the tools of agents' hosts: which of them print local words, and the effects of a call. Pure.
 
-A tool whose name is not known is somebody else's, as is every MCP server but Palazzo's own. Names differ between hosts
-(`WebFetch`, `web_fetch`), so letters and digits alone are compared.
+A tool with an unknown name is foreign, as is every MCP server except Palazzo's own. Names differ between hosts
+(`WebFetch`, `web_fetch`), so only letters and digits are compared.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _AGENTS = _words(
 _OWN_SERVER = re.compile(
     r"mcp__(?:plugin_palazzo_)?palazzo__|mcp_palazzo_|palazzo__?(?=\w)|palazzo-(?=\w)|mcp\.palazzo\.", re.IGNORECASE
 )
-"""Palazzo's own tools return archived text with its trust; the archive's door recognises it as an echo."""
+"""Palazzo's own tools return archived text with its trust level; ingest recognises it as an echo."""
 _PATH_KEYS = (
     *(
         "file_path",
@@ -95,17 +95,18 @@ _PATH_KEYS = (
 )
 _FINDERS = _words("glob globsearch find findfiles filesearch fileglobsearch builtinfileglobsearch")
 _FINDER_KEYS = ("pattern", "glob_pattern", "globPattern", "query")
-"""Tools that print the names of files that match a pattern: the pattern is a path, and the names are others' where
-it leads into a dependency."""
+"""Tools that print the names of files that match a pattern. The pattern is a path, and the names are foreign if it
+leads into a dependency.
+"""
 _COMMAND_KEYS = ("command", "cmd", "script", "input", "code", "CommandLine")
 _DIRECTORY_KEYS = ("workdir", "cwd", "directory", "working_directory", "dir_path", "Cwd")
 
 
 def trust_of_tool(name: str, arguments: object = None) -> Trust:
-    """Return the trust of what the tool `name`, called with `arguments`, printed, as far as the call alone tells it.
+    """Return the trust of the output of tool `name` called with `arguments`, judged by the call alone.
 
-    A result whose tool is not known (`name` empty) counts as external. The cutter judges once more, with the
-    directory of the session and what its earlier calls did (`index/session_taint`).
+    A result of an unknown tool (`name` empty) counts as external. The cutter judges again, with the session's directory
+    and the effects of its earlier calls (`index/session_taint`).
     """
     return "tool" if judge_tool(name, arguments).is_local else "external"
 
@@ -117,7 +118,7 @@ def judge_tool(
     holds: Holds | None = None,
     own: OwnSources | None = None,
 ) -> CommandEffect:
-    """Judge a tool's call: whether its output is known to be local, and which files it changes."""
+    """Judge a tool call: whether its output is known to be local, and which files it changes."""
     plain = plain_name(name)
     own = own or OwnSources()
     if not plain:
@@ -134,17 +135,17 @@ def judge_tool(
 
 
 def is_shell(tool: str) -> bool:
-    """Whether a tool of that name runs commands."""
+    """Whether this tool runs commands."""
     return plain_name(tool) in _SHELLS
 
 
 def is_reader(tool: str) -> bool:
-    """Whether a tool of that name reads or searches files."""
+    """Whether this tool reads or searches files."""
     return plain_name(tool) in _READERS
 
 
 def is_own_server(tool: str) -> bool:
-    """Whether a tool of that name is Palazzo's own."""
+    """Whether this tool is Palazzo's own."""
     return _OWN_SERVER.match(tool) is not None
 
 
@@ -154,7 +155,7 @@ def plain_name(name: str) -> str:
 
 
 def command_in(arguments: object) -> str:
-    """Return the command that a shell's call runs, as one line; '' where it has none."""
+    """Return the command that a shell tool call runs, as one line; '' if it has none."""
     if isinstance(arguments, Mapping):
         arguments = next((value for key in _COMMAND_KEYS if (value := arguments.get(key))), "")
     if isinstance(arguments, list | tuple):
@@ -168,7 +169,7 @@ def command_in(arguments: object) -> str:
 
 
 def _foreign_call(arguments: object) -> CommandEffect:
-    """Return the effect of an unknown tool's call: it may have written to any path in its arguments."""
+    """Return the effect of a call of an unknown tool: it may have written to any path in its arguments."""
     values = arguments.values() if isinstance(arguments, Mapping) else ()
     texts = [text for value in values for text in (value if isinstance(value, list) else [value])][:64]
     paths = [text for text in texts if isinstance(text, str) and "/" in text and "://" not in text and len(text) < 300]
@@ -210,7 +211,7 @@ def _is_own_path(path: str, project: Project, holds: Holds | None, own: OwnSourc
 
 
 def _paths(arguments: object) -> Iterator[str]:
-    """Return the values that may be paths: a reader's short strings."""
+    """Return the values that may be paths: the short strings in a reader's arguments."""
     if isinstance(arguments, str):
         yield arguments
     elif isinstance(arguments, list | tuple):

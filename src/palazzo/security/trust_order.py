@@ -1,6 +1,6 @@
-"""The order of trust, in one table. Pure.
+"""The order of trust levels, in one table. Pure.
 
-`user` is the person, `agent` an agent, `repo` the project's files, `tool` a local tool, `external` everybody else.
+`user` is the person, `agent` an agent, `repo` the project's files, `tool` a local tool, `external` any other source.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from palazzo.model import Trust
 
 TRUST_ORDER: tuple[Trust, ...] = ("user", "agent", "repo", "tool", "external")
-"""The most trusted first."""
+"""Trust levels, most trusted first."""
 
 
 def least_trust(labels: Iterable[Trust]) -> Trust:
-    """Return the least trusted of the labels; `external` of none."""
+    """Return the least trusted of the labels; `external` if there are none."""
     return max(labels, key=TRUST_ORDER.index, default="external")
 
 

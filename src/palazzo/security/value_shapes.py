@@ -1,6 +1,6 @@
-"""How the value under a secret's name is spelled: as a password, a token, a hash, or a word of a program.
+"""The form of a value after a secret's name: a password, a token, a hash, or a word of a program.
 
-Knows nothing of where a value stands.
+Knows nothing of the value's position.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 
 
 def is_phrase(value: str) -> bool:
-    """Four words or more, joined: no identifier is that long without a placeholder's word in it."""
+    """Whether a value is four or more joined words; an identifier of that length includes a placeholder word."""
     return value.count("-") + value.count("_") >= 3 and not is_stand_in(value) and value.islower()
 
 
@@ -28,7 +28,7 @@ CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
 CODE = re.compile(
     r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
 )
-"""What a value without quotes is in a program: a member, a constant, a variable, a type."""
+"""The form of an unquoted value in a program: a member, a constant, a variable, a type."""
 
 
 def is_single(value: str) -> bool:
@@ -37,7 +37,7 @@ def is_single(value: str) -> bool:
 
 
 def is_password(value: str, is_quoted: bool) -> bool:
-    """At least two kinds of characters, in another order than a word's or an identifier's."""
+    """Whether a value has at least two character classes, in an order unlike a word's or an identifier's."""
     digits, upper, lower = _classes(value)
     if value.isdigit():
         return len(value) >= 6
@@ -47,7 +47,7 @@ def is_password(value: str, is_quoted: bool) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """Whether a value is a key by its disorder."""
+    """Whether a value is a key, by its randomness."""
     digits, upper, lower = _classes(value)
     if len(value) < 12:
         return len(value) >= 8 and digits and ((upper and lower) or count_specials(value) > 1)
@@ -59,20 +59,20 @@ def _classes(value: str) -> tuple[bool, bool, bool]:
 
 
 def count_steps(value: str) -> int:
-    """How often the characters change between small letters, capitals and digits."""
+    """Count the changes between lower case, upper case and digits."""
     return len(_STEP.findall(value))
 
 
 def count_specials(value: str) -> int:
-    """Count the characters that names and paths do not have."""
+    """Count the characters that do not occur in names and paths."""
     return sum(not c.isalnum() and c not in "._-/:" for c in value)
 
 
 def is_random_word(value: str) -> bool:
-    """Whether a word changes its kind of character at every third one."""
+    """Whether the character class of a word changes at least once per three characters."""
     return count_steps(value) * 3 >= len(value)
 
 
 def is_call(text: str, end: int, value: str) -> bool:
-    """Whether a value without quotes is a call or a member of a program's objects: `os.environ[`."""
+    """Whether an unquoted value is a call or a member of a program's object: `os.environ[`."""
     return CALL.match(value) is not None or text.startswith(("(", "["), end)

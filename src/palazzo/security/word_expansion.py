@@ -34,7 +34,7 @@ def has_braces(word: Word) -> bool:
 
 
 def spread_braces(text: str) -> list[str]:
-    """Return the texts to which braces with commas expand."""
+    """Return the texts that braces with commas expand to."""
     texts = [text]
     for _ in range(4):
         spread = []
@@ -60,7 +60,7 @@ def _first_words(script: Script, shell: Shell) -> list[str]:
 
 
 def printed_by(shell: Shell, script: Script) -> str:
-    """Return the text that stands for the output of a local substitution."""
+    """Return the text that represents the output of a local substitution."""
     words = _first_words(script, shell)
     match words:
         case ["pwd", *_]:

@@ -1,4 +1,4 @@
-"""Programs that run another one, and are judged by it. Pure."""
+"""Rules for programs that run another program: the other program determines the result. Pure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Settings: the effective value of every key, and where it came from.
+"""Settings: the effective value of every key, and its origin.
 
-The user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md` in a project,
-and `PALAZZO_*` in the environment; later ones win. Files inside a project may have been written by anybody:
-they set only what concerns the project (`keys.Key.where`), and may tighten what guards the user but never
-loosen it. A wrong value costs that value alone and yields a sentence that says what is allowed.
+The user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md` in a project, and
+`PALAZZO_*` in the environment; later ones take precedence. Anybody may have written the files inside a project: they
+set only what concerns the project (`keys.Key.where`), and may make the user's protections stricter but never weaker. An
+invalid value affects only that value, and yields a sentence that says what is allowed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from palazzo.settings.setting_layers import SettingEntry, Source
 __all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
 
 _LONGEST_LINE = 300
-"""Characters of a sentence about a settings file, which every command shows."""
+"""The most characters of a message about a settings file, which every command shows."""
 _SECRET = "********"  # noqa: S105 - what is shown in place of one
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """A key with the value that holds, and where that was written."""
+    """A key with its effective value, and the place where that is set."""
 
     key: Key
     value: Value
@@ -33,7 +33,7 @@ class Effective:
 
     @property
     def display_text(self) -> str:
-        """The value as it may be shown: secrets are not."""
+        """Return the value for display, without secrets."""
         if self.key.secret and self.value:
             return _SECRET
         if isinstance(self.value, bool):
@@ -42,7 +42,7 @@ class Effective:
 
 
 class Settings:
-    """All effective values. Ask by the type that the key has."""
+    """All effective values. Use the getter for the key's type."""
 
     def __init__(
         self, values: Mapping[str, Effective], problems: tuple[str, ...] = (), problems_by_file: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Settings:
         self.values, self.problems, self.problems_by_file = dict(values), problems, problems_by_file
 
     def flag(self, name: str) -> bool:
-        """Return a setting that is on or off."""
+        """Return a Boolean setting."""
         return self.values[name].value is True
 
     def number(self, name: str) -> int:
@@ -71,7 +71,7 @@ class Settings:
 
 
 def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> Settings:
-    """Read every layer. `project` is the root of the project that is worked in, if there is one. Never raises."""
+    """Read every layer. `project` is the root of the current project, if there is one. Never raises."""
     sources = [setting_layers.user_file(user_file)]
     if project is not None:
         sources += [setting_layers.project_file(project), setting_layers.person_file(project)]
@@ -90,22 +90,22 @@ def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) ->
 
 
 def _in_one_line(problems: list[str]) -> list[str]:
-    """Return the problems as one short line: anybody may have written the file, and each command shows the line."""
+    """Return the problems, each as one short line: anyone may have written the file, and every command shows them."""
     if not problems:
         return []
     first = problems[0] if len(problems[0]) <= _LONGEST_LINE else f"{problems[0][:_LONGEST_LINE]}…"
-    more = f" {len(problems) - 1:,} more there: 'palazzo settings' lists them." if len(problems) > 1 else ""
+    more = f" {len(problems) - 1:,} more in that file: 'palazzo settings' lists them." if len(problems) > 1 else ""
     return [f"{first}{more}"]
 
 
 def _apply_entry(values: dict[str, Effective], source: Source, entry: SettingEntry) -> str:
-    """Take in one value, or return what is wrong with it."""
+    """Apply one value, or return what is wrong with it."""
     alias = ALIASES.get(entry.name)
     key = BY_NAME.get(alias[0] if alias else entry.name)
     if key is None:
-        return f"{entry.origin}: `{entry.name}` is not a setting{_nearest(entry.name)}. It is left out."
+        return f"{entry.origin}: `{entry.name}` is not a setting{_nearest(entry.name)}. It is ignored."
     if source.layer not in key.layers:
-        return f"{entry.origin}: `{entry.name}` cannot be set here, only {_places(key)}. It is left out."
+        return f"{entry.origin}: `{entry.name}` cannot be set here, only {_places(key)}. It is ignored."
     try:
         value = _resolve_alias(alias[1], entry.value) if alias else read(key, entry.value)
     except ValueError as error:
@@ -113,13 +113,16 @@ def _apply_entry(values: dict[str, Effective], source: Source, entry: SettingEnt
             return ""  # `palazzo.git.project_file` says so, with more detail
         return f"{entry.origin}: `{entry.name}` must be {error}. {_stays(values[key.name])}"
     if source.layer in ("project", "person") and key.stricter and not key.stricter(value, values[key.name].value):
-        return f"{entry.origin}: `{entry.name}` may be tightened inside a project, not loosened. {_stays(values[key.name])}"
+        return (
+            f"{entry.origin}: `{entry.name}` may be made stricter inside a project, but not looser. "
+            f"{_stays(values[key.name])}"
+        )
     values[key.name] = _added(values[key.name], value, entry.origin) if key.add else Effective(key, value, entry.origin)
     return ""
 
 
 def _added(current_setting: Effective, value: Value, origin: str) -> Effective:
-    """A list with what one more layer says."""
+    """Return a list value extended by the values of one more layer."""
     if (
         not isinstance(current_setting.value, tuple)
         or not isinstance(value, tuple)

@@ -1,6 +1,6 @@
-"""The one table of settings: name, type, default, what is allowed, and who may set it.
+"""The one table of settings: name, type, default, allowed values, and who may set each.
 
-`palazzo settings`, the documentation and every check read this. It knows no files.
+`palazzo settings`, the documentation and every check read this table. It does not know any files.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from palazzo.model import Trust
 
 Kind = Literal["flag", "number", "choice", "text", "list"]
 Layer = Literal["default", "user", "project", "person", "environment"]
-"""Who speaks: the user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md`
-in a project, the environment. Later ones win."""
+"""The sources of settings: the user's `config.toml`, a project's `palazzo.toml`, one person's
+`.claude/palazzo.local.md` in a project, and the environment. Later ones override earlier ones.
+"""
 Value = bool | int | str | tuple[str, ...]
 
 _OWN: frozenset[Layer] = frozenset({"user", "environment"})
-"""What reaches beyond one project: no file inside a project sets it."""
+"""The layers that may set what affects more than one project: no file inside a project can."""
 _PERSONAL: frozenset[Layer] = _OWN | {"person"}
-"""How memory behaves for one person in one project."""
+"""The layers that may set one person's preferences in one project."""
 _ANYWHERE: frozenset[Layer] = _PERSONAL | {"project"}
 _PROJECT: frozenset[Layer] = frozenset({"project", "person"})
 
@@ -32,7 +33,7 @@ TRUSTS = get_args(Trust)
 class Key:
     """One setting. `stricter(new, old)` says whether a file inside a project may replace `old` by `new`.
 
-    Lists that `add` hold what every layer says: nobody takes back what another has excluded.
+    Lists with `add` combine the values of all layers: no layer can remove what another has excluded.
     """
 
     name: str
@@ -49,12 +50,12 @@ class Key:
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
+        """Return the environment variable that sets this key."""
         return "PALAZZO_" + self.name.upper().replace(".", "_").replace("-", "_")
 
     @property
     def constraint(self) -> str:
-        """What may be written, as it is said to a person."""
+        """Return the allowed values, as text for a person."""
         match self.kind:
             case "flag":
                 return "true or false"
@@ -63,9 +64,9 @@ class Key:
             case "choice":
                 return f"one of {', '.join(self.choices)}"
             case "list":
-                return "a list of texts"
+                return "a list of strings"
             case "text":
-                return "a text on one line"
+                return "a string on one line"
 
 
 def _stays_on(new: Value, old: Value) -> bool:
@@ -91,15 +92,17 @@ EVENTS = {
 """The hook events, and whether each is on by default."""
 
 KEYS: tuple[Key, ...] = (
-    Key("palace", "text", "", "The palace file; empty for the one in your data directory.", _OWN),
+    Key("palace", "text", "", "The palace file; empty for the default file in your data directory.", _OWN),
     Key("service", "flag", True, "Whether background processes may be started.", _OWN),
-    Key("http.hosts", "list", (), "Names by which clients may call 'palazzo mcp --http', besides localhost.", _OWN),
+    Key(
+        "http.hosts", "list", (), "Host names by which clients may call 'palazzo mcp --http', besides localhost.", _OWN
+    ),
     Key("http.origins", "list", (), "Origins whose pages may call 'palazzo mcp --http': https://name:port.", _OWN),
     Key(
         "service_idle_minutes",
         "number",
         30,
-        "Minutes for which the background service stays when nobody asks it for anything; 0 ends it at once.",
+        "Minutes for which the background service stays without requests; 0 ends it at once.",
         _OWN,
         most=10_080,
     ),
@@ -107,50 +110,69 @@ KEYS: tuple[Key, ...] = (
         "service_memory_mb",
         "number",
         1_024,
-        "Megabytes, at least 256, above which the background service starts afresh when it has nothing to do.",
+        "Megabytes, at least 256, above which the background service restarts when it is idle.",
         _OWN,
     ),
     Key("off", "flag", False, "Stop all capture and injection.", frozenset({"environment"})),
-    Key("embedder.kind", "choice", "bundled", "Who makes vectors.", _OWN, ("bundled", "openai")),
+    Key("embedder.kind", "choice", "bundled", "What computes vectors.", _OWN, ("bundled", "openai")),
     Key("embedder.base_url", "text", "", "Address of an OpenAI-compatible embedding server.", _OWN),
-    Key("embedder.model", "text", "", "The model to ask that server for.", _OWN),
+    Key("embedder.model", "text", "", "The model to request from that server.", _OWN),
     Key("embedder.api_key", "text", "", "The key to send to that server.", _OWN, secret=True),
-    Key("embedder.dimension", "number", 0, "Vector length to insist on; 0 takes what comes.", _OWN, most=65_536),
+    Key("embedder.dimension", "number", 0, "The required vector length; 0 accepts any.", _OWN, most=65_536),
     Key("auto_context_on_start", "flag", True, "Orient the agent when a session starts."),
     Key("detect_recall_patterns", "flag", True, "Search when a prompt asks about the past."),
-    Key("ask_floor", "number", 5, "Percent that a memory must score to answer a prompt that asks for it.", most=100),
+    Key(
+        "ask_floor",
+        "number",
+        5,
+        "Minimum score, in percent, of a memory that answers a prompt that asks for it.",
+        most=100,
+    ),
     # On the dev half 2 % of ordinary prompts find something above it, and 62 % of what questions find above it is right
     # (24 hits), under scales that had not seen them (`recall/score.py`).
-    Key("proactive_floor", "number", 70, "Percent that a memory must score to be told unasked.", most=100),
+    Key(
+        "proactive_floor",
+        "number",
+        70,
+        "Minimum score, in percent, of a memory that is injected automatically.",
+        most=100,
+    ),
     Key(
         "context_depth",
         "choice",
         "medium",
-        "How much the start of a session gets.",
+        "How much context the start of a session gets.",
         choices=("shallow", "medium", "deep"),
     ),
     Key("auto_commit", "flag", False, "Make a checkpoint after a session has ended."),
-    Key("save_interval", "number", 15, "Human messages between two saves.", least=1, most=10_000),
-    Key("save_mode", "choice", "silent", "Save silently, or ask the agent to.", choices=("silent", "ask")),
+    Key("save_interval", "number", 15, "Number of human messages between two saves.", least=1, most=10_000),
+    Key("save_mode", "choice", "silent", "Save silently, or ask the agent to save.", choices=("silent", "ask")),
     Key(
         "profile",
         "choice",
         "palazzo",
-        "Whose names hooks call the memory's tools by, as the server that agents have.",
+        "The profile whose tool names hooks use; choose that of the agents' server.",
         choices=("palazzo", "mempalace", "shodh"),
     ),
-    Key("desktop_toast", "flag", False, "Show a desktop notice after a save."),
+    Key("desktop_toast", "flag", False, "Show a desktop notification after a save."),
     *(Key(f"events.{name}", "flag", on, f"Whether the {name} hook does anything.") for name, on in EVENTS.items()),
-    Key("min_messages", "number", 3, "Sessions with fewer messages are not taken in.", _OWN, most=10_000),
+    Key("min_messages", "number", 3, "Sessions with fewer messages are not ingested.", _OWN, most=10_000),
     Key("wing", "text", "", "The label of this project's wing.", _PROJECT),
-    Key("mine.policy", "choice", "docs", "What is read of a project.", _ANYWHERE, ("docs", "all")),
-    Key("mine.include", "list", (), "Patterns of files to read; only these, if any.", _PROJECT),
-    Key("mine.exclude", "list", (), "Patterns of files never to read; of all places together.", _ANYWHERE, add=True),
+    Key("mine.policy", "choice", "docs", "Which files of a project are read.", _ANYWHERE, ("docs", "all")),
+    Key("mine.include", "list", (), "Patterns of files to read; if set, only these are read.", _PROJECT),
+    Key(
+        "mine.exclude",
+        "list",
+        (),
+        "Patterns of files never to read; the patterns of all settings files are combined.",
+        _ANYWHERE,
+        add=True,
+    ),
     Key(
         "mine.exclude_projects",
         "list",
         (),
-        "Directories of which nothing is read: no documents, and no sessions held there.",
+        "Directories from which nothing is read: no documents, and no sessions held there.",
         _OWN,
         add=True,
     ),
@@ -158,7 +180,7 @@ KEYS: tuple[Key, ...] = (
         "backup.keep",
         "number",
         7,
-        "Daily backups that the background service makes beside the palace and keeps; 0 makes none.",
+        "Number of daily backups that the background service makes beside the palace and keeps; 0 makes none.",
         _OWN,
         most=1_000,
     ),
@@ -166,27 +188,27 @@ KEYS: tuple[Key, ...] = (
         "backup.most_mb",
         "number",
         2_048,
-        "Megabytes that these backups may take together: the oldest go first, the newest stays.",
+        "Megabytes that these backups may use together: the oldest are removed first, the newest stays.",
         _OWN,
         least=1,
         most=100_000_000,
     ),
-    Key("watch.background", "flag", True, "Whether the background service takes in what changes.", _OWN),
-    Key("watch.polling", "flag", False, "Look for changes where the file system does not tell of them.", _OWN),
+    Key("watch.background", "flag", True, "Whether the background service ingests changes.", _OWN),
+    Key("watch.polling", "flag", False, "Poll for changes where the file system does not report them.", _OWN),
     Key(
         "sync.background",
         "flag",
         True,
-        "Whether the background service syncs remotes that were begun with 'palazzo sync init --automatic'.",
+        "Whether the background service syncs remotes that were set up with 'palazzo sync init --automatic'.",
         _OWN,
     ),
-    Key("entities", "flag", True, "Whether names that drawers mention are kept.", _OWN),
+    Key("entities", "flag", True, "Whether to store the names that drawers mention.", _OWN),
     Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
     Key(
         "auto_inject_trust",
         "choice",
         "tool",
-        "Least trusted origin that may be put before an agent unasked.",
+        "Least trusted origin of content that may be injected automatically.",
         _ANYWHERE,
         TRUSTS,
         stricter=_at_least_as_trusted,
@@ -195,14 +217,14 @@ KEYS: tuple[Key, ...] = (
         "trust.own",
         "list",
         (),
-        "Tools, MCP servers, programs, hosts, git remotes and paths of your own, whose output counts as a tool's.",
+        "Your own tools, MCP servers, programs, hosts, git remotes and paths, whose output gets a tool's trust.",
         _OWN,
     ),
     Key(
         "branch_policy",
         "choice",
         "label",
-        "What becomes of memories of branches that are not merged here: labelled, hidden, or told as all others.",
+        "How memories of branches that are not merged here are shown: labelled, hidden, or like all others.",
         choices=("label", "hide", "ignore"),
     ),
 )
@@ -212,13 +234,13 @@ ALIASES: dict[str, tuple[str, dict[bool, str]]] = {
     "prompt_to_save": ("save_mode", {True: "ask", False: "silent"}),
     "silent_save": ("save_mode", {True: "silent", False: "ask"}),
 }
-"""Names that other programs use: what they set, and to what."""
+"""Names that other programs use, with the setting and the value they stand for."""
 
 _TRUE, _FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 
 def read(key: Key, value: object) -> Value:
-    """Return `value`, as a file or the environment gives it, in the key's own type; ValueError otherwise."""
+    """Return `value`, as read from a file or the environment, in the key's own type; raise ValueError otherwise."""
     parsed_value = _READERS[key.kind](key, value)
     if parsed_value is None:
         raise ValueError(key.constraint)

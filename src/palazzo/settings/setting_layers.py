@@ -1,7 +1,7 @@
-"""Where settings are written: two TOML files, one YAML front matter, the environment.
+"""The layers of settings: two TOML files, one YAML front matter, the environment.
 
-Gives what each says as (key, value, origin), and a sentence for what cannot be read. It does not judge
-values; `palazzo.settings` does.
+Yields each layer's values as (key, value, origin), and a sentence for each part that cannot be read. It does not
+validate values; `palazzo.settings` does.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from palazzo.settings.setting_keys import ALIASES, KEYS, Layer
 USER_FILE, PROJECT_FILE, PERSON_FILE = "config.toml", "palazzo.toml", ".claude/palazzo.local.md"
 _LARGEST = 256 * 1024
 OF_PLUGIN = "CLAUDE_PLUGIN_OPTION_"
-"""How the variables begin by which Claude Code hands a plugin's hooks what the person has set for it."""
+"""The prefix of the variables in which Claude Code passes the person's plugin options to the plugin's hooks."""
 UNSET = "unset"
-"""What stands there for a value that was not set: the plugin's options need a default."""
+"""The value of an option that is not set: the plugin's options need a default."""
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingEntry:
-    """One value as it is written somewhere."""
+    """One value as written in its source."""
 
     name: str
     value: object
@@ -35,7 +35,7 @@ class SettingEntry:
 
 @dataclass(slots=True)
 class Source:
-    """What one layer says."""
+    """The contents of one layer."""
 
     layer: Layer
     entries: list[SettingEntry] = field(default_factory=list)
@@ -48,7 +48,7 @@ def user_file(path: Path) -> Source:
 
 
 def project_file(root: Path) -> Source:
-    """Read `palazzo.toml`; what `palazzo.git.project_file` checks is taken as it is."""
+    """Read `palazzo.toml`; values that `palazzo.git.project_file` checks are not checked here."""
     return _file("project", root / PROJECT_FILE, _toml, ("rooms", "exclude_patterns"))
 
 
@@ -58,7 +58,7 @@ def person_file(root: Path) -> Source:
 
 
 def environment(variables: Mapping[str, str]) -> Source:
-    """Read `PALAZZO_*`, and below it what a person has set for our plugin in Claude Code."""
+    """Read `PALAZZO_*`, and with lower priority the user's settings for Palazzo's plugin in Claude Code."""
     source = Source("environment")
     names = {key.variable: key.name for key in KEYS} | {f"PALAZZO_{alias.upper()}": alias for alias in ALIASES}
     for variable, name in names.items():
@@ -80,7 +80,7 @@ def _file(layer: Layer, path: Path, parse: Callable[[str], Any], excluded_tables
         source.problems.append(f"{path} cannot be read ({error.strerror}); nothing in it is used.")
         return source
     if len(raw) > _LARGEST:
-        source.problems.append(f"{path} has more than {_LARGEST:,} bytes; nothing in it is used.")
+        source.problems.append(f"{path} is larger than {_LARGEST:,} bytes; nothing in it is used.")
         return source
     text = raw.decode("utf-8-sig", "replace")
     try:
@@ -123,17 +123,17 @@ def _front_matter(text: str) -> Any:
     except yaml.YAMLError as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     if values is not None and not isinstance(values, Mapping):
-        raise ValueError("its front matter must hold keys and values")
+        raise ValueError("its front matter must contain keys and values")
     return _texts(values or {})
 
 
 def _texts(values: Mapping[Any, Any]) -> dict[str, Any]:
-    """YAML's keys may be of any type."""
+    """Return the values with text keys; YAML keys may be of any type."""
     return {str(key): _texts(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
 def line_of(text: str, name: str) -> int | None:
-    """Return the line (from 1) that sets the dotted `name` in TOML or YAML, or None where it cannot be told."""
+    """Return the line (from 1) that sets the dotted `name` in TOML or YAML, or None if it is unknown."""
     table = ""
     last = name.rpartition(".")[2]
     yaml_line = None

@@ -1,4 +1,4 @@
-"""Writing one value into the user's `config.toml`, leaving every other line and comment as it was."""
+"""Writes one value into the user's `config.toml`, and leaves every other line and comment unchanged."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from palazzo.settings.setting_keys import ALIASES, BY_NAME, Key, Value, read
 from palazzo.settings.setting_layers import line_of
 
 _LONGEST_VALUE = 200
-"""Lines that one value may take."""
+"""The most lines of one value."""
 
 
 def known_key(name: str) -> Key:
-    """Return the key of that name (or that it is an alias of); UsageError when there is none."""
+    """Return the key with that name or alias; raise UsageError if there is none."""
     key = BY_NAME.get(ALIASES[name][0] if name in ALIASES else name)
     if key is None:
         raise UsageError(f"There is no setting '{name}'. 'palazzo settings' lists them all.")
@@ -27,13 +27,14 @@ def known_key(name: str) -> Key:
 
 
 def write(path: Path, name: str, text: str) -> Value:
-    """Set `name` to what `text` says in the file at `path`; return the value as it was understood.
+    """Set `name` to the value in `text` in the file at `path`; return the parsed value.
 
-    Raises UsageError for an unknown key, a wrong value, or a file that cannot be parsed, which is left as it is.
+    Raises UsageError for an unknown key, a wrong value, or a file that cannot be parsed; the file is then left
+    unchanged.
     """
     key = known_key(name)
     if "user" not in key.layers:
-        raise UsageError(f"`{name}` cannot be set in config.toml; a project sets it for itself in palazzo.toml.")
+        raise UsageError(f"`{name}` cannot be set in config.toml; each project sets it in its own palazzo.toml.")
     try:
         value = _parse_value(name, key, text)
     except ValueError as error:
@@ -45,12 +46,12 @@ def write(path: Path, name: str, text: str) -> Value:
 def with_value(path: Path, text: str, key: Key, value: Value) -> str:
     """Return the text of the file at `path` with a setting's value changed.
 
-    Raises UsageError for a text that is not TOML, or has a shape that cannot be edited safely.
+    Raises UsageError if the text is not TOML, or cannot be edited safely.
     """
     new_text = _edit_text(text, key.name, _toml(value))
     if not _says(new_text, _with(_parse_toml(path, text), key.name, value)):
         raise UsageError(
-            f"{path} has a shape that cannot be edited safely; set `{key.name} = {_toml(value)}` in it by hand."
+            f"{path} has a shape that cannot be edited safely; set `{key.name} = {_toml(value)}` there by hand."
         )
     return new_text
 
@@ -67,7 +68,7 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise PalazzoError(f"{path} cannot be read ({error}); mend it first.") from error
+        raise PalazzoError(f"{path} cannot be read ({error}); fix it first.") from error
 
 
 def _parse_toml(path: Path, text: str) -> dict[str, Any]:
@@ -76,11 +77,11 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not valid TOML: {error}. Mend it first; it was left as it is.") from None
+        raise UsageError(f"{path} is not valid TOML: {error}. Fix it first; it was left unchanged.") from None
 
 
 def _says(text: str, expected_values: dict[str, Any]) -> bool:
-    """Whether the edited text says what it should: editing goes by lines, and TOML has shapes beyond those."""
+    """Whether the edited text parses to the wanted values; editing by lines does not support all TOML forms."""
     import tomllib
 
     try:
@@ -90,7 +91,7 @@ def _says(text: str, expected_values: dict[str, Any]) -> bool:
 
 
 def _with(values: dict[str, Any], name: str, value: Value) -> dict[str, Any]:
-    """The values as they should be afterwards."""
+    """Return the values with the setting applied."""
     first, _, rest = name.partition(".")
     plain = list(value) if isinstance(value, tuple) else value
     if not rest:
@@ -131,7 +132,7 @@ def _insert_line(lines: list[str], at: int, new: str) -> str:
 
 
 def _with_line(text: str, at: int, value: str) -> str:
-    """Replace the value that begins on line `at`, keeping its key, indentation and a comment after it."""
+    """Replace the value that begins on line `at`; keep its key, indentation and trailing comment."""
     lines = text.splitlines(keepends=True)
     head = re.match(r"\s*[\w.\"'-]+\s*=\s*", lines[at])
     if head is None:
@@ -142,7 +143,7 @@ def _with_line(text: str, at: int, value: str) -> str:
 
 
 def _extent(lines: list[str], at: int) -> tuple[int, str]:
-    """Return (the line after the value that begins at `at`, the comment behind it)."""
+    """Return (the line after the value that begins at `at`, the comment after the value)."""
     import tomllib
 
     for end in range(at + 1, min(len(lines), at + _LONGEST_VALUE) + 1):
@@ -160,7 +161,7 @@ def _extent(lines: list[str], at: int) -> tuple[int, str]:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Put `text` in place of the file at once: whoever reads it sees the old or the new."""
+    """Replace the file's content atomically with `text`: readers see either the old or the new content."""
     path = path.resolve()  # a link to a file kept elsewhere stays a link
     try:
         make_private_directory(path.parent)

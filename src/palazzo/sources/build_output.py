@@ -9,15 +9,16 @@ from pathlib import Path
 from palazzo.git import git_process
 
 NAMES = frozenset({"build", "dist", "target", "out", "coverage", "htmlcov", "vendor", "obj", "_build"})
-"""Names that build tools, test runners and package managers give such a directory. Source code has them, too (a package
-`build`, vendored documents), so only files that git tracks there are read."""
+"""Names that build tools, test runners and package managers give such a directory. Source code uses these names too (a
+package `build`, vendored documents), so only files that git tracks there are read.
+"""
 REASON = "build output that git does not track; name it to read it"
 _PATIENCE = 5.0
-"""Seconds that git may take to list one directory; 100,000 files take about 0.1 s."""
+"""Maximum seconds for git to list one directory; 100,000 files take about 0.1 s."""
 
 
 def tracked_files(directory: Path, root: Path) -> frozenset[str]:
-    """Return the paths of the files below `directory` that git tracks in `root`; none where that is no checkout."""
+    """Return the paths below `directory` that git tracks in `root`; none if that is not a checkout."""
     if not (root / ".git").exists():
         return frozenset()
     output = git_process.run(root, "ls-files", "-z", "--", directory.relative_to(root).as_posix(), timeout=_PATIENCE)

@@ -1,7 +1,7 @@
 """Reading a collection of conversations (a database, an export, a storage tree) into the archive.
 
-Each conversation counts by its stamp: one whose stamp is what it was is not read. One that changed is read
-from its beginning, and the door recognises what it has.
+Each conversation has a stamp. If its stamp is unchanged, the conversation is skipped. If it changed, the conversation
+is read from its beginning, and ingest recognises the rows that it already has.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from palazzo.store.database import Database
 from palazzo.store.source_rows import FileState
 
 _LOG_SUFFIX = "-wal"
-"""A database in write-ahead-log mode grows in the file of this suffix, and its own file stays as it was."""
+"""Suffix of the file that grows for a database in write-ahead-log mode; the database file itself stays unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionState:
-    """The size in bytes and the time of change in nanoseconds of a collection's file; None for a directory."""
+    """The size in bytes and the modification time in nanoseconds of a collection's file; None for a directory."""
 
     size: int
     mtime: int
 
 
 def state_of(path: Path) -> CollectionState | None:
-    """Return what tells whether a collection may have changed; a directory must be looked through."""
+    """Return a value that tells whether a collection may have changed; a directory must be read through."""
     if path.is_dir():
         return None
     status = path.stat()
@@ -51,7 +51,10 @@ def state_of(path: Path) -> CollectionState | None:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation of a collection. `state` is what was remembered of it, and `is_known` whether that still holds."""
+    """A conversation of a collection.
+
+    `state` is its recorded state, and `is_known` says whether that is still current.
+    """
 
     session: Session
     uri: str
@@ -63,9 +66,9 @@ class Conversation:
 def conversations(
     collection: Collection, path: Path, states: Mapping[str, FileState], session_filter: SessionFilter
 ) -> Iterator[Conversation]:
-    """Yield the conversations that are `wanted`, by what is cheap to know of them.
+    """Yield the conversations that are `session_filter`, as far as their cheap attributes tell.
 
-    Raises SourceUnreadable when the collection cannot be read, or not to its end; what was yielded stands.
+    Raises SourceUnreadable if the collection cannot be read, or not to its end; what was yielded remains valid.
     """
     for session in collection.sessions(path):
         if session_filter.by_time(session.updated_at) and session_filter.by_identity(session.identity):
@@ -78,7 +81,7 @@ def conversations(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading a collection takes, whichever of its conversations is read."""
+    """The parameters for reading a collection, common to all its conversations."""
 
     database: Database
     collection: Collection
@@ -91,7 +94,7 @@ class Reading:
 def take_conversation(
     reading: Reading, conversation: Conversation, on_commit: Callable[[int], None]
 ) -> SourceTally | Failed:
-    """Archive what is new of a conversation; return what it brought, or why it failed."""
+    """Archive the new rows of a conversation; return what was added, or why it failed."""
     try:
         return _take(reading, conversation, on_commit)
     except (OSError, SourceUnreadable) as error:
@@ -104,7 +107,7 @@ def _take(reading: Reading, conversation: Conversation, on_commit: Callable[[int
     modified_at = session.updated_at or Micros(reading.path.stat().st_mtime_ns // 1000)
 
     def make_partial_state(source: int, end: int) -> FileState:
-        """Until all is filed, the stamp is one that no conversation has."""
+        """Return the state until all is filed: its stamp matches no conversation."""
         return FileState(conversation.uri, source, collection.kind, collection.version, 0, 0, 0, end, b"", b"")
 
     def make_final_state(source: int, end: int) -> FileState:
@@ -147,7 +150,7 @@ def _take(reading: Reading, conversation: Conversation, on_commit: Callable[[int
 
 
 def note_whole(database: Database, collection: Collection, path: Path, state: CollectionState) -> None:
-    """Remember that all of a collection was read as it was in `state`."""
+    """Remember that all of a collection was read in the state `state`."""
     whole = FileState(path.as_uri(), None, collection.kind, collection.version, 0, state.size, state.mtime, 0, b"", b"")
     with database.transaction() as connection:
         source_rows.write_file_state(connection, whole)

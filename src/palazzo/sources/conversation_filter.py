@@ -1,4 +1,4 @@
-"""Which conversations are taken in, of those that there are."""
+"""The filter of conversations: which of the available ones are taken in."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from palazzo.sources.formats import Content, Identity, Message
 
 @dataclass(frozen=True, slots=True)
 class SessionFilter:
-    """What a conversation must be; by default anything will do.
+    """Conditions for a conversation; by default every conversation matches.
 
-    `since`: gone on with at that time or later. `sessions`: its id, or its parent's, begins with one of these.
-    `least_messages`: a person's and an agent's together, in words; a conversation that is known already is taken
-    however short it is, and so is a sub-agent's, which is a part of the session that it works for.
-    `excluded`: directories whose projects' conversations are left out. `pauses`: times; what was said then is left out.
+    `since`: continued at that time or later. `sessions`: its id, or its parent's, begins with one of these.
+    `least_messages`: minimum number of a person's and an agent's messages with words; a known conversation is accepted
+    however short it is, and so is a sub-agent's, which is a part of the session for which it works. `excluded`:
+    directories whose projects' conversations are excluded. `pauses`: periods whose messages are excluded.
     """
 
     since: Micros | None = None
@@ -27,46 +27,46 @@ class SessionFilter:
 
     @property
     def chooses(self) -> bool:
-        """Whether some conversations of a source may be passed over, so that reading it is not reading all of it."""
+        """Return whether some conversations of a source may be skipped, so that it may be read incompletely."""
         return self.since is not None or bool(self.sessions) or self.least_messages > 0
 
     @property
     def looks_inside(self) -> bool:
-        """Whether it depends on a conversation's rows that it is wanted."""
+        """Return whether a conversation's rows decide if it is wanted."""
         return self.least_messages > 0 or bool(self.skip_directories)
 
     def by_time(self, updated_at: Micros | None) -> bool:
-        """Whether a conversation last gone on with then is wanted; where that is not known it is."""
+        """Return whether a conversation last continued at that time is wanted; if the time is unknown, it is."""
         return self.since is None or updated_at is None or updated_at >= self.since
 
     def by_identity(self, identity: Identity) -> bool:
-        """Whether the conversation is one of those that were named."""
+        """Return whether the conversation is one of the named ones."""
         ids = (identity.session_id, identity.parent_session)
         return not self.sessions or any(
             session_id.startswith(prefix) for session_id in ids if session_id for prefix in self.sessions
         )
 
     def by_directory(self, directory: str) -> bool:
-        """Whether the project it was held in is not left out."""
+        """Return whether the project of a conversation is not excluded."""
         path = Path(directory)
         return not any(path.is_relative_to(skip_directory) for skip_directory in self.skip_directories)
 
 
 ALL_SESSIONS = SessionFilter()
-"""Every conversation."""
+"""Accepts every conversation."""
 _IDENTITIES = ("message_id", "continues")
-"""Fields of `meta` that say which message a row is a part of: some hosts write a row for each block or change."""
+"""Fields of `meta` that identify the message of a row: some hosts write a row for each block or change."""
 
 
 class MessageCounter:
-    """Counts the messages of a person and an agent that have words: no tool calls, results or messages of the host."""
+    """Counts messages of a person and an agent that have words: no tool calls, results or host messages."""
 
     def __init__(self) -> None:
         self._identities: set[object] = set()
         self.number = 0
 
     def add(self, content: Content) -> None:
-        """Count a row, unless it is no message or a part of a message that was counted."""
+        """Count a row, unless it is not a message or is part of a counted message."""
         if not isinstance(content, Message) or not _has_words(content):
             return
         identity = next((value for name in _IDENTITIES if (value := content.meta.get(name))), None)

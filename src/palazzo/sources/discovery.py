@@ -1,8 +1,8 @@
-"""Which files under the given paths are read, as what, and which are not, and why.
+"""Discovery: which files under the given paths are read, in which format, which are skipped, and why.
 
-Nothing is opened but regular files, and of those only the head; nothing under a symbolic link is entered,
-since what it points to inside the tree is met where it lies. The order is that of the names, so that two
-walks of one tree agree. What a person names outright is taken where a walk would pass it over.
+Only regular files are opened, and only their first bytes are read. Nothing under a symbolic link is entered, since a
+target inside the tree is found at its own path. The order is by name, so that two walks of one tree give the same
+order. A file that a person names explicitly is read even where a walk would skip it.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json"
     "conversations.json",
     "conversations-000.json",
 }
-"""One of these names lies in every directory that is a collection; others are not looked into."""
+"""Every directory that is a collection contains one of these names; other directories are not checked."""
 _UNCERTAIN_COLLECTIONS = (*NAMED_FILE_COLLECTIONS, *STATED_COLLECTIONS)
-"""Readers of what may as well be data or a document."""
+"""Readers of files that may also be data or a document."""
 _KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", "aider"}) | {
     reader.kind for reader in _UNCERTAIN_COLLECTIONS
 }
-"""Kinds of text that people keep next to other text; the rest is where programs put it."""
+"""Kinds of text that people store next to other text; other kinds are where programs store them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file to read, or a directory that is read as one, the kind of feeder that reads it, and its project.
+    """A file to read, or a directory that is read like a file, the kind of feeder that reads it, and its project.
 
-    `root` is the project's directory: the innermost repository, else a directory with Palazzo's or
-    MemPalace's project file, else the path that was given.
+    `root` is the project's directory: the innermost repository, otherwise a directory with Palazzo's or MemPalace's
+    project file, otherwise the given path.
     """
 
     path: Path
@@ -68,12 +68,12 @@ class Candidate:
 
     @property
     def uri(self) -> str:
-        """Where the file lies, as a `file:` address that holds any name."""
+        """Return the file's location, as a `file:` URI that can hold any name."""
         return self.path.as_uri()
 
     @property
     def relative(self) -> str:
-        """The path within the project, with `/` between directories."""
+        """Return the path within the project, with `/` between directories."""
         return self.path.relative_to(self.root).as_posix()
 
 
@@ -82,11 +82,11 @@ FileVerdict = Candidate | Skip
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What to take. `auto` takes transcripts wherever they lie, and what `policy` says besides.
+    """Rules that select files. `auto` selects transcripts in any location, and the files that `policy` selects.
 
-    `include` and `exclude` are patterns as in ignore files, relative to the given path or to the project.
-    With `include` only what matches is taken, whatever kind of text it is; `exclude` wins over all. What lies in
-    an `excluded` directory is passed over unless it was named. `is_stated`: a person gave the mode.
+    `include` and `exclude` are patterns as in ignore files, relative to the given path or to the project. With
+    `include` only matching files are selected, whatever their kind of text; `exclude` takes precedence over everything.
+    Files in an `skip_directories` directory are skipped unless they were named. `is_stated`: a person gave the mode.
     """
 
     mode: Mode = "auto"
@@ -100,9 +100,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Who reads what. `known` returns the kind of a file that was read before and has not changed since, or "".
+    """Selects the reader of each file.
 
-    `former_kind` returns the kind that a file had when it was last read, changed or not, or "".
+    `cached_kind` returns the kind of a file that was read before and has not changed since, or "". `former_kind`
+    returns the kind of a file when it was last read, changed or not, or "".
     """
 
     feeders: Sequence[Feeder] = TRANSCRIPTS
@@ -122,7 +123,7 @@ class Readers:
         return next((reader.kind for reader in readers if reader.recognises(path, head)), "")
 
     def kind_of_directory(self, path: Path, names: set[str]) -> str:
-        """Return the kind of conversations that a directory with these names in it holds as a whole, or ""."""
+        """Return the kind of conversations that a directory with these entries holds as a whole, or ""."""
         if not names & _LIE_IN_COLLECTIONS:
             return ""
         return next((reader.kind for reader in self.collections if reader.recognises(path, b"")), "")
@@ -142,7 +143,7 @@ def discover(
 
 
 def existing(path: Path) -> Path:
-    """Return `path` without links; NotFound when nothing is there."""
+    """Return `path` with links resolved; raises NotFound if nothing is there."""
     try:
         return path.expanduser().resolve(strict=True)
     except (OSError, RuntimeError):  # RuntimeError: a link that leads to itself, before Python 3.13
@@ -150,7 +151,7 @@ def existing(path: Path) -> Path:
 
 
 def _judge_paths(tops: list[Path], rules_for: Callable[[Path], Rules], readers: Readers) -> Iterator[FileVerdict]:
-    """Yield each path once. A path that was given itself is judged by itself, not by the walk over its directory."""
+    """Yield each path once. A path given explicitly is judged on its own, not by its directory's walk."""
     unique_paths: set[Path] = set()
     for top in tops:
         rules, root = rules_for(top), _root_of(top, tops)
@@ -162,7 +163,7 @@ def _judge_paths(tops: list[Path], rules_for: Callable[[Path], Rules], readers: 
 
 
 def _root_of(top: Path, tops: Sequence[Path]) -> Path:
-    """The root of the project of `top`; without a marked project, the outermost given directory that contains it."""
+    """Return the project root of `top`; without a marked project, the outermost given directory around it."""
     directory = top if top.is_dir() else top.parent
     root = project_root(directory)
     parents = [path for path in tops if path != top and root == directory and directory.is_relative_to(path)]
@@ -193,19 +194,19 @@ def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Fi
 
 
 def _skip_documents_among_transcripts(verdicts: list[FileVerdict]) -> Iterator[FileVerdict]:
-    """A directory that holds more transcripts than documents is a place of transcripts, and read as such."""
+    """Skip documents in a directory with more transcripts than documents, which is read as transcripts."""
     kinds = [verdict.kind for verdict in verdicts if isinstance(verdict, Candidate)]
     documents = kinds.count(document_feeder.KIND)
     drop = len([kind for kind in kinds if kind not in _KEPT_AMONG_DOCUMENTS]) > documents
     for verdict in verdicts:
         if drop and isinstance(verdict, Candidate) and verdict.kind == document_feeder.KIND:
-            yield Skip(verdict.path, "lies among transcripts; `--mode docs` reads it")
+            yield Skip(verdict.path, "is among transcripts; `--mode docs` reads it")
         else:
             yield verdict
 
 
 def _judge_file(path: Path, root: Path, rules: Rules, readers: Readers) -> FileVerdict:
-    """Judge a file that a person named, by its contents alone; a skip is always reported."""
+    """Judge a file that a person named, by its content alone; a skip is always reported."""
     try:
         status = path.lstat()
     except OSError as error:
@@ -221,11 +222,11 @@ def _judge(
     entry: Entry, top: str, rules: Rules, include: Globs, readers: Readers, wholes: Mapping[Path, Candidate]
 ) -> FileVerdict:
     if wholes and entry.path.suffix.lower() == ".json" and any(above in wholes for above in entry.path.parents):
-        return Skip(entry.path, "read with the directory it is part of", expected=True)
+        return Skip(entry.path, "read as part of its directory", expected=True)
     policy: Policy | None = "all" if rules.mode == "all" else rules.policy
     if include:
         if not include.match(str(entry.path), (top, str(entry.root)), is_directory=False):
-            return Skip(entry.path, "not among what is included", expected=True)
+            return Skip(entry.path, "not among the included files", expected=True)
         policy = None
     return _read_as(entry, rules, policy, readers)
 
@@ -233,7 +234,7 @@ def _judge(
 def _read_as(
     entry: Entry, rules: Rules, policy: Policy | None, readers: Readers, more_collections: Sequence[Collection] = ()
 ) -> FileVerdict:
-    """Judge a file; `more_collections` are tried last, all of them where a person states that it is a conversation."""
+    """Judge a file; `more_collections` are tried last, all of them if a person states that it is a conversation."""
     try:
         if rules.mode in ("auto", "convos"):
             if rules.mode == "convos" and rules.is_stated:
@@ -251,10 +252,10 @@ def _read_as(
 def _conversations(
     entry: Entry, rules: Rules, readers: Readers, more_collections: Sequence[Collection]
 ) -> FileVerdict | None:
-    """Judge whether a file holds conversations; None where it may yet be a document."""
+    """Judge whether a file holds conversations; None if it may still be a document."""
     suffix = entry.path.suffix.lower()
     if entry.path.name.endswith(_NOTE_OF_A_SUB_AGENT) and entry.path.parent.name == "subagents":
-        return Skip(entry.path, "Claude Code's own note beside a sub-agent's transcript", expected=True)
+        return Skip(entry.path, "Claude Code's own metadata of a sub-agent's transcript", expected=True)
     if suffix in _MAY_BE_TRANSCRIPTS | _MAY_BE_COLLECTIONS:
         cached_kind = readers.cached_kind(entry.path, entry.status)
         if cached_kind and cached_kind != document_feeder.KIND:
@@ -271,7 +272,7 @@ def _conversations(
         if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):
             return Skip(entry.path, why_not_a_transcript(head))
         if head.startswith(MAGIC):
-            return Skip(entry.path, "a SQLite database in no format that Palazzo reads", expected=True)
+            return Skip(entry.path, "a SQLite database in an unsupported format", expected=True)
     return Skip(entry.path, "not a transcript", expected=True) if rules.mode == "convos" else None
 
 

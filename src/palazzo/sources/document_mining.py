@@ -1,4 +1,4 @@
-"""Reading one document into the archive: a new version if its text changed, and which one is current."""
+"""Reading one document into the archive: a new version if its text changed, and which version is current."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TRIES = 3
 
 
 class _NamedBytes(io.BytesIO):
-    """Bytes that say which file they came from, as an open file does."""
+    """Bytes with the name of their file, like an open file."""
 
     def __init__(self, raw: bytes, name: str) -> None:
         super().__init__(raw)
@@ -38,10 +38,10 @@ class _NamedBytes(io.BytesIO):
 def take_document(
     database: Database, path: Path, root: Path, placer: Placer, clock: Callable[[], Micros]
 ) -> SourceTally:
-    """Archive the document at `path` of the project at `root`, if its text is not its current version.
+    """Archive the document at `path` of the project at `root`, if its text differs from its current version.
 
-    One of which no text can be made is left out with the reason; where it took a converter to find out, until the file
-    changes.
+    A document that cannot be turned into text is left out with the reason; if a converter was needed to find that out,
+    until the file changes.
     """
     uri = path.as_uri()
     raw, status = _read_settled(path)
@@ -60,7 +60,7 @@ def take_document(
     if has_format(path) and state is not None and _failed_before(state, digest, feeder.version):
         with database.transaction() as connection:
             source_rows.write_file_state(connection, make_state(None))  # it has another time, and the same bytes
-        return SourceTally("left out", skipped=[Skipped(uri, "could not be converted before, and has not changed")])
+        return SourceTally("left out", skipped=[Skipped(uri, "its conversion failed before, and it has not changed")])
     try:
         row = _row(feeder, path, raw, guard)
     except Unconvertible as error:
@@ -102,7 +102,7 @@ def _failed_before(state: FileState, digest: bytes, version: int) -> bool:
 
 
 def _row(feeder: Documents, path: Path, raw: bytes, guard: Guard) -> Row:
-    """Return the row of a document. A text format that was converted may hold secrets that its words do not show."""
+    """Return a document's row. A converted text format may hold secrets that its extracted text lacks."""
     row = next(feeder.rows(_NamedBytes(raw, path.name)))
     assert isinstance(row.content, Message)  # noqa: S101 (what the documents feeder yields)
     if "decoder" not in row.content.meta or is_binary(raw[:HEAD]) or path.suffix.lower() == ".pdf":
@@ -112,11 +112,11 @@ def _row(feeder: Documents, path: Path, raw: bytes, guard: Guard) -> Row:
 
 
 def _read_settled(path: Path) -> tuple[bytes, file_changes.FileStatus]:
-    """Return a file's bytes as they were at one moment: read again while somebody writes it."""
+    """Return a file's bytes in a consistent state: read again if something is writing it."""
     for _ in range(_TRIES):
         with path.open("rb") as stream:
             status = file_changes.status_of_stream(stream)
             raw = stream.read(largest(path) + 1)
             if file_changes.status_of_stream(stream) == status:
                 return raw, status
-    raise SourceUnreadable(f"{path} keeps changing while it is read. Mine it again when it is quiet.")
+    raise SourceUnreadable(f"{path} keeps changing while it is read. Index it again when it no longer changes.")

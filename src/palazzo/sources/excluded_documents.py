@@ -1,9 +1,9 @@
-"""Documents that the rules leave out now and did not before: retired, and taken back when the rules do.
+"""Documents that the rules newly exclude: retired, and restored when the rules include them again.
 
-A rule here is one that lasts: the patterns of the settings and of the project's own file, ignore files, and a policy
-that the project states. A file that is gone stays found: a volume may not be mounted, another branch may be checked
-out. So does one that a single run did not ask for (`--include`, `--mode`), and one that was named outright. Nothing is
-deleted: a document is left out by an act on the version that is current, and taken back by another.
+A rule here is a permanent one: the patterns of the settings and of the project's own file, ignore files, and a policy
+that the project states. A deleted file's document stays searchable, since a volume may not be mounted or another branch
+may be checked out. So does a document that a single run did not include (`--include`, `--mode`), and one that was named
+explicitly. Nothing is deleted: an act on the current version excludes a document, and another act restores it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from palazzo.store.database import Connection, Database
 from palazzo.store.palace_overview import DocumentRow
 
 AT_ONCE = 20
-"""Documents that one transaction retires, so that nobody waits for long."""
+"""Maximum number of documents that one transaction retires, so that other writers do not wait long."""
 _ACTOR = "mine"
 
 
 @dataclass(frozen=True, slots=True)
 class LastingRules:
-    """What is left out of a directory for as long as nobody changes it; patterns as in ignore files."""
+    """Rules that exclude files of a directory until someone changes the rules; patterns as in ignore files."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -44,20 +44,20 @@ class LastingRules:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Documents to leave out, each with why, and documents to take back."""
+    """Documents to exclude, each with the reason, and documents to include again."""
 
     out: tuple[tuple[DocumentRow, str], ...] = ()
     back: tuple[DocumentRow, ...] = ()
     overrides: tuple[tuple[DocumentRow, str], ...] = ()
-    """Documents that a rule leaves out and that somebody named all the same: they stay, whatever walks by later."""
+    """Documents that a rule excludes but that were named explicitly: they stay included in later runs."""
     taken_back: int = 0
-    """How many were left out until now, and are not any more."""
+    """Number of documents that were excluded until now and are included again."""
 
 
 def lasting_rules(
     top: Path, exclude: Sequence[str] = (), skip_directories: Sequence[Path] = (), gitignore: bool = True
 ) -> LastingRules:
-    """Return the rules for what lies at or below `top`: those given and those of its project's own file."""
+    """Return the rules for everything at or below `top`: the given ones and those of its project's own file."""
     config = read_project_config(project_root(top))
     return LastingRules(config.include, (*exclude, *config.exclude), tuple(skip_directories), gitignore, config.policy)
 
@@ -67,8 +67,8 @@ def compare(
 ) -> Settlement:
     """Compare what is known at or below `top` (absolute, no link) with the rules.
 
-    `taken` are the addresses that mining took. Where a rule leaves one of them out all the same, somebody named it, or
-    a directory that it lies in, or the run was `outright`: told to pass over ignore files or to include a pattern.
+    `mined_uris` are the addresses that mining read. If a rule excludes one of them nevertheless, it was named, or a
+    directory around it was, or the run was `outright`: told to disregard ignore files or to include a pattern.
     """
     documents = palace_overview.documents_at(connection, top.as_uri())
     marks = _marks(connection, documents)
@@ -97,7 +97,7 @@ def compare(
 
 
 def settle(database: Database, clock: Callable[[], Micros], settlement: Settlement) -> None:
-    """Retire what is left out and bring back what is taken in again, some documents at a time."""
+    """Retire documents that are now excluded and restore those included again, in batches."""
     deeds_to_do: list[tuple[ActKind, Sequence[DocumentRow], dict[str, str]]] = [
         ("take-in", settlement.back, {}),
         *(("leave-out", documents, {"reason": reason}) for reason, documents in _by_reason(settlement.out)),
@@ -111,13 +111,13 @@ def settle(database: Database, clock: Callable[[], Micros], settlement: Settleme
 
 
 def not_left_out(connection: Connection, documents: Sequence[DocumentRow]) -> list[DocumentRow]:
-    """Return those of the documents that no rule left out before."""
+    """Return those of the documents that no rule excluded before."""
     marks = _marks(connection, documents)
     return [document for document in documents if marks.get(document.item_uid) != "out"]
 
 
 class _Judge:
-    """Says which rule leaves a file out; directories are judged once."""
+    """Determines which rule excludes a file; each directory is judged once."""
 
     def __init__(self, top: Path, rules: LastingRules) -> None:
         self._top, self._rules = top, rules
@@ -127,7 +127,7 @@ class _Judge:
         self._directories: dict[Path, tuple[Path, Layers] | str] = {top: (self._root, layers)}
 
     def reason(self, path: Path) -> str:
-        """Return why the file at `path`, below the top, is left out; "" if no rule does that."""
+        """Return why the file at `path`, below the top, is excluded; "" if no rule excludes it."""
         above = self._directory(path.parent)
         if isinstance(above, str):
             return above
@@ -136,9 +136,9 @@ class _Judge:
             return refusal
         bases = (str(self._top), str(above[0]))
         if self._include and not self._include.match(str(path), bases, is_directory=False):
-            return "not among what the project includes"
+            return "not among the files that the project includes"
         if self._rules.policy == "docs" and not self._include and is_code(path) and not is_document(path):
-            return "source code, which the project's policy leaves out"
+            return "source code, which the project's policy excludes"
         return ""
 
     def _directory(self, path: Path) -> tuple[Path, Layers] | str:
@@ -165,7 +165,7 @@ class _Judge:
 
 
 def _marks(connection: Connection, documents: Sequence[DocumentRow]) -> dict[bytes, str]:
-    """What the last act said of each version: `out`, `named`, or "" where it was taken back."""
+    """Return what the last act on each version did: `out`, `named`, or "" if it was included again."""
     marks: dict[bytes, str] = {}
     for act, span in act_rows.acts_on(connection, [document.item_uid for document in documents]):
         if act.kind == "leave-out":
@@ -181,7 +181,7 @@ def _by_reason(document_reasons: Sequence[tuple[DocumentRow, str]]) -> Iterator[
 
 
 def _path_of(uri: str, top: Path) -> Path:
-    """The path of an address at or below that of `top`."""
+    """Return the path of an address at or below that of `top`."""
     below = uri[len(top.as_uri()) :].lstrip("/")
     return top / os.fsdecode(unquote_to_bytes(below)) if below else top
 

@@ -1,4 +1,4 @@
-"""What has become of a file since it was last read: nothing, grown at its end, or something else."""
+"""What happened to a file since the last read: nothing, growth at its end, or another change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import BinaryIO, Literal
 from palazzo.store.source_rows import FileState
 
 TAIL_BYTES = 1024
-"""Bytes before the point reached that must be the same for a file to count as grown."""
+"""Bytes before the last position read that must be unchanged for a file to count as grown."""
 SourceChange = Literal["new", "unchanged", "grown", "rewritten", "left out"]
 
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """A file as the system describes it: inode (0 where there is none), size in bytes, mtime in nanoseconds."""
+    """A file's status from the operating system: inode (0 if there is none), size in bytes, mtime in nanoseconds."""
 
     inode: int
     size: int
@@ -35,7 +35,7 @@ def status_of_stream(stream: BinaryIO) -> FileStatus:
 
 
 def is_unchanged(state: FileState | None, status: FileStatus, feeder: str, version: int) -> bool:
-    """Whether the file is as it was when `state` was remembered, and was read by the same decoder."""
+    """Return whether the file is as when `state` was remembered, and was read by the same decoder."""
     return state is not None and (state.size, state.mtime, state.inode, state.feeder, state.version) == (
         status.size,
         status.mtime,
@@ -46,7 +46,7 @@ def is_unchanged(state: FileState | None, status: FileStatus, feeder: str, versi
 
 
 def resume_at(state: FileState | None, stream: BinaryIO, status: FileStatus, version: int) -> int:
-    """Return the byte to go on reading from: where reading stopped if the file has only grown, else 0."""
+    """Return the byte to continue reading from: where reading stopped if the file has only grown, else 0."""
     if state is None or state.version != version or status.size < state.consumed:
         return 0
     return state.consumed if tail_hash(stream, state.consumed) == state.tail else 0

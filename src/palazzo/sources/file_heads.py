@@ -1,8 +1,7 @@
-"""Opening files that others own, without ever waiting for one.
+"""Opening files that other programs own, without ever blocking.
 
-A path that was a file when it was listed may be a FIFO when it is opened; opening that would wait for a
-writer. So files are opened without blocking and without following a link, and looked at again through the
-open descriptor.
+A path that was a file when it was listed may be a FIFO when it is opened, and opening a FIFO waits for a writer. So
+files are opened without blocking and without following a link, and checked again through the open descriptor.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import stat
 from pathlib import Path
 
 HEAD = 64 * 1024
-"""Bytes from which a format is told (`Feeder.recognises`)."""
+"""Bytes at the beginning from which a format is detected (`Feeder.recognises`)."""
 
 _FLAGS = (
     os.O_RDONLY
@@ -25,12 +24,12 @@ _FLAGS = (
 
 
 def read_head(path: str | Path) -> bytes:
-    """Return the first `HEAD` bytes. Raises OSError, also for what is not a regular file."""
+    """Return the first `HEAD` bytes. Raises OSError, also if it is not a regular file."""
     return read_whole(path, HEAD)
 
 
 def read_whole(path: str | Path, most: int) -> bytes:
-    """Return at most `most` bytes. Raises OSError, also for what is not a regular file."""
+    """Return at most `most` bytes. Raises OSError, also if it is not a regular file."""
     descriptor = os.open(path, _FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -53,7 +52,7 @@ def kind_of(mode: int) -> str:
 
 
 def trouble(error: OSError) -> str:
-    """Say in one clause why a path could not be read."""
+    """Return one clause that says why a path could not be read."""
     if isinstance(error, FileNotFoundError):
-        return "gone since it was listed"
+        return "deleted after it was listed"
     return f"cannot be read: {error.strerror or error}"

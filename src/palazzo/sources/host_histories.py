@@ -1,8 +1,8 @@
 """Where each host keeps its history on this machine, and for how long.
 
-A row of `_KEPT` says it for one directory: the variable that moves it, where it is without, what lies in it. Learned
-from the hosts themselves (Claude Code 2.1, Codex, opencode 1.18, pi 0.87, Gemini CLI and Copilot CLI as they were run
-for `tests/fixtures`) and from the sources of Continue and opencode.
+A row of `_LOCATIONS` describes one directory: the variable that moves it, its default location, and its content. The
+rows come from the hosts themselves (Claude Code 2.1, Codex, opencode 1.18, pi 0.87, Gemini CLI and Copilot CLI as they
+were run for `tests/fixtures`) and from the source code of Continue and opencode.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _CLAUDE_CODE_DAYS = 30
-"""Claude Code's own `cleanupPeriodDays` where its settings don't say otherwise."""
+"""Claude Code's default for `cleanupPeriodDays`."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A directory or file of one host's sessions that exists. `deletes_after_days` is None if nothing is deleted."""
+    """An existing directory or file with the sessions of one host.
+
+    `deletes_after_days` is None if nothing is deleted.
+    """
 
     host: str
     path: Path
@@ -51,18 +54,18 @@ _LOCATIONS = (
 )
 
 _AIDER = ".aider.chat.history.md"
-"""Aider writes into the directory that it is started in, so its history is found only where one stands."""
+"""Aider writes into the directory in which it is started, so its history is found only in that directory."""
 
 HOSTS = (*dict.fromkeys(location.host for location in _LOCATIONS), "aider")
-"""Every host whose history can be found without being told where it is."""
+"""All hosts whose history can be found without a given location."""
 
 
 def histories(
     variables: Mapping[str, str], hosts: Sequence[str] = (), project: Path | None = None
 ) -> tuple[History, ...]:
-    """Return what histories there are, of the named hosts or of all, each place once.
+    """Return the existing histories, of the named hosts or of all, each place once.
 
-    `project` is the directory that is worked in: one host keeps its history there.
+    `project` is the working directory: one host keeps its history there.
     """
     history_by_path: dict[Path, History] = {}
     for location in _LOCATIONS:
@@ -101,7 +104,7 @@ def _exists(path: Path) -> bool:
 
 
 def deletes_after(host: str, path: Path) -> int | None:
-    """Return after how many days the host deletes a session that nobody went on with."""
+    """Return after how many days the host deletes a session that was not continued."""
     if host != "claude-code":
         return None
     try:

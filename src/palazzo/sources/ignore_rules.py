@@ -1,7 +1,7 @@
-"""Ignore files as git reads them: nested, the deeper and the later pattern winning, `!` taking back.
+"""Ignore files as git reads them: nested, the deeper and the later pattern wins, `!` re-includes.
 
-`.gitignore` counts up to the root of the repository; `.palazzoignore` has the same syntax and the last word
-in its directory. Matching itself is `pathspec`'s. What git keeps elsewhere (`.git/info/exclude`) is read
+`.gitignore` files count up to the root of the repository. `.palazzoignore` has the same syntax and takes precedence in
+its directory. `pathspec` does the matching. Git's other ignore file in the repository (`.git/info/exclude`) is read
 too; a person's global ignore file is not, since other checkouts of the project would then differ.
 """
 
@@ -24,7 +24,7 @@ _DIRECTORY_MARK = "ps_d"
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The patterns of one ignore file; `base` is the directory they are relative to."""
+    """The patterns of one ignore file; `base` is the directory to which they are relative."""
 
     base: str
     name: str
@@ -35,9 +35,9 @@ Layers = tuple[Layer, ...]
 
 
 def layers_above(directory: Path, root: Path, gitignore: bool) -> Layers:
-    """Return the layers of `root` and of all directories from there down to `directory`, itself left out.
+    """Return the layers of `root` and of all directories from there down to `directory`, excluding `directory`.
 
-    They are none if they would ignore `directory` itself: somebody asked for it by name.
+    There are none if they would ignore `directory` itself: it was requested by name.
     """
     layers: Layers = ()
     if not directory.is_relative_to(root):
@@ -53,14 +53,14 @@ def layers_above(directory: Path, root: Path, gitignore: bool) -> Layers:
 
 
 def layers_in(directory: Path, gitignore: bool) -> Layers:
-    """Return the layers that the ignore files lying in `directory` make."""
+    """Return the layers of the ignore files in `directory`."""
     names = [".git/info/exclude", ".gitignore"] if gitignore else []
     specs = ((name, _spec(directory / name)) for name in [*names, OWN])
     return tuple(Layer(str(directory), name, spec) for name, spec in specs if spec is not None)
 
 
 def find_ignore_file(layers: Sequence[Layer], path: str, *, is_directory: bool) -> str | None:
-    """Return the name of the ignore file that leaves out `path`, or None if it stays."""
+    """Return the name of the ignore file that excludes `path`, or None if it is not ignored."""
     for layer in reversed(layers):
         verdict = _verdict(layer.spec, _relative(path, layer.base, is_directory))
         if verdict is not None:
@@ -69,11 +69,11 @@ def find_ignore_file(layers: Sequence[Layer], path: str, *, is_directory: bool) 
 
 
 def _verdict(spec: GitIgnoreSpec, path: str) -> bool | None:
-    """Whether the last pattern that is about `path` itself leaves it out; None if none is.
+    """Return whether the last pattern that applies to `path` itself excludes it; None if none applies.
 
-    To pathspec a pattern for a directory is about all that lies below, to git it is not: git does not look
-    below a directory that is left out, and one that is taken back (`!docs/`) says nothing of the files in
-    it. pathspec's expressions mark where the directory ends, in a group. Nor is `docs/**` about `docs/`.
+    To pathspec a pattern for a directory applies to everything below it, to git it does not: git does not look below an
+    excluded directory, and a re-included one (`!docs/`) says nothing about the files in it. pathspec's expressions mark
+    where the directory ends, in a group. Nor does `docs/**` apply to `docs/`.
     """
     for pattern in reversed(spec.patterns):
         result = pattern.match_file(path) if pattern.include is not None else None
@@ -87,7 +87,7 @@ def _verdict(spec: GitIgnoreSpec, path: str) -> bool | None:
 
 
 class Globs:
-    """Patterns a person gave, in the syntax of ignore files; a path matches relative to any of its bases."""
+    """Patterns from the user, in the syntax of ignore files; a path matches relative to any of its bases."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._spec = _compile_patterns(list(patterns)) if patterns else None
@@ -119,7 +119,7 @@ def _spec(path: Path) -> GitIgnoreSpec | None:
 
 
 def _compile_patterns(lines: list[str]) -> GitIgnoreSpec | None:
-    """The patterns that can be read; one that cannot is passed over, as git does."""
+    """Return the valid patterns; an invalid one is ignored, as git does."""
     readable = [line for line in lines if _is_pattern(line)]
     return GitIgnoreSpec.from_lines(readable) if readable else None
 

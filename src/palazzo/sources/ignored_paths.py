@@ -1,4 +1,4 @@
-"""What is never walked into, and what looks like a conversation and is none."""
+"""Paths that a walk never enters, and files that look like conversations but are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIRECTORIES = frozenset(
         *("DerivedData", "Pods", ".build", ".zig-cache", ".ipynb_checkpoints", ".Trash"),
     }
 )
-"""Directories that programs fill: version control, dependencies, caches."""
+"""Directories with generated content: version control, dependencies, caches."""
 
 _MARKS = {
     "CACHEDIR.TAG": "a cache directory (it says so in CACHEDIR.TAG)",
@@ -33,7 +33,7 @@ _STREAMED_TYPES = frozenset(
 def refusal_of_directory(name: str) -> str | None:
     """Return why a directory of this name is not entered, or None if it is."""
     if name in DIRECTORIES or name.endswith(".egg-info"):
-        return "a directory that programs fill"
+        return "a directory that programs write"
     return None
 
 
@@ -46,17 +46,17 @@ def refusal_by_contents(names: set[str]) -> str | None:
 
 
 def why_not_a_transcript(head: bytes) -> str:
-    """Return what JSON that no feeder recognises is instead, as far as can be told."""
+    """Return what a JSON file that no feeder recognises is instead, as far as known."""
     objects, _ = objects_in_head(head)
     if any(map(_is_hook_call, objects)):
         return "a log of hook calls, not a transcript"
     if any(map(_is_streamed, objects)):
-        return "what an agent streamed to a program; the session's own transcript holds it"
+        return "an agent's output stream to a program; the session's own transcript contains it"
     if any(map(_is_traffic, objects)):
-        return "what two programs said to each other (JSON-RPC), not a transcript"
+        return "messages between two programs (JSON-RPC), not a transcript"
     if not head.strip():
         return "empty"
-    return "not a transcript in any format that Palazzo reads"
+    return "not a transcript in a supported format"
 
 
 def _is_hook_call(row: JsonObject) -> bool:
@@ -64,7 +64,7 @@ def _is_hook_call(row: JsonObject) -> bool:
 
 
 def _is_streamed(row: JsonObject) -> bool:
-    """Claude Code names its session in every row; Codex and pi have types that no session file has."""
+    """Recognise streamed output: Claude Code puts its session in every row, Codex and pi use special types."""
     is_claude_stream = "session_id" in row and "type" in row and "sessionId" not in row
     return is_claude_stream or row.get("type") in _STREAMED_TYPES
 

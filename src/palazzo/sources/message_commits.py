@@ -1,6 +1,7 @@
-"""Which commit was checked out when a message was written: transcripts mostly say the branch alone.
+"""The commit that was checked out when a message was written: most transcripts state only the branch.
 
-The log of the checkout's own head tells, where the session's directory is still there and the log reaches back so far.
+The reflog of the checkout's own HEAD gives it, if the session's directory still exists and the log goes back far
+enough.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Commits:
         self._logs: dict[str, HeadLog] = {}
 
     def add_commit(self, new_item: NewItem, message: Message, directory: str) -> NewItem:
-        """Return the filing with the commit at its time, where nothing states it; `directory` is the session's."""
+        """Return the new item with the commit at its time, if none is stated; `directory` is the session's."""
         if new_item.commit or message.created_at is None:
             return new_item
         commit = self._log(message.cwd or directory).commit_at(message.created_at, new_item.branch)
@@ -34,7 +35,7 @@ class Commits:
 
 
 def _log_at(directory: Path) -> HeadLog:
-    """The log of a directory that is there. Above one that is gone there may be another checkout."""
+    """Return the reflog for an existing directory. Above a deleted one there may be another checkout."""
     try:
         path = directory.resolve()
         repository = repository_of(path) if directory.is_absolute() and path.is_dir() else None

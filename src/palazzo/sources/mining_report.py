@@ -1,4 +1,4 @@
-"""What mining is asked and what it answers."""
+"""The request and the result of mining."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MineMode = Literal["auto", "docs", "all", "convos"]
 
 @dataclass(frozen=True, slots=True)
 class MineRequest:
-    """Read files into the palace. `wing` and `room` override what is found from the project."""
+    """Index files and transcripts. `wing` and `room` override the values determined from the project."""
 
     paths: tuple[Path, ...]
     mode: MineMode = "auto"
@@ -26,15 +26,15 @@ class MineRequest:
     gitignore: bool = True
     dry_run: bool = False
     policy: Literal["docs", "all"] = "docs"
-    """What is read of a project that does not say so itself."""
+    """The files to read of a project that does not state a policy itself."""
     wanted: SessionFilter = ALL_SESSIONS
     is_stated: bool = False
-    """Whether a person gave these paths and this mode: then the mode is believed, and the report covers each path."""
+    """Whether a person gave these paths and this mode: then the mode is trusted, and the report covers each path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file, or a row of one, that was left out, and why."""
+    """A skipped file, or a skipped row of a file, and the reason."""
 
     uri: str
     reason: str
@@ -42,7 +42,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A source that could not be read to its end; what came before the error is archived."""
+    """A source that could not be read completely; the rows before the error are archived."""
 
     uri: str
     error: str
@@ -50,13 +50,14 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class MineReport:
-    """What mining did.
+    """Result of mining.
 
-    `sources` are files, and the conversations of files that hold many. Of `rows`, the rows that were read, each is
-    one of `items` (archived), `noise` (archived and never searched), `repeated` (archived before) or `unreadable`
-    (archived to the byte and named in `skipped`). `drawers` count what was added to find. `left_out` documents were
-    found until now and are not any more, since a rule leaves them out; `taken_back` the other way round. `bytes` is how
-    much was read, or is to be read; `earliest` and `latest` is when the sources were last gone on with.
+    `sources` are files, and the conversations of files that contain many. Each of the `rows` read is one of `items`
+    (archived), `noise` (archived and never searched), `repeated` (archived before) or `unreadable` (archived byte for
+    byte and named in `skipped`). `drawers` counts the drawers that were added to search. `left_out` documents were
+    searchable until now and are no longer, because a rule excludes them; for `taken_back` documents it is the other way
+    round. `bytes` is the amount read, or to be read; `earliest` and `latest` are the times when the sources were last
+    continued.
     """
 
     sources: int
@@ -82,7 +83,7 @@ class MineReport:
 
 @dataclass(frozen=True, slots=True)
 class MineProgress:
-    """How far mining is: sources done of all, and the items archived so far (all of them committed)."""
+    """Progress of mining: finished sources of all, and the number of archived items (all of them committed)."""
 
     done: int
     total: int
@@ -91,7 +92,7 @@ class MineProgress:
 
 
 def merged(reports: Sequence[MineReport], took_s: float) -> MineReport:
-    """Return what several runs did together."""
+    """Return the combined report of several runs."""
     count_fields = (
         "sources",
         "new",

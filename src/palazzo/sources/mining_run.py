@@ -1,7 +1,7 @@
-"""Mining: discover, read, hand to the archive.
+"""Mining: discover sources, read them, pass them to the archive.
 
-Every source stands for itself: one that fails is reported and the others go on. What was reported as
-committed is on disk; an interrupted run is completed by the next one.
+Sources are independent: if one fails, the failure is reported and the others go on. Content reported as committed is on
+disk. The next run completes an interrupted run.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def mine(
     request: MineRequest,
     on_progress: OnProgress | None = None,
 ) -> MineReport:
-    """Read what `request` names into the palace and say what was done.
+    """Read what `request` names into the palace and return a report.
 
-    A dry run writes nothing and needs no palace (`database` may be None). Raises NotFound for a path that
-    does not exist and PalaceUnusable when the palace cannot be written.
+    A dry run writes nothing and needs no palace (`database` may be None). Raises NotFound for a path that does not
+    exist and PalaceUnusable when the palace cannot be written.
     """
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
@@ -78,7 +78,7 @@ def mine(
 
 @dataclass(slots=True)
 class _Tally:
-    """What was done so far."""
+    """Counts of the run so far."""
 
     sources: int = 0
     new: int = 0
@@ -100,7 +100,7 @@ class _Tally:
     source_starts: dict[tuple[str, ...], tuple[Source, Micros]] = field(default_factory=dict)
 
     def add(self, source_tally: SourceTally) -> None:
-        """Count what a source brought."""
+        """Count what a source added."""
         self.sources += source_tally.change != "left out"
         self.new += source_tally.change == "new"
         self.grown += source_tally.change in ("grown", "rewritten")
@@ -127,7 +127,7 @@ class _Tally:
 
     @property
     def size(self) -> int:
-        """How many reports there are of sources so far; reading a source that is not left out adds at least one."""
+        """Return the number of source reports so far; reading a source that is not left out adds at least one."""
         return self.sources + len(self.skipped) + len(self.failed)
 
     def fail(self, uri: str, error: Exception | str) -> None:
@@ -161,7 +161,7 @@ class _Tally:
 
 
 class _Run:
-    """One run of mining: what is remembered of every file, and what was done so far."""
+    """One run of mining: the recorded state of every file, and the counts so far."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class _Run:
         self.tally = _Tally()
 
     def sort(self, verdicts: Iterable[FileVerdict]) -> list[Candidate]:
-        """Return the candidates that are recent enough, and note the skips worth telling."""
+        """Return the candidates that are recent enough, and record the skips that are to be reported."""
         candidates: list[Candidate] = []
         for verdict in verdicts:
             if isinstance(verdict, Skip):
@@ -194,7 +194,7 @@ class _Run:
         return candidates
 
     def known_kind(self, path: Path, status: os.stat_result) -> str:
-        """Return what a file was read as, if it is as it was."""
+        """Return what a file was read as, if it is unchanged."""
         state = self._state(path)
         if state is None or (state.size, state.mtime) != (status.st_size, status.st_mtime_ns):
             return ""
@@ -209,7 +209,7 @@ class _Run:
         return self._states.get(path.as_uri()) if self._states else None
 
     def take(self, candidates: list[Candidate]) -> None:
-        """Read the candidates, each for itself: one that fails costs no other."""
+        """Read the candidates independently: one that fails does not affect the others."""
         self._total = len(candidates)
         with converted_documents.one_run():
             self._take_each(candidates)
@@ -237,14 +237,14 @@ class _Run:
             self._done += 1
 
     def report_unread(self) -> None:
-        """Report as skipped, with the reason, each path of the request that the report says nothing of so far."""
+        """Report as skipped, with the reason, each requested path that the report does not mention yet."""
         for path in map(existing, self._request.paths):
             reason = self._unread.reason(path)
             if reason:
                 self.tally.skipped.append(Skipped(path.as_uri(), reason))
 
     def settle(self, path: Path) -> None:
-        """Leave out what the rules of `path` leave out now, and take back what they do not any more."""
+        """Exclude what the rules of `path` exclude now, and restore what they no longer exclude."""
         request, database = self._request, self._database
         if database is None or request.mode == "convos":
             return
@@ -283,7 +283,7 @@ class _Run:
             )
 
     def _refusal_of_transcript(self, feeder: Feeder, path: Path) -> str:
-        """Return why a run that is not dry would leave a transcript out, or ""."""
+        """Return why an actual run would leave a transcript out, or ""."""
         if not self._request.wanted.looks_inside:
             return ""
         with path.open("rb") as stream:
@@ -371,7 +371,7 @@ _VERSIONS = {
 def _collection_at(candidate: Candidate) -> Collection | None:
     """Return the reader of a candidate that is a collection; a host's files and its directories may have one each.
 
-    A host may have both, transcripts and collections of them (Codex compresses what it has not gone on with).
+    A host may have both transcripts and collections of them (Codex compresses sessions that were not continued).
     """
     if candidate.kind not in _OF_MANY:
         return None

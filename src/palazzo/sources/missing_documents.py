@@ -1,8 +1,8 @@
-"""Documents that are not where they were last seen: gone, or only out of reach.
+"""Documents that are not where they were last seen: missing or unreachable.
 
-Gone is what is missing from a directory that is there and holds something. Out of reach is what may come back by
-itself: its volume is not mounted (the directory is missing with all above it up to the project's root, or is empty, as
-a mount point is), it cannot be looked at, or it was on a branch that is there still and is not checked out.
+A document is missing if its directory exists and is not empty. It is unreachable if it may come back by itself: its
+volume is not mounted (the directory and all its parents up to the project's root do not exist, or the directory is
+empty like a mount point), it cannot be accessed, or it was on a branch that still exists and is not checked out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Absence = Literal["", "missing", "unreachable"]
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Whether a document is there, and why not."""
+    """Whether a document exists, and the reason if not."""
 
     absence: Absence
     reason: str = ""
@@ -30,9 +30,9 @@ DOCUMENT_PRESENT = Presence("")
 
 
 class Looker:
-    """Looks for documents at and below a directory; asks each directory once.
+    """Checks for documents at and below a directory; reads each directory once.
 
-    `top` need not be there. Nothing is opened and no link followed but what leads to `top`.
+    `top` need not exist. No file is opened, and no link is followed except those that lead to `top`.
     """
 
     def __init__(self, top: Path) -> None:
@@ -42,13 +42,13 @@ class Looker:
         self._directories: dict[Path, Presence] = {}
 
     def look(self, path: Path, branch: str) -> Presence:
-        """Return whether the document is there that was last seen at `path`, on `branch` ('' for none)."""
+        """Return whether the document last seen at `path`, on `branch` ('' for none), is still there."""
         try:
             os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
             pass
         except OSError as error:
-            return Presence("unreachable", f"it cannot be looked at: {error.strerror}")
+            return Presence("unreachable", f"it cannot be accessed: {error.strerror}")
         else:
             return DOCUMENT_PRESENT
         above = self._directory(path.parent)
@@ -56,12 +56,12 @@ class Looker:
             return above
         if branch and branch != self._branch and self._has_branch(branch):
             return Presence(
-                "unreachable", f"it was on the branch {branch}, and {self._branch or 'another'} is checked out"
+                "unreachable", f"it was on the branch {branch}, but {self._branch or 'another'} is checked out"
             )
-        return Presence("missing", "it is not there any more")
+        return Presence("missing", "it no longer exists")
 
     def _directory(self, path: Path) -> Presence:
-        """What a missing file in that directory means: nothing, unless the directory may not be mounted."""
+        """Return what a missing file in that directory means: nothing, unless it may not be mounted."""
         if path not in self._directories:
             self._directories[path] = self._looked_into(path)
         return self._directories[path]
@@ -72,21 +72,17 @@ class Looker:
                 empty = next(entries, None) is None
         except (FileNotFoundError, NotADirectoryError):
             if path == self._top or not path.is_relative_to(self._top):
-                return Presence("unreachable", f"{path} is not there: it may not be mounted")
+                return Presence("unreachable", f"{path} does not exist: it may not be mounted")
             return self._directory(path.parent)
         except OSError as error:
-            return Presence("unreachable", f"{path} cannot be looked into: {error.strerror}")
-        return (
-            Presence("unreachable", f"{path} is empty: it may be a volume that is not mounted")
-            if empty
-            else DOCUMENT_PRESENT
-        )
+            return Presence("unreachable", f"{path} cannot be listed: {error.strerror}")
+        return Presence("unreachable", f"{path} is empty: it may be an unmounted volume") if empty else DOCUMENT_PRESENT
 
     def _has_branch(self, branch: str) -> bool:
         return self._repository is not None and bool(commit_at(self._repository, f"refs/heads/{branch}"))
 
 
 def path_of(uri: str) -> Path:
-    """Return the path of a `file:` address, whatever bytes its name has."""
+    """Return the path of a `file:` URI, whatever bytes its name has."""
     path = os.fsdecode(unquote_to_bytes(uri.removeprefix("file://")))
     return Path(path[1:] if os.name == "nt" else path)

@@ -1,4 +1,4 @@
-"""From a feeder's rows to the door's filings: ids, trust, and what each row is archived as."""
+"""Conversion of a format reader's rows into new items for ingest: ids, trust, and the archive kind of each row."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _BY_ROLE: dict[str, Trust] = {"user": "user", "assistant": "agent", "tool": "too
 
 @dataclass(slots=True)
 class Clockwork:
-    """The time of rows that state none: that of the row before, else the file's own."""
+    """The time of rows that state none: that of the previous row, otherwise the file's own."""
 
     last: Micros
 
     def at(self, row_time: Micros | None) -> Micros:
-        """Return the time of a row that says `stated`."""
+        """Return the time of a row that says `row_time`."""
         if row_time is not None:
             self.last = row_time
         return self.last
 
 
 def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Clockwork) -> NewItem:
-    """Return what the door archives for a row of the source."""
+    """Return the new item for a row of the source."""
     match row.content:
         case Message():
             return _of_message(kind, version, source, row, row.content, clockwork)
@@ -74,7 +74,7 @@ def _of_message(kind: str, version: int, source: Identity, row: Row, message: Me
 
 
 def _meta(source: Identity, message: Message) -> dict[str, object]:
-    """Return what else is known of a message; what its source or its author already says is left out."""
+    """Return a message's other metadata; what its source or its author already says is left out."""
     works_for = source.parent_session if source.led_by_agent else ""
     fields = {"uuid": message.uuid, "parent": message.parent, "cwd": message.cwd, "works_for": works_for}
     redundant_values = {"session_id": source.session_id, "model": message.author}
@@ -91,7 +91,7 @@ def _message_id(kind: str, source: Identity, row: Row, message: Message) -> Item
 
 
 def _words_id(source: Identity, new_item: NewItem) -> ItemId:
-    """The id of a message that has none of its own: it follows from the words that are kept."""
+    """Return the ID of a message that has none of its own, derived from the text that is kept."""
     if new_item.kind == "document":
         return identity.version_id(source.key, new_item.text)
     return identity.positioned_id(source.key, new_item.thread, new_item.ordinal, new_item.text)

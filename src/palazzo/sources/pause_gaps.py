@@ -1,8 +1,8 @@
-"""What was said while somebody had paused: rows that are left out when their conversation is read. Pure.
+"""Messages written during a pause: rows that are left out when their conversation is read. Pure.
 
-A transcript is read as a whole, later; what of it was written meanwhile is told by the times that its messages state. A
-row that states none belongs to the one before it, the first ones to the one that comes next. Where no row states a
-time, nothing can be told, and nothing is left out.
+A transcript is read as a whole, later; the times in its messages show which of them were written during a pause. A row
+without a time belongs to the row before it; rows at the beginning without a time belong to the first row that has one.
+If no row states a time, nothing is left out.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from palazzo.model import Micros
 from palazzo.sources.formats import Message, Row
 
 Pause = tuple[Micros, Micros]
-"""From, up to."""
+"""Start and end; the end is exclusive."""
 
 
 def without_pauses(rows: Iterator[Row], pauses: Sequence[Pause]) -> Iterator[Row]:
-    """Yield the rows that were not written in one of these pauses."""
+    """Yield the rows that were not written during one of these pauses."""
     return _outside(rows, pauses) if pauses else rows
 
 

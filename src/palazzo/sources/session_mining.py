@@ -1,4 +1,4 @@
-"""Filing one conversation: where it belongs, and its rows in batches, each with how far the source was read."""
+"""Filing of one conversation: its wing and room, and its rows in batches, each with the read position in the source."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from palazzo.store.source_rows import FileState
 from palazzo.text.count_phrases import count_noun
 
 BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
-"""Rows and raw bytes that are archived in one transaction: some 20 ms of holding the write lock."""
+"""Rows and raw bytes that are archived in one transaction: the write lock is held for about 20 ms."""
 _LOOK_AHEAD = 500
-"""Rows that are read to learn which project a session belongs to."""
+"""Number of rows that are read to determine the project of a session."""
 
 StateFactory = Callable[[int, int], FileState]
-"""From a source's row id and the position after the last row that was filed: what to remember of the file."""
+"""Maps a source's row id and the position after the last filed row to the file state to record."""
 
 
 class Format(Protocol):
-    """What is needed of a feeder to file what it reads."""
+    """The attributes of a feeder that are needed to file its rows."""
 
     kind: str
     version: int
@@ -45,10 +45,10 @@ class Format(Protocol):
 
 @dataclass(slots=True)
 class SourceTally:
-    """What one source brought, by rows as in `MineReport`. `standing` says what had become of it.
+    """Result for one source, in rows as in `MineReport`. `standing` says how the source had changed.
 
-    `filed` is the conversation that was filed, and since when: of one that lies in several files the next may cut
-    drawers anew that this one brought, so they are counted in the end.
+    `filed` is the conversation that was filed, and since when: if it is in several files, the next file may re-cut
+    drawers that this one added, so they are counted at the end.
     """
 
     change: SourceChange
@@ -66,7 +66,7 @@ class SourceTally:
 
 @dataclass(frozen=True, slots=True)
 class PendingSession:
-    """A conversation that is about to be filed: what it is, where it goes, where it was held, and its rows."""
+    """A conversation that is about to be filed: its identity, its target place, its directory, and its rows."""
 
     source: Source
     identity: Identity
@@ -77,7 +77,7 @@ class PendingSession:
     rows: Iterator[Row]
 
     def judge_change(self, so_far: SourceChange, has_content: bool) -> SourceChange:
-        """Return what had become of it: what was archived from elsewhere before is not new, wherever it lies now."""
+        """Return the outcome: content archived earlier from elsewhere is not new, wherever it is now."""
         if so_far == "new" and self.is_known:
             return "grown" if has_content else "unchanged"
         return so_far
@@ -94,9 +94,9 @@ def open_session(
     title: str = "",
     cwd: str = "",
 ) -> PendingSession | str:
-    """Read on until it is clear which project a conversation belongs to; one that is known stays where it is.
+    """Read on until the project of a conversation is clear; a known conversation stays where it is.
 
-    Returns why a conversation is left out that is not `wanted`.
+    Returns why a conversation is left out that is not `session_filter`.
     """
     source_row = _source_row(database, Source(identity.key, kind, uri))
     preview = _look_ahead(rows, session_filter, source_row is not None or identity.led_by_agent, cwd)
@@ -131,7 +131,7 @@ def refusal_of_session(
     session_filter: SessionFilter,
     cwd: str,
 ) -> str:
-    """Return why `open_session` would leave a conversation out, or "". Nothing is archived."""
+    """Return why `open_session` would leave a conversation out, or "". Archives nothing."""
     source_row = None if database is None else _source_row(database, Source(identity.key, kind, uri))
     return _look_ahead(rows, session_filter, source_row is not None or identity.led_by_agent, cwd).refusal(
         session_filter
@@ -154,9 +154,9 @@ def file_session(
     make_state: StateFactory,
     on_commit: Callable[[int], None],
 ) -> int | None:
-    """Archive a conversation's rows; return the position after the last, or None when there were none.
+    """Archive a conversation's rows; return the position after the last, or None if there were none.
 
-    Each batch and what `reached` says of it commit together; `committed` is told of items as they are safe.
+    Each batch and its `make_state` state commit together; `on_commit` is called with items once they are safe.
     """
     began = clock()
     clockwork, commits = Clockwork(modified_at), Commits()
@@ -189,14 +189,14 @@ def file_session(
 
 
 def _place_now(connection: Connection, source: Source, pending_session: PendingSession, placer: Placer) -> Place:
-    """Where a conversation is filed, as that is called in this transaction: with what is there of it already."""
+    """Return the place of a conversation, by its name in this transaction: that of its existing part."""
     source_row = source_rows.find_source(connection, source)
     existing_place = None if source_row is None else source_rows.place_of_first_item(connection, source_row)
     return existing_place or placer.current(connection, pending_session.project, pending_session.place)
 
 
 def note_reached(database: Database, pending_session: PendingSession, end: int, make_state: StateFactory) -> None:
-    """Remember a source in which nothing was to be read."""
+    """Remember a source that had nothing to read."""
     with database.transaction() as connection:
         row = source_rows.file_source(connection, pending_session.source)
         source_rows.write_file_state(connection, make_state(row, end))
@@ -221,7 +221,7 @@ def _make_item(
 
 
 def count_drawers(database: Database, source: Source, since: Micros) -> int:
-    """Return how many drawers of a conversation are live that were cut at `since` or later."""
+    """Return how many live drawers of a conversation were cut at `since` or later."""
     with database.snapshot() as connection:
         row = source_rows.find_source(connection, source)
         return 0 if row is None else source_rows.count_drawers_since(connection, row, since)
@@ -229,7 +229,7 @@ def count_drawers(database: Database, source: Source, since: Micros) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Preview:
-    """The first rows of a conversation. `is_short`: these are all its rows, and they have too few messages."""
+    """The first rows of a conversation. `is_short`: these are all its rows, and they contain too few messages."""
 
     rows: list[Row]
     directory: str
@@ -271,6 +271,6 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _apply_title(source: Source, batch: Iterable[Row]) -> Source:
-    """Return the source under the last title that a row of the batch gives it."""
+    """Return the source with the last title that a row of the batch gives it."""
     titles = [row.title for row in batch if row.title]
     return replace(source, title=titles[-1]) if titles else source

@@ -1,4 +1,4 @@
-"""Why nothing was read from a path that a person named."""
+"""Reasons why nothing was read from a path that a person named."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_REASONS = 3
 
 
 class UnreadPaths:
-    """Collects the outcome of each path that discovery met."""
+    """Collects the outcome of each path that discovery found."""
 
     def __init__(self) -> None:
         self._reported: set[Path] = set()
@@ -19,7 +19,7 @@ class UnreadPaths:
         self._skips: list[Skip] = []
 
     def note_skip(self, skip: Skip) -> None:
-        """Note a path that discovery skipped. An unexpected skip is reported by itself."""
+        """Note a path that discovery skipped. Unexpected skips are reported individually."""
         if skip.expected:
             self._skips.append(skip)
         else:
@@ -30,17 +30,17 @@ class UnreadPaths:
         self._reported.add(path)
 
     def note_unwanted(self, path: Path) -> None:
-        """Note a source that has nothing that the request asks for."""
+        """Note a source without anything that was requested."""
         self._unwanted.append(path)
 
     def reason(self, top: Path) -> str:
-        """Return why nothing was read from the path `top`; "" where the report has something of it already."""
+        """Return why nothing was read from the path `top`; "" if the report already mentions something in it."""
         if any(path.is_relative_to(top) for path in self._reported):
             return ""
         if any(path.is_relative_to(top) for path in self._unwanted):
-            return "it holds no conversation that matches the request"
+            return "it contains no conversation that matches the request"
         reasons = Counter(skip.reason for skip in self._skips if skip.path.is_relative_to(top))
         if not reasons:
-            return "it holds no files"
+            return "it contains no files"
         causes = "; ".join(f"{number:,} × {reason}" for reason, number in reasons.most_common(_MOST_REASONS))
-        return f"nothing in it is read: {causes}"
+        return f"nothing in it was read: {causes}"

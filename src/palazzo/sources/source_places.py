@@ -1,4 +1,4 @@
-"""Where what is mined is filed: the wing of its project, the room of its topic."""
+"""Where mined content is filed: the wing of its project, the room of its topic."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NO_PROJECT = "conversations"
 
 
 class Placer:
-    """Finds wings and rooms for one run of mining; asks git and the palace once for each project.
+    """Determines wings and rooms for one run of mining; queries git and the palace once for each project.
 
-    `wing` and `room` override what is found.
+    `wing` and `room` override the result.
     """
 
     def __init__(self, database: Database | None, wing: str | None = None, room: str | None = None) -> None:
@@ -29,48 +29,48 @@ class Placer:
         self._wings: dict[str, str] = {}
 
     def project(self, directory: Path) -> ProjectIdentity:
-        """Return the project of a directory, under an identity that no other project of this palace has."""
+        """Return the project of a directory, with an identity that is unique in this palace."""
         if directory not in self._projects:
             self._projects[directory] = self._resolve_identity(project_identity(directory))
         return self._projects[directory]
 
     def config(self, project: ProjectIdentity) -> ProjectConfig:
-        """Return what the project's own file says."""
+        """Return the configuration in the project's own file."""
         if project.root not in self._configs:
             self._configs[project.root] = read_project_config(project.root)
         return self._configs[project.root]
 
     def of_document(self, project: ProjectIdentity, relative: str, head: str) -> Place:
-        """Return where a document is filed."""
+        """Return the place in which to file a document."""
         room = self._room or room_for_document(self.config(project), relative, head)
         return Place(self._wing or self.wing(project), room)
 
     def of_conversation(self, project: ProjectIdentity | None, words: str) -> Place:
-        """Return where a conversation is filed that was held in `project` and begins with `words`."""
+        """Return the place of a conversation that was held in `project` and begins with `words`."""
         if project is None:
             return Place(self._wing or NO_PROJECT, self._room or room_for_conversation(ProjectConfig(), words))
         room = self._room or room_for_conversation(self.config(project), words)
         return Place(self._wing or self.wing(project), room)
 
     def wing(self, project: ProjectIdentity) -> str:
-        """Return the project's wing; a namesake of another project gets a number."""
+        """Return the project's wing; if another project has that name, a number is added."""
         if project.identity not in self._wings:
             self._wings[project.identity] = self._known_wing(project) or self._new_wing(project)
         return self._wings[project.identity]
 
     def record(self, connection: Connection, project: ProjectIdentity | None, at: Micros) -> None:
-        """Remember the project's wing and where it lies, in this transaction of `at`."""
+        """Remember the project's wing and its directory, in this transaction of `at`."""
         if project is not None and self._wing is None:
             place_rows.file_project(connection, project.identity, self.wing(project), str(project.root), at)
 
     def current(self, connection: Connection, project: ProjectIdentity | None, place: Place) -> Place:
-        """Return a place under the name that its project's wing has in this transaction: somebody may rename it."""
+        """Return a place with the current name of its project's wing: it may have been renamed."""
         if project is None or self._wing is not None:
             return place
         return replace(place, wing=place_rows.wing_of_project(connection, project.identity) or place.wing)
 
     def _resolve_identity(self, project: ProjectIdentity) -> ProjectIdentity:
-        """Directories without a repository are known by name: a second one of that name gets a number."""
+        """Number directories without a repository that share a name: they are identified by name."""
         if self._database is None or (project.is_final and not project.identity.startswith("dir:")):
             return project
         with self._database.snapshot() as connection:

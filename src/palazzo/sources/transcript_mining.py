@@ -1,4 +1,4 @@
-"""Reading one transcript into the archive, from where it was left."""
+"""Reading one transcript into the archive, from the last read position."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def take_transcript(
     session_filter: SessionFilter,
     on_commit: Callable[[int], None],
 ) -> SourceTally:
-    """Archive what is new in the transcript at `path`; `committed` is told of items as they are safe on disk."""
+    """Archive what is new in the transcript at `path`; `on_commit` is called with items once they are on disk."""
     uri = path.as_uri()
     with path.open("rb") as stream:
         status = file_changes.status_of_stream(stream)

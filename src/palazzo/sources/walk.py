@@ -1,4 +1,4 @@
-"""A walk over one directory tree: regular files, in order, with the project each belongs to."""
+"""A walk over one directory tree: regular files in order, each with its project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from palazzo.sources.ignored_paths import refusal_by_contents, refusal_of_direct
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A regular file that the walk met; `root` is the directory of the project it belongs to."""
+    """A regular file that the walk found; `root` is the directory of its project."""
 
     path: Path
     status: os.stat_result
@@ -26,7 +26,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A path that is not read. `expected` marks what every project has and nobody asks about."""
+    """A path that is not read. `expected` marks paths that every project has and that need no report."""
 
     path: Path
     reason: str
@@ -34,7 +34,7 @@ class Skip:
 
     @property
     def uri(self) -> str:
-        """Where it lies, as a `file:` address that holds any name."""
+        """Return its location, as a `file:` URI that can hold any name."""
         return self.path.as_uri()
 
 
@@ -58,9 +58,9 @@ def walk(
 ) -> Iterator[Entry | Skip]:
     """Yield the files below `top`, which is absolute and no link, and what is passed over.
 
-    Directories that are `excluded` are not entered. `visit` is told of each directory that is entered, of its
-    project's root, and of the names in it. `root` is that of the project of `top`, if it is known. In directories whose
-    names are in `outputs` only files that git tracks are read.
+    Directories that are `skip_directories` are not entered. `visit` is called with each directory that is entered, its
+    project's root, and the names in it. `root` is that of the project of `top`, if known. In directories whose names
+    are in `outputs` only files that git tracks are read.
     """
     root = project_root(top) if root is None else root
     stack = [_Directory(top, root, layers_above(top, root, gitignore))]
@@ -97,7 +97,7 @@ def _list_directory(path: Path) -> list[os.DirEntry[str]] | Skip:
 
 
 def _first_visit(path: Path, inodes: set[tuple[int, int]]) -> bool:
-    """A directory mounted into itself has one identity wherever it appears."""
+    """Return whether a directory is seen first: one mounted into itself has the same identity everywhere."""
     try:
         status = path.stat()
     except OSError:
@@ -110,7 +110,7 @@ def _first_visit(path: Path, inodes: set[tuple[int, int]]) -> bool:
 
 
 def _enter_directory(directory: _Directory, names: set[str], gitignore: bool) -> _Directory:
-    """The directory with its own ignore files; a repository within a repository starts afresh."""
+    """Return the directory with its own ignore files; a nested repository starts without layers."""
     path, root, layers = directory.path, directory.root, directory.layers
     if ".git" in names and path != root:
         root, layers = path, ()
@@ -153,7 +153,7 @@ def _meet(
 
 
 def _below(path: Path, parent: _Directory, outputs: frozenset[str]) -> _Directory | Skip:
-    """The directory at `path`, to be entered; build output is skipped where git tracks nothing in it."""
+    """Return the directory at `path` for entering, or a skip for build output where git tracks nothing."""
     files = parent.tracked_files
     if files is None and path.name in outputs and not (path / ".git").exists():
         files = build_output.tracked_files(path, parent.root)
@@ -166,7 +166,7 @@ def _about_link(path: Path, top: str) -> str:
     try:
         inside = path.resolve(strict=True).is_relative_to(top)
     except (OSError, RuntimeError):
-        return "a symbolic link that leads nowhere"
+        return "a broken symbolic link"
     if inside:
-        return "a symbolic link; what it points to is read where it lies"
-    return "a symbolic link to somewhere outside"
+        return "a symbolic link; its target is read in its own place"
+    return "a symbolic link to a place outside"

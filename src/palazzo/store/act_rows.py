@@ -1,4 +1,4 @@
-"""Acts: what a person or agent did to the palace, addressed to spans of items so that they outlive a rebuild."""
+"""Acts: what a person or agent did to the palace, addressed to spans of items so that they survive a rebuild."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from palazzo.store import change_groups, change_log
 from palazzo.store.database import Connection
 
 ActKind = Literal["forget", "move", "tag", "untag", "leave-out", "take-in", "approve"]
-"""`leave-out` is about a document that the rules pass over now; `take-in` takes that back, or says it was named.
-`approve` is a person's word that what came from outside, or was said under its influence, may be believed."""
+"""`leave-out` concerns a document that the rules now exclude; `take-in` reverts that, or says that it was named
+explicitly. `approve` is a person's statement that untrusted content, or content written under its influence, may be
+trusted.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ActSpan:
-    """A stretch that an act is about: as it was a part of drawer `drawer_uid`."""
+    """A span that an act concerns, as part of drawer `drawer_uid`."""
 
     item_uid: bytes
     start: int
@@ -28,9 +30,9 @@ class ActSpan:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act; `detail` holds what its kind needs (`wing` and `room`, `tag`, `reason`).
+    """One act; `detail` holds the data of its kind (`wing` and `room`, `tag`, `reason`).
 
-    Acts come one after the other by when they were done and by their ids: row ids say in which order they arrived here.
+    Acts are ordered by their time and then by their ids; row ids give the order in which they arrived here.
     """
 
     row: int
@@ -51,7 +53,7 @@ def file_act(
     spans: Iterable[ActSpan],
     group: int | None = None,
 ) -> int:
-    """Record an act on spans; return its row id. `group` is the change group that it belongs to, if any."""
+    """Record an act on spans; return its row id. `group` is its change group, if any."""
     (row,) = next(
         connection.execute(
             "INSERT INTO act(uid, kind, actor, at, detail, grp) VALUES(?,?,?,?,?,?) RETURNING id",
@@ -69,9 +71,9 @@ def file_act(
 
 
 def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan]]:
-    """Return the acts that touch any of the items, oldest first, with the spans they touch in their order.
+    """Return the acts on any of the items, oldest first, with the affected spans in their order.
 
-    Acts that were undone are not among them.
+    Acts that were undone are excluded.
     """
     if not any(True for _ in connection.execute("SELECT 1 FROM act LIMIT 1")):
         return []
@@ -93,7 +95,7 @@ def acts_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Ac
 
 
 def history_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple[Act, ActSpan, Micros | None]]:
-    """Return all acts that ever touched any of the items, oldest first, each with when it was undone, if it was."""
+    """Return all acts ever made on any of the items, oldest first, each with its undo time, if it was undone."""
     entries: list[tuple[int, Act, ActSpan, Micros | None]] = []
     for item_uid in set(item_uids):
         rows = connection.execute(
@@ -110,7 +112,7 @@ def history_on(connection: Connection, item_uids: Iterable[bytes]) -> list[tuple
 
 
 def items_of_act(connection: Connection, row: int) -> list[int]:
-    """Return the row ids of the items that an act is about."""
+    """Return the row ids of an act's items."""
     rows = connection.execute(
         "SELECT DISTINCT item.id FROM act_span JOIN item ON item.uid = act_span.item_uid WHERE act = ?",
         (row,),

@@ -1,9 +1,9 @@
 """The files that drawers and facts cite.
 
-Those of drawers are derived (`index/citation_consumer`), but what a note was given stands in the note itself (`item.meta`):
-`anchors` names files (`PATH` or `PATH:L1-L2`), `cited` is beside it, of each the number of lines, their digest and the
-file's blob, as they were then: the latter two as numbers, so that the door takes neither for a secret. Those of facts
-are truth, and belong to who stated the fact.
+The citations of drawers are derived (`index/citation_consumer`), but the citations given with a note are stored in the
+note itself (`item.meta`). `anchors` names files (`PATH` or `PATH:L1-L2`). `cited` has, for each file, the number of
+lines, their digest and the file's blob at that time; the latter two are numbers, so that ingest does not mistake them
+for a secret. The citations of facts are truth, and belong to each source that stated the fact.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from palazzo.store.database import Connection
 from palazzo.text.cited_lines import DIGEST_BYTES
 
 CONSUMER = "anchor"
-"""Who keeps what drawers cite (`index/citation_consumer`)."""
+"""The consumer that maintains the citations of drawers (`index/citation_consumer`)."""
 _IN_WING = "JOIN room r ON r.id = d.room JOIN wing w ON w.id = r.wing"
 _COLUMNS = "path, first, last, digest, lines, blob"
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)
 
 
 class DrawerAnchor(NamedTuple):
-    """What a drawer (its row id) cites."""
+    """A citation in a drawer (its row id)."""
 
     drawer: int
     anchor: Anchor
@@ -37,7 +37,7 @@ class DrawerAnchor(NamedTuple):
 
 
 def to_meta(anchors: Sequence[Anchor]) -> dict[str, object]:
-    """Return what is kept in a note of the files that it was given."""
+    """Return the metadata that records the files given with a note."""
     if not anchors:
         return {}
     names = [name_of(anchor) for anchor in anchors]
@@ -48,7 +48,7 @@ def to_meta(anchors: Sequence[Anchor]) -> dict[str, object]:
 
 
 def from_meta(meta: Mapping[str, object]) -> tuple[Anchor, ...]:
-    """Return the files that a note was given; of notes from before digests were kept, without."""
+    """Return the files given with a note; for notes from before digests were recorded, without digests."""
     names, stored_details = meta.get("anchors"), meta.get("cited")
     if not isinstance(names, list):
         return ()
@@ -74,18 +74,18 @@ def name_of(anchor: Anchor) -> str:
 
 
 def can_be_kept(path: str) -> bool:
-    """Whether a path can stand in a table: no NUL, and nothing that is no text (a byte of another encoding)."""
+    """Whether a path can be stored in a table: it contains no NUL and no bytes of another encoding."""
     return "\0" not in path and not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def parse_anchor(name: str) -> Anchor:
-    """Return what `PATH` or `PATH:L1-L2` names."""
+    """Return the anchor that `PATH` or `PATH:L1-L2` names."""
     match = _LINES.fullmatch(name)
     return Anchor(match["path"], int(match["first"]), int(match["last"])) if match else Anchor(name)
 
 
 def _blob(number: int) -> str:
-    """A blob's id: SHA-1's, or, where it has more digits, SHA-256's."""
+    """Return a blob id: of SHA-1, or of SHA-256 if it has more digits."""
     return f"{number:0{40 if number >> 160 == 0 else 64}x}" if number else ""
 
 
@@ -93,7 +93,7 @@ def _blob(number: int) -> str:
 
 
 def insert(connection: Connection, rows: Iterable[DrawerAnchor]) -> None:
-    """Keep what drawers cite."""
+    """Store the citations of drawers."""
     connection.executemany(
         f"INSERT INTO anchor(drawer, {_COLUMNS}, how) VALUES(?,?,?,?,?,?,?,?)",
         ((drawer, *values_of(anchor), anchor.how) for drawer, anchor in rows),
@@ -101,14 +101,14 @@ def insert(connection: Connection, rows: Iterable[DrawerAnchor]) -> None:
 
 
 def drop(connection: Connection, drawers: Iterable[int]) -> None:
-    """Keep nothing any more of what these drawers cite."""
+    """Delete the stored citations of these drawers."""
     connection.executemany("DELETE FROM anchor WHERE drawer = ?", ((drawer,) for drawer in drawers))
 
 
 def drop_beside(connection: Connection, drawers: Iterable[int]) -> None:
-    """Keep nothing any more of what these drawers cite, nor, of those of a session, the others of it.
+    """Delete the stored citations of these drawers, and those of all drawers of their sessions.
 
-    What one shows of a file may be known from another.
+    What one drawer of a session shows of a file may be identified from another.
     """
     connection.execute(
         "DELETE FROM anchor WHERE drawer IN (WITH touched AS (SELECT value AS id FROM json_each(?))"
@@ -119,7 +119,7 @@ def drop_beside(connection: Connection, drawers: Iterable[int]) -> None:
 
 
 def of_rows(connection: Connection, drawers: Collection[int]) -> list[DrawerAnchor]:
-    """Return what drawers (row ids) cite, as it is kept, in its order."""
+    """Return the stored citations of drawers (row ids), in stored order."""
     rows = connection.execute(
         f"SELECT drawer, {_COLUMNS}, how FROM anchor WHERE drawer IN (SELECT value FROM json_each(?))"
         " ORDER BY drawer, id",
@@ -129,9 +129,9 @@ def of_rows(connection: Connection, drawers: Collection[int]) -> list[DrawerAnch
 
 
 def of_drawers(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anchor, ...]]:
-    """Return what drawers (ids) cite; those that cite nothing are absent.
+    """Return the citations of drawers (ids); drawers without citations are absent.
 
-    What a note was given is there at once; what else is derived a moment later.
+    Files given with a note are available at once; other citations are derived a moment later.
     """
     anchors_by_uid: dict[str, dict[Anchor, None]] = {}
     parameters = (json.dumps(sorted(set(uids))),)
@@ -155,12 +155,12 @@ def of_drawers(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[A
 
 
 def count(connection: Connection) -> int:
-    """Return how many citations of drawers are kept."""
+    """Return the number of stored citations of drawers."""
     return int(next(connection.execute("SELECT count(*) FROM anchor"))[0])
 
 
 def strays(connection: Connection) -> int:
-    """Return how many citations belong to no live drawer."""
+    """Return the number of citations that belong to no live drawer."""
     rows = connection.execute(
         "SELECT count(*) FROM anchor WHERE drawer NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"
     )
@@ -168,7 +168,7 @@ def strays(connection: Connection) -> int:
 
 
 def given_in(connection: Connection, wing: str) -> dict[str, tuple[Anchor, ...]]:
-    """Return what the live notes of a wing were given, by the id of each one's first drawer, the oldest first."""
+    """Return the files given with a wing's live notes, by the id of each note's first drawer, oldest first."""
     rows = connection.execute(
         f"SELECT hex(d.uid), i.id, i.meta FROM drawer d {_IN_WING} JOIN drawer_span p ON p.drawer = d.id AND p.n = 0"
         " JOIN item i ON i.id = p.item WHERE w.name = ? AND d.kind = 'note' AND d.retired_at IS NULL"
@@ -182,7 +182,7 @@ def given_in(connection: Connection, wing: str) -> dict[str, tuple[Anchor, ...]]
 
 
 def facts_in(connection: Connection, wing: str, now: Micros) -> list[str]:
-    """Return the ids of a wing's facts that are believed, have not ended by now, and cite files, the oldest first."""
+    """Return the ids of a wing's facts that are believed, have not ended and cite files, oldest first."""
     rows = connection.execute(
         "SELECT hex(f.uid) FROM fact f JOIN wing w ON w.id = f.wing JOIN fact_version v ON v.fact = f.id"
         " AND v.retired_at IS NULL WHERE w.name = ? AND (v.valid_to IS NULL OR v.valid_to > ?)"
@@ -196,7 +196,7 @@ def facts_in(connection: Connection, wing: str, now: Micros) -> list[str]:
 
 
 def insert_of_fact(connection: Connection, version: int, n: int, anchors: Iterable[Anchor]) -> None:
-    """Keep what the n-th who states a version of a fact cites."""
+    """Store the citations of the n-th source of a fact version."""
     connection.executemany(
         f"INSERT INTO fact_anchor(version, n, {_COLUMNS}) VALUES(?,?,?,?,?,?,?,?)",
         ((version, n, *values_of(anchor)) for anchor in anchors),
@@ -204,7 +204,7 @@ def insert_of_fact(connection: Connection, version: int, n: int, anchors: Iterab
 
 
 def of_versions(connection: Connection, rows: Collection[int]) -> dict[tuple[int, int], tuple[Anchor, ...]]:
-    """Return what those cite who state versions of facts, by (version, n)."""
+    """Return the citations of the sources of fact versions, by (version, n)."""
     anchors_by_source: dict[tuple[int, int], list[Anchor]] = {}
     for version, n, *rest in connection.execute(
         f"SELECT version, n, {_COLUMNS}, 'stated' FROM fact_anchor"
@@ -216,7 +216,7 @@ def of_versions(connection: Connection, rows: Collection[int]) -> dict[tuple[int
 
 
 def of_facts(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anchor, ...]]:
-    """Return what facts (ids) cite, as they are believed now; those that cite nothing are absent."""
+    """Return the citations of the current versions of facts (ids); facts without citations are absent."""
     anchors_by_uid: dict[str, dict[Anchor, None]] = {}
     for uid, *rest in connection.execute(
         f"SELECT asked.value, {_COLUMNS}, 'stated' FROM (SELECT value FROM json_each(?)) AS asked"
@@ -229,7 +229,7 @@ def of_facts(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[Anc
 
 
 def values_of(anchor: Anchor) -> tuple[str, int, int, bytes, int, bytes]:
-    """Return what is kept of a file that is cited: path, first, last, digest, lines, blob."""
+    """Return the stored values of a cited file: path, first, last, digest, lines, blob."""
     return anchor.path, anchor.first, anchor.last, anchor.digest, anchor.lines, bytes.fromhex(anchor.blob)
 
 
@@ -243,7 +243,7 @@ def _anchor(path: str, first: int, last: int, digest: bytes, lines: int, blob: b
 def notes_on(connection: Connection, wing: str, names: Sequence[str], limit: int) -> list[int]:
     """Return the row ids of a wing's notes that cite a file by one of these names, newest first.
 
-    Those that were filed a moment ago are found by what they were given.
+    Notes filed a moment ago are found by the files given with them.
     """
     rows = connection.execute(
         "SELECT DISTINCT i.created_at, i.id FROM anchor a JOIN drawer d ON d.id = a.drawer AND d.kind = 'note'"
@@ -256,7 +256,7 @@ def notes_on(connection: Connection, wing: str, names: Sequence[str], limit: int
 
 
 def _not_read_yet(connection: Connection, wing: str, names: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield (when, row id) of notes that were given such a file, and are still to be read for what they cite."""
+    """Yield (when, row id) of notes that were given such a file and whose citations are not derived yet."""
     version, seq = change_log.cursor(connection, CONSUMER)
     if version and not change_log.cursor(connection, f"{CONSUMER}/anew")[0]:
         subquery = "(SELECT ref AS id FROM change WHERE seq > ?2 AND kind = 'drawer+')"
@@ -281,9 +281,9 @@ def said_of(
     but: tuple[str, int],
     limit: int,
 ) -> list[int]:
-    """Return the drawers (row ids) of a wing in which somebody spoke of such a file or of its changes, newest first.
+    """Return a wing's drawers (row ids) that mention such a file or its changes, newest first.
 
-    Left out is what was said in the session `but` and by its sub-agents, since that moment.
+    Excluded is what was said in the session `but` and by its sub-agents, since that moment.
     """
     rows = connection.execute(
         "SELECT DISTINCT d.created_at, d.id FROM anchor a JOIN drawer d ON d.id = a.drawer AND d.kind = 'exchange'"
@@ -297,7 +297,7 @@ def said_of(
 
 
 def facts_on(connection: Connection, wing: str, names: Collection[str], ended_by: Micros, limit: int) -> list[int]:
-    """Return the versions (row ids) of a wing's facts that cite such a file, newest first; none `ended_by` then."""
+    """Return versions (row ids) of a wing's facts that cite such a file, newest first; none `ended_by` that time."""
     rows = connection.execute(
         "SELECT DISTINCT v.id FROM fact_anchor c JOIN fact_version v ON v.id = c.version AND v.retired_at IS NULL"
         " JOIN fact f ON f.id = v.fact JOIN wing w ON w.id = f.wing"
@@ -309,7 +309,7 @@ def facts_on(connection: Connection, wing: str, names: Collection[str], ended_by
 
 
 def files_of(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the files that drawers and items (ids) are anchored to, or wait for as reminders; without one, absent."""
+    """Return the files of the anchors or pending reminders of drawers and items (ids); without any, absent."""
     files_by_uid: dict[str, dict[str, None]] = {}
     rows = connection.execute(
         "WITH asked AS (SELECT value AS uid, unhex(value) AS own FROM json_each(?1)),"

@@ -1,11 +1,11 @@
-"""Calls that were answered, by their keys, so that one that is made again is answered the same and done once.
+"""Answered calls, by their keys, so that a repeated call gets the same answer and is carried out once.
 
     answered      `result` is the answer, as `operations/rpc_codec` writes it
     interrupted   `result` is empty: a long call that commits in steps had made some of them
-    bare          `asked` and `result` are NULL: an erase took the words of what was asked and answered
+    bare          `asked` and `result` are NULL: an erase removed the words of the request and the answer
 
-The row of a call is committed with what the call wrote (`Database.held`). A key is kept as its hash, and so is what was
-asked: either may be words.
+The row of a call is committed with what the call wrote (`Database.held`). A key and a request are stored only as
+hashes, because either may contain words.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from palazzo.store import tombstones
 from palazzo.store.database import Connection, Database
 
 RETENTION_MICROS = 7 * 24 * 60 * 60 * 1_000_000
-"""How long a call is known, in microseconds: longer than anybody tries again what was not answered."""
+"""How long a call is remembered, in microseconds: longer than any client retries an unanswered call."""
 _DROPPED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as it is asked: by which key, which operation, and a hash of all that is asked."""
+    """A requested call: its key, its operation, and a hash of the whole request."""
 
     key: str
     operation: str
@@ -34,13 +34,13 @@ class Call:
 
     @property
     def key_hash(self) -> bytes:
-        """The key as it is kept."""
+        """Return the key in its stored form."""
         return hashlib.sha256(self.key.encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What is known of a call: see the module for what `asked` and `result` may be. `at` is when it began."""
+    """The record of a call: see the module for the values of `asked` and `result`. `at` is when it began."""
 
     operation: str
     request_hash: bytes | None
@@ -49,12 +49,12 @@ class CallRecord:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether some of its steps were made and others not."""
+        """Whether only some of the call's steps were made."""
         return self.result == ""
 
 
 class MadeMeanwhile(Exception):
-    """The call was answered elsewhere after it was looked for here."""
+    """The call was answered elsewhere after it was looked up here."""
 
     def __init__(self, record: CallRecord) -> None:
         self.known = record
@@ -62,24 +62,24 @@ class MadeMeanwhile(Exception):
 
 
 def find(connection: Connection, call: Call) -> CallRecord | None:
-    """Return what is known of a call; None of one that was not made."""
+    """Return the record of a call; None if it was not made."""
     rows = connection.execute("SELECT operation, asked, result, at FROM call WHERE key = ?", (call.key_hash,))
     return next((CallRecord(*row) for row in rows), None)
 
 
 def forget_words(connection: Connection) -> None:
-    """Drop what was asked and answered. That a call was made stays known: it is not to be made again."""
+    """Drop requests and results. It stays recorded that a call was made, so that it is not made again."""
     connection.execute("UPDATE call SET asked = NULL, result = CASE result WHEN '' THEN '' END")
 
 
 class Answer:
-    """What a call that is being made answers, once it is known."""
+    """The answer of a call in progress, once it is known."""
 
     def __init__(self) -> None:
         self.result = ""
 
     def is_(self, result: str) -> None:
-        """Say what the answer is."""
+        """Set the answer."""
         self.result = result
 
 
@@ -87,7 +87,7 @@ class Answer:
 def record_call(database: Database, call: Call, now: Micros) -> Iterator[Answer]:
     """Commit what this thread writes in the block together with the call's answer, or nothing if it raises.
 
-    A call that writes nothing is not kept. Raises MadeMeanwhile where another process was faster.
+    A call that writes nothing is not stored. Raises MadeMeanwhile if another process was faster.
     """
     answer = Answer()
     with database.snapshot() as connection:

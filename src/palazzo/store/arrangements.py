@@ -1,11 +1,11 @@
-"""How wings and rooms are named and put together: rows that are only added and retired, and what follows from them.
+"""Arrangements: names, moves and merges of wings and rooms, as rows that are only added and retired, and their result.
 
-A wing or a room is what it was created as, changed by the rows that count, in their order: it has the last name, a
-room stands in the wing it was last moved to, and one that is merged is a part of another. Their order is that of when
-they were recorded, and of their ids. `settle` writes what follows into the tables `wing` and `room`, where everybody
-reads it; it is a function of the rows alone, whichever device they came from and in whatever order. Rows that were
-recorded apart from each other may claim more than can be: the first that has a name keeps it and the next gets a
-number, and a merge that would close a circle does not count.
+A wing or a room is what it was created as, changed by the valid rows, in their order: it has the last name, a room is
+in the wing that it was last moved to, and a merged wing or room is part of another. The order is by the time of
+recording, then by id. `settle` writes the result into the tables `wing` and `room`, which everything else reads. The
+result depends only on the rows, whichever device they came from and in whatever order. Rows that were recorded
+independently may conflict: the first one with a name keeps it and the next gets a number, and a merge that would close
+a circle does not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ArrangementKind = Literal["name", "move", "merge"]
 
 
 class Stands(NamedTuple):
-    """What a room is called, in which wing (a row id) it stands, and what room it is a part of, if of any."""
+    """The current name of a room, its wing (a row id), and the room that it was merged into, if any."""
 
     wing: int
     name: str
@@ -30,19 +30,19 @@ class Stands(NamedTuple):
 
 
 class WingState(NamedTuple):
-    """What a wing is called, and what wing it is a part of, if of any."""
+    """The current name of a wing, and the wing that it was merged into, if any."""
 
     name: str
     merged_into: int | None
 
 
 NameClash = tuple[int, int | None, str]
-"""Something whose name another has, so that it got a number: (a wing's row id, a room's or None, the name)."""
+"""A place that got a number because its name was taken: (a wing's row id, a room's or None, the name)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrangementState:
-    """What follows from the rows that count, by row id. Everything else is called, and stands, as it was created."""
+    """The result of the effective rows, by row id. Everything else keeps the name and the place of its creation."""
 
     wings: Mapping[int, WingState]
     rooms: Mapping[int, Stands]
@@ -60,7 +60,7 @@ def record(
     name: str = "",
     target: int | None = None,
 ) -> int:
-    """Record what is arranged of a wing or of a room; return its row id. Nothing follows before `settle`."""
+    """Record an arrangement of a wing or a room; return its row id. It takes effect at `settle`."""
     rows = connection.execute(
         "INSERT INTO arrangement(uid, kind, wing, room, name, target, recorded_at) VALUES(?,?,?,?,?,?,?) RETURNING id",
         (uid, kind, wing, room, name, target, at),
@@ -69,12 +69,12 @@ def record(
 
 
 def retire(connection: Connection, row: int, at: Micros) -> None:
-    """Let what was arranged no longer count. Nothing follows before `settle`."""
+    """Retire an arrangement. This takes effect at `settle`."""
     connection.execute("UPDATE arrangement SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
 def settle(connection: Connection) -> list[NameClash]:
-    """Write what follows from the rows that count; return what of it that changed had to get a number."""
+    """Apply the active rows; return the changed entries that had to get a number."""
     arrangement = compute_arrangement(connection)
     wings_now, rooms_now = _wings(connection), _rooms(connection)
     wings = [(row, wing_state) for row, wing_state in arrangement.wings.items() if wings_now[row] != wing_state]
@@ -99,7 +99,7 @@ def settle(connection: Connection) -> list[NameClash]:
 
 
 def compute_arrangement(connection: Connection) -> ArrangementState:
-    """Return what follows from the rows that count."""
+    """Return the state that results from the active rows."""
     rows = connection.execute(f"SELECT id, first_name FROM wing WHERE id IN {_WINGS} ORDER BY uid")
     wing_names = {int(row): (0, str(name)) for row, name in rows}
     firsts = list(
@@ -126,7 +126,7 @@ def compute_arrangement(connection: Connection) -> ArrangementState:
 
 
 def count_differences(connection: Connection) -> tuple[int, int]:
-    """Return how many wings and how many rooms the tables tell otherwise than the rows that count."""
+    """Return how many wings and how many rooms in the tables differ from what the active rows imply."""
     arrangement = compute_arrangement(connection)
     wings, rooms = _wings(connection), _rooms(connection)
     (other_wings,) = next(connection.execute(f"SELECT count(*) FROM wing WHERE {_OTHER_WINGS}"))
@@ -141,7 +141,7 @@ _WINGS = (
     "(SELECT wing FROM arrangement WHERE wing IS NOT NULL AND retired_at IS NULL UNION SELECT id FROM wing"
     " WHERE first_name IN (SELECT first_name FROM wing GROUP BY first_name HAVING count(*) > 1))"
 )
-"""What has a row that counts, and what was created under the name that another was: on another device."""
+"""Wings with an effective row, and wings created with the same name as another (on another device)."""
 _ARRANGED_ROOM = (
     "(id IN (SELECT room FROM arrangement WHERE room IS NOT NULL AND retired_at IS NULL) OR first_wing IN"
     " (SELECT wing FROM arrangement WHERE kind = 'merge' AND wing IS NOT NULL AND retired_at IS NULL)"
@@ -149,7 +149,7 @@ _ARRANGED_ROOM = (
 )
 _OTHER_WINGS = f"id NOT IN {_WINGS} AND (name <> first_name OR merged_into IS NOT NULL)"
 _OTHER_ROOMS = f"NOT {_ARRANGED_ROOM} AND (wing <> first_wing OR name <> first_name OR merged_into IS NOT NULL)"
-"""Those that should be as they were created, and are not."""
+"""Rooms that should be as created, but are not."""
 
 
 def _wings(connection: Connection) -> dict[int, WingState]:
@@ -163,7 +163,7 @@ def _rooms(connection: Connection) -> dict[int, Stands]:
 
 
 _Parents = dict[int, tuple[int, int]]
-"""By what is a part of another: since which of the rows that count (the first is 1), and of what."""
+"""By a part's row: the effective row that merged it (the first is 1), and what it is part of."""
 
 
 def _join(parents: _Parents, node: int, since: int, into: int) -> None:
@@ -178,7 +178,7 @@ def _root(parents: _Parents, node: int) -> int:
 
 
 def _since(parents: _Parents, node: int) -> int:
-    """Since which row something is a part of what it is a part of; 0 where it stands for itself."""
+    """Return the time since which something is part of its current whole; 0 if it is independent."""
     latest = 0
     while node in parents:
         since, node = parents[node]
@@ -187,7 +187,7 @@ def _since(parents: _Parents, node: int) -> int:
 
 
 _Claim = tuple[int, str]
-"""Since which row something is called so (0: from the first), and how."""
+"""The effective row that gave a name (0: the name from creation), and the name."""
 
 
 def _wings_called(
@@ -234,7 +234,7 @@ def _rooms_stand(
 
 
 def _is_created_in(connection: Connection, wing: int, excluded_rows: Collection[int], name: str) -> bool:
-    """Whether a room of which no row counts has the name in a wing."""
+    """Whether a room without active rows has the name in a wing."""
     rows = connection.execute("SELECT id FROM room WHERE first_wing = ? AND first_name = ?", (wing, name))
     return _is_another(rows, excluded_rows)
 
@@ -251,11 +251,12 @@ def _is_another(rows: Iterable[tuple[int]], excluded_rows: Collection[int]) -> b
 def _distinct(
     claims: Iterable[tuple[int, int, str]], is_taken: Callable[[str], bool]
 ) -> tuple[dict[int, str], list[int]]:
-    """Give each row, of (since when, row, name), a name of its own; return also the rows whose name had to differ.
+    """Give each of the rows (since when, row, name) a unique name; return also the rows whose name had to change.
 
-    Of those that have a name since the same moment (from the first, as it were) the one that is told first keeps it.
+    If several rows have the same name since the same moment (such as the very beginning), the first in the list keeps
+    it.
 
-    `is_taken` says of a name whether something else has it from the first.
+    `is_taken` tells whether something else has a name from the beginning.
     """
     sorted_claims = sorted(claims, key=lambda claim: claim[0])
     all_names = {name for _, _, name in sorted_claims}

@@ -1,4 +1,4 @@
-"""What was filed of a branch, or at certain commits: drawers, the items they show, and what else rests on those."""
+"""Learnings of a branch, or of certain commits: the drawers filed there, the items they show, and dependent rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from palazzo.store.database import Connection
 
 
 class BranchDrawer(NamedTuple):
-    """A live drawer of a branch and an item that it shows, by row ids; `session` is '' where it is of none."""
+    """A live drawer of a branch and an item that it shows, by row ids; `session` is '' if it belongs to none."""
 
     drawer: int
     item: int
@@ -23,9 +23,9 @@ class BranchDrawer(NamedTuple):
 
 
 class BranchFact(NamedTuple):
-    """Where somebody stated a fact without an item that says it: the version that counts now, by row id.
+    """A statement of a fact without an item: the current version, by row id.
 
-    `in_wing` says whether the fact is one of the wing; else it holds everywhere.
+    `in_wing` says whether the fact belongs to the wing; otherwise it holds everywhere.
     """
 
     version: int
@@ -35,7 +35,7 @@ class BranchFact(NamedTuple):
 
 
 class SessionRow(NamedTuple):
-    """A session: its id and title, and when the first and the last of these words were said."""
+    """A session: its id and title, and the times of its first and last text in this selection."""
 
     session: str
     title: str
@@ -44,7 +44,7 @@ class SessionRow(NamedTuple):
 
 
 def read_branch_drawers(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[BranchDrawer]:
-    """Return what of a wing was written on this branch or at one of these commits, but for what strangers said."""
+    """Return what was written in a wing on this branch or at one of these commits, without untrusted content."""
     rows = connection.execute(
         "SELECT d.id, s.item, d.kind, d.branch, d.commit_id, source.session_id FROM drawer d"
         " JOIN drawer_span s ON s.drawer = d.id JOIN source ON source.id = d.source"
@@ -59,7 +59,7 @@ def read_branch_drawers(connection: Connection, wing: str, branch: str, commits:
 def read_branch_facts(connection: Connection, wing: str, branch: str, commits: Collection[str]) -> list[BranchFact]:
     """Return where facts of a wing, or of none, were stated on this branch or at one of these commits.
 
-    Not what was stated under words from outside.
+    Statements tainted by untrusted content are excluded.
     """
     rows = connection.execute(
         "SELECT v.id, s.branch, s.commit_id, f.wing IS NOT NULL FROM fact_source s"
@@ -73,7 +73,7 @@ def read_branch_facts(connection: Connection, wing: str, branch: str, commits: C
 
 
 def commits_of(connection: Connection, wing: str, branch: str) -> set[str]:
-    """Return the commits at which words of a wing were written on this branch."""
+    """Return the commits at which text of a wing was written on this branch."""
     rows = connection.execute(
         "SELECT DISTINCT commit_id FROM drawer WHERE room IN (SELECT value FROM json_each(?1)) AND retired_at IS NULL"
         " AND branch = ?2 AND commit_id <> ''",
@@ -83,7 +83,7 @@ def commits_of(connection: Connection, wing: str, branch: str) -> set[str]:
 
 
 def branches_of(connection: Connection, wing: str) -> list[str]:
-    """Return the branches on which words of a wing were written, those first on which any were last."""
+    """Return the branches on which text of a wing was written, most recently used first."""
     rows = connection.execute(
         "SELECT branch FROM drawer WHERE room IN (SELECT value FROM json_each(?1)) AND retired_at IS NULL"
         " AND branch <> '' GROUP BY branch ORDER BY max(created_at) DESC, branch",
@@ -93,7 +93,7 @@ def branches_of(connection: Connection, wing: str) -> list[str]:
 
 
 def versions_stated(connection: Connection, items: Iterable[int]) -> list[int]:
-    """Return the versions of facts, by row id, that count now and that one of these items states."""
+    """Return the active fact versions, by row id, that one of these items states."""
     rows = connection.execute(
         "SELECT DISTINCT v.id FROM json_each(?) AS asked CROSS JOIN item ON item.id = asked.value"
         " JOIN fact_source s ON s.item_uid = item.uid JOIN fact_version v ON v.id = s.version"
@@ -104,7 +104,7 @@ def versions_stated(connection: Connection, items: Iterable[int]) -> list[int]:
 
 
 def sessions_among(connection: Connection, items: Iterable[int]) -> list[SessionRow]:
-    """Return the sessions in which these items were said, the first first; not those of sub-agents."""
+    """Return the sessions in which these items were said, earliest first, without those of sub-agents."""
     rows = connection.execute(
         "SELECT s.session_id, max(s.title), min(i.created_at), max(i.created_at) FROM item i"
         " JOIN source s ON s.id = i.source WHERE i.id IN (SELECT value FROM json_each(?)) AND s.session_id <> ''"

@@ -1,4 +1,4 @@
-"""Links of devices' chains, by device and by item: what merging asks of them and what it settles."""
+"""Links of devices' chains, by device and by item: the data that merging reads and writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def link_at(connection: Connection, device: int, seq: int) -> Link | None:
 
 
 def replace_link(connection: Connection, device: int, link: Link) -> None:
-    """Let a link of another device's chain be as this one says."""
+    """Replace a link of another device's chain by this one."""
     connection.execute(
         "UPDATE link SET item_uid = ?, digest = ?, hash = ?, absent = ? WHERE device = ? AND seq = ?",
         (*link[1:], device, link.seq),
@@ -26,7 +26,7 @@ def replace_link(connection: Connection, device: int, link: Link) -> None:
 
 
 def settle_links(connection: Connection, uid: bytes, digest: bytes, is_erased: bool) -> None:
-    """Let all links of an item say whether it is here as their digest has it; `digest` is its own."""
+    """Set in all links of an item whether it is present with their digest; `digest` is its own."""
     connection.execute(
         "UPDATE link SET absent = CASE WHEN ?3 THEN 'erased' WHEN digest = ?2 THEN NULL ELSE 'merged' END"
         " WHERE item_uid = ?1",
@@ -35,7 +35,7 @@ def settle_links(connection: Connection, uid: bytes, digest: bytes, is_erased: b
 
 
 def is_linked_as(connection: Connection, uid: bytes, digest: bytes) -> bool:
-    """Whether a link says that the item of that id is here with that digest."""
+    """Whether a link states that the item with that id is present with that digest."""
     rows = connection.execute(
         "SELECT 1 FROM link WHERE item_uid = ? AND digest = ? AND absent IS NULL LIMIT 1", (uid, digest)
     )
@@ -43,22 +43,22 @@ def is_linked_as(connection: Connection, uid: bytes, digest: bytes) -> bool:
 
 
 def absent_links(connection: Connection) -> dict[str, int]:
-    """Return how many links say why their body is not here, by what they say; '' are those whose body is."""
+    """Return the number of links by the stated reason for their missing body; '' counts links whose body is here."""
     rows = connection.execute("SELECT coalesce(absent, ''), count(*) FROM link GROUP BY 1 ORDER BY 1")
     return {str(why): int(number) for why, number in rows}
 
 
 def devices(connection: Connection) -> list[int]:
-    """Return the devices of whose chains there are links, this one first."""
+    """Return the devices whose chains have links, this device first."""
     return [int(row) for (row,) in connection.execute("SELECT DISTINCT device FROM link ORDER BY device")]
 
 
 def note_lost(connection: Connection, uid: bytes) -> None:
-    """Mark the links of an item: its body was lost to damage."""
+    """Mark the links of an item whose body was lost to damage."""
     connection.execute("UPDATE link SET absent = ? WHERE item_uid = ? AND absent IS NULL", (LOST_BODY, uid))
 
 
 def lost_items(connection: Connection) -> list[str]:
-    """Return the ids of items whose body, or a part of it, was lost to damage."""
+    """Return the ids of items whose body was lost, fully or in part, to damage."""
     rows = connection.execute("SELECT DISTINCT item_uid FROM link WHERE absent = ? ORDER BY item_uid", (LOST_BODY,))
     return [bytes(uid).hex() for (uid,) in rows]

@@ -1,7 +1,7 @@
 """Change groups: what one command of a person or agent did to the palace, kept together so that it can be undone.
 
-A group has members in the order in which they were done: acts, notes, versions of facts. Undoing writes a group of
-its own that says which it `undoes`; nothing is deleted. Mining makes no groups (what it brought is forgotten by its
+A group has members in the order in which they were done: acts, notes, versions of facts. Undoing writes another group,
+which names the group that it `undoes`; nothing is deleted. Mining makes no groups (mined content is forgotten by its
 source), and an erase cannot be undone, so it makes none.
 """
 
@@ -32,8 +32,9 @@ MemberKind = Literal[
     "tunnel-",
     "undone",
 ]
-"""`+` is a row that was recorded, `-` one that was retired; `ref` is its row id in the table of its kind. An undoing
-has an `undone` for each member that it took back, with that member's number."""
+"""`+` is a row that was added, `-` a row that was retired; `ref` is its row id in the table of its kind. An undo has
+one `undone` for each member that it took back, with that member's number.
+"""
 
 _COLUMNS = (
     "SELECT id, uid, actor, at, verb, size, summary, undoes,"
@@ -47,10 +48,11 @@ _SEQUENCE = (
 _LAST_FIRST = (
     "ORDER BY sequence.done_at / 1000 DESC, sequence.here DESC, iif(sequence.here, change_group.id, 0) DESC, uid DESC"
 )
-"""The order in which groups were done. Those that were done in this palace follow each other as they were recorded,
-whatever its clock showed: it may have been set back. Those of other devices, and of releases that did not note where,
-stand among them by their time; ids of one millisecond follow each other as they were given out. Facts' groups begin at
-whole milliseconds, so that nothing smaller says which came first."""
+"""The chronological order of groups, latest first. Groups of this palace keep the order of recording, whatever its
+clock showed, because the clock may have been set back. Groups from other devices, and from releases that did not record
+the place, are sorted between them by time; ids of the same millisecond keep the order in which they were issued. The
+groups of facts begin at whole milliseconds, so no smaller unit decides the order.
+"""
 _IN_SEQUENCE = f"{_SEQUENCE} {_COLUMNS} JOIN sequence ON sequence.row = change_group.id"
 
 
@@ -63,13 +65,13 @@ IS_SHARED = (
 
 
 TAINT_REMARK = "(by an agent that had read untrusted content)"
-"""How the summary of a group ends that such an agent made."""
+"""The end of the summary of a group made by such an agent."""
 _remark: ContextVar[str] = ContextVar("remark", default="")
 
 
 @contextmanager
 def remark(words: str) -> Iterator[None]:
-    """Let the summary of every group that this thread begins in the block end with these words."""
+    """Append these words to the summary of every group that this thread begins in the block."""
     token = _remark.set(words)
     try:
         yield
@@ -78,7 +80,7 @@ def remark(words: str) -> Iterator[None]:
 
 
 class Member(NamedTuple):
-    """One thing that a group did."""
+    """One effect of a group."""
 
     kind: MemberKind
     ref: int
@@ -86,7 +88,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One command's changes: `size` of them, `summary` says to what where `verb` and `size` do not say enough.
+    """The changes of one command: `size` of them; `summary` names their object where `verb` and `size` are not enough.
 
     `undoes` is the group that it took back, `undone` whether it was taken back itself.
     """
@@ -105,7 +107,7 @@ class Group:
 def begin(
     connection: Connection, uid: bytes, actor: str, verb: str, at: Micros, summary: str, undoes: int | None = None
 ) -> int:
-    """Begin a group; return its row id. `summary` is for people: a few words, redacted, or nothing."""
+    """Begin a group; return its row id. `summary` is for people: a few redacted words, or nothing."""
     summary = f"{summary} {_remark.get()}".strip()
     (row,) = next(
         connection.execute(
@@ -117,7 +119,7 @@ def begin(
 
 
 def add(connection: Connection, group: int, kind: MemberKind, refs: Iterable[int]) -> None:
-    """Say that a group did these."""
+    """Add members to a group."""
     connection.executemany(
         "INSERT INTO group_member(grp, n, kind, ref)"
         " VALUES(?1, (SELECT coalesce(max(n), -1) + 1 FROM group_member WHERE grp = ?1), ?2, ?3)",
@@ -126,13 +128,13 @@ def add(connection: Connection, group: int, kind: MemberKind, refs: Iterable[int
 
 
 def members(connection: Connection, group: int) -> list[Member]:
-    """Return what a group did, in order."""
+    """Return a group's members, in order."""
     rows = connection.execute("SELECT kind, ref FROM group_member WHERE grp = ? ORDER BY n", (group,))
     return [Member(kind, int(ref)) for kind, ref in rows]
 
 
 def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:
-    """Return the row ids of the members of a kind that groups did which were undone since."""
+    """Return the row ids of members of one kind whose groups were undone since."""
     rows = connection.execute(
         "SELECT ref FROM group_member WHERE kind = ? AND grp IN"
         " (SELECT undoes FROM change_group WHERE undoes IS NOT NULL)",
@@ -142,7 +144,7 @@ def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:
 
 
 def find_interrupted_undo(connection: Connection) -> Group | None:
-    """Return an undo of this palace that was interrupted, or None. An imported one is not completed here."""
+    """Return an interrupted undo of this palace, or None. An imported one is not completed here."""
     rows = connection.execute(
         f"{_COLUMNS} WHERE undoes IS NOT NULL AND NOT EXISTS"
         " (SELECT 1 FROM imported_row WHERE kind = 'change_group' AND row = change_group.id) AND"
@@ -153,7 +155,7 @@ def find_interrupted_undo(connection: Connection) -> Group | None:
 
 
 def count(connection: Connection, group: int, size: int) -> None:
-    """Say that a group changed so many things more."""
+    """Add to the number of things that a group changed."""
     connection.execute("UPDATE change_group SET size = size + ? WHERE id = ?", (size, group))
 
 
@@ -163,14 +165,14 @@ def read(connection: Connection, row: int) -> Group:
 
 
 def last_standing(connection: Connection, actor: str) -> Group | None:
-    """Return the actor's last group that was not undone and is no undoing; None when there is none."""
+    """Return the actor's last group that is neither undone nor an undo; None if there is none."""
     for group in list_undoable(connection, actor, 1):
         return group
     return None
 
 
 def list_undoable(connection: Connection, actor: str | None, limit: int) -> list[Group]:
-    """Return the last groups that were not undone and are no undoing, newest first; of everybody for None."""
+    """Return the last groups that are neither undone nor undos, newest first; of all actors for None."""
     rows = connection.execute(
         f"{_IN_SEQUENCE} WHERE undoes IS NULL AND (?1 IS NULL OR actor = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id)"
@@ -181,7 +183,7 @@ def list_undoable(connection: Connection, actor: str | None, limit: int) -> list
 
 
 def last_undone(connection: Connection, actor: str, since: Micros) -> Group | None:
-    """Return the group that an actor took back last, `since` then; None when there is none."""
+    """Return the last group that an actor undid `since` that time; None if there is none."""
     rows = connection.execute(
         f"{_SEQUENCE} {_COLUMNS} WHERE id = (SELECT undoes FROM change_group JOIN sequence"
         " ON sequence.row = change_group.id WHERE undoes IS NOT NULL AND actor = ? AND at >= ?"
@@ -192,12 +194,12 @@ def last_undone(connection: Connection, actor: str, since: Micros) -> Group | No
 
 
 def recent(connection: Connection, limit: int) -> list[Group]:
-    """Return the last groups of everybody, undone ones and undoings too, newest first."""
+    """Return the last groups of all actors, including undone groups and undos, newest first."""
     return [_group(row) for row in connection.execute(f"{_IN_SEQUENCE} {_LAST_FIRST} LIMIT ?", (limit,))]
 
 
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Group]:
-    """Return the groups whose id is in [low, high], at most `limit`."""
+    """Return the groups with ids in [low, high], at most `limit`."""
     rows = connection.execute(f"{_COLUMNS} WHERE uid BETWEEN ? AND ? ORDER BY uid LIMIT ?", (low, high, limit))
     return [_group(row) for row in rows]
 

@@ -1,9 +1,9 @@
-"""The change log, and how far each derivation has followed it.
+"""The change log, and the position of each consumer in it.
 
-Every write appends a row under the write lock, so `seq` orders all writers. Truth and derived data share the
-log: a cutter follows `item`, `revision` and `act`; the vector matrix follows `drawer+`, `drawer-`, `drawer~`
-and `vector+`. `fact` names facts of which a version was recorded or retired,
-`erased` items of which words went: whatever was made of them is made anew.
+Every write appends a row under the write lock, so `seq` orders all writers. Truth and derived data share the log: a
+cutter follows `item`, `revision` and `act`; the vector matrix follows `drawer+`, `drawer-`, `drawer~` and `vector+`.
+`fact` names facts of which a version was recorded or retired. `erased` names items that lost words: everything derived
+from them is derived again.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def since(connection: Connection, seq: int, kinds: Sequence[ChangeKind], limit: 
 
 
 def cursor(connection: Connection, consumer: str) -> tuple[int, int]:
-    """Return (version, seq) that `consumer` has reached; (0, 0) when it has never run."""
+    """Return (version, seq) that `consumer` has reached; (0, 0) if it has never run."""
     for version, seq in connection.execute("SELECT version, seq FROM cursor WHERE consumer = ?", (consumer,)):
         return int(version), int(seq)
     return 0, 0
 
 
 def advance(connection: Connection, consumer: str, version: int, seq: int) -> None:
-    """Record that `consumer`, at `version`, has followed the log up to `seq`."""
+    """Record that `consumer`, at `version`, has processed the log up to `seq`."""
     list(
         connection.execute(
             "INSERT INTO cursor(consumer, version, seq) VALUES(?, ?, ?) "
@@ -65,5 +65,5 @@ def advance(connection: Connection, consumer: str, version: int, seq: int) -> No
 
 
 def drop_cursor(connection: Connection, consumer: str) -> None:
-    """Let it be as if `consumer` had never run."""
+    """Reset `consumer`, as if it had never run."""
     list(connection.execute("DELETE FROM cursor WHERE consumer = ?", (consumer,)))

@@ -1,4 +1,4 @@
-"""What drawers claim, which suggested facts nobody wants, and what has superseded a drawer's words."""
+"""Claims of drawers, rejected suggestions of facts, and what has superseded a drawer's words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from palazzo.store.database import Connection
 
 
 class ClaimRow(NamedTuple):
-    """A claim as it is kept. `predicate` and `object` are what a fact would say, `value` is what it newly gives."""
+    """A stored claim. `predicate` and `object` are those of the fact that it states, `value` is its new value."""
 
     drawer: int
     item: int
@@ -27,7 +27,7 @@ class ClaimRow(NamedTuple):
 
 
 class ToRead(NamedTuple):
-    """What a drawer's claims are read from: its row, wing, time and source, and its spans' items."""
+    """The source of a drawer's claims: its row, wing, time and source, and the items of its spans."""
 
     drawer: int
     wing: int
@@ -37,7 +37,7 @@ class ToRead(NamedTuple):
 
 
 class Successor(NamedTuple):
-    """What has superseded words: by which item or fact, with what in their place (None: nothing), since when."""
+    """What superseded a text: the item or fact, its replacement (None: nothing), and since when."""
 
     by: str
     value: str | None
@@ -69,7 +69,7 @@ def of_drawers(connection: Connection, drawers: Iterable[int]) -> list[ClaimRow]
 
 
 def worth_a_fact(connection: Connection, session: str | None) -> list[tuple[ClaimRow, str]]:
-    """Return the claims that make a fact, with the name of their wing, oldest first; of one session if it is named."""
+    """Return the claims that qualify as facts, with their wing's name, oldest first; of one session if given."""
     rows = connection.execute(
         f"SELECT {_OF_CLAIM}, wing.name FROM claim c"
         " JOIN drawer d ON d.id = c.drawer JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
@@ -82,7 +82,7 @@ def worth_a_fact(connection: Connection, session: str | None) -> list[tuple[Clai
 
 
 def changes_in(connection: Connection, wing: int) -> list[ClaimRow]:
-    """Return the claims in a wing that say what held before."""
+    """Return the claims in a wing that state what held before."""
     rows = connection.execute(
         f"SELECT {_OF_CLAIM} FROM claim c JOIN drawer d ON d.id = c.drawer"
         " JOIN room ON room.id = d.room WHERE c.old <> '' AND room.wing = ? AND d.retired_at IS NULL",
@@ -92,12 +92,12 @@ def changes_in(connection: Connection, wing: int) -> list[ClaimRow]:
 
 
 def count(connection: Connection) -> int:
-    """Return how many claims are kept."""
+    """Return the number of stored claims."""
     return int(next(connection.execute("SELECT count(*) FROM claim"))[0])
 
 
 def strays(connection: Connection) -> int:
-    """Return how many claims belong to no live drawer."""
+    """Return the number of claims that belong to no live drawer."""
     return int(
         next(
             connection.execute(
@@ -111,7 +111,7 @@ def strays(connection: Connection) -> int:
 
 
 def to_read(connection: Connection, drawers: Sequence[int]) -> list[ToRead]:
-    """Return what the claims of these drawers are read from, those left out that are retired or from outside."""
+    """Return the texts of these drawers to extract claims from, except for retired and external drawers."""
     rows = connection.execute(
         "SELECT d.id, room.wing, d.created_at, d.source, json_group_array(json_array(s.item, s.start, s.end))"
         " FROM drawer d JOIN room ON room.id = d.room JOIN drawer_span s ON s.drawer = d.id"
@@ -126,7 +126,7 @@ def to_read(connection: Connection, drawers: Sequence[int]) -> list[ToRead]:
 
 
 def find_holders(connection: Connection, words: Sequence[str], wing: int, limit: int) -> list[int]:
-    """Return live drawers of a wing that hold all these words, newest first."""
+    """Return live drawers of a wing that contain all these words, newest first."""
     match = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in words)
     rows = connection.execute(
         "SELECT keyword.rowid FROM keyword CROSS JOIN drawer d ON d.id = keyword.rowid JOIN room ON room.id = d.room"
@@ -138,7 +138,7 @@ def find_holders(connection: Connection, words: Sequence[str], wing: int, limit:
 
 
 def live_drawers(connection: Connection, last_row: int, limit: int) -> list[int]:
-    """Return live drawers behind a row id, ascending."""
+    """Return live drawers after a row id, ascending."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE id > ? AND retired_at IS NULL ORDER BY id LIMIT ?", (last_row, limit)
     )
@@ -149,18 +149,18 @@ def live_drawers(connection: Connection, last_row: int, limit: int) -> list[int]
 
 
 def read_rejections(connection: Connection) -> set[bytes]:
-    """Return what nobody wants suggested."""
+    """Return the rejected suggestions."""
     return {bytes(uid) for (uid,) in connection.execute("SELECT uid FROM unwanted_fact WHERE retired_at IS NULL")}
 
 
 def reject(connection: Connection, uid: bytes, at: Micros) -> int:
-    """Suggest a fact no more; return the row id of that."""
+    """Reject a suggested fact; return the row id of the rejection."""
     rows = connection.execute("INSERT INTO unwanted_fact(uid, at) VALUES(?, ?) RETURNING id", (uid, at))
     return int(next(rows)[0])
 
 
 def want_again(connection: Connection, row: int, at: Micros) -> None:
-    """Take a rejection back."""
+    """Undo a rejection."""
     connection.execute("UPDATE unwanted_fact SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
@@ -168,9 +168,9 @@ def want_again(connection: Connection, row: int, at: Micros) -> None:
 
 
 def find_successors(connection: Connection, drawers: Sequence[str], by: Micros) -> dict[str, Successor]:
-    """Return by `by` what has superseded words of these drawers last, by id.
+    """Return, by drawer id, what last superseded words of these drawers by `by`.
 
-    That is a later claim, or the fact that came in the place of one that the drawer is cited for.
+    That is a later claim, or the fact that replaced one for which the drawer is cited.
     """
     successors: dict[str, Successor] = {}
     for query in (_BY_CLAIM, _BY_FACT):
@@ -204,7 +204,7 @@ _BY_FACT = (
 
 
 def is_said(connection: Connection, item: str, start: int, end: int) -> bool:
-    """Whether a live drawer holds this stretch of an item."""
+    """Whether a live drawer contains this range of an item."""
     rows = connection.execute(
         "SELECT 1 FROM item JOIN drawer_span s ON s.item = item.id JOIN drawer d ON d.id = s.drawer"
         " WHERE item.uid = ? AND d.retired_at IS NULL AND s.start <= ? AND s.end >= ? LIMIT 1",

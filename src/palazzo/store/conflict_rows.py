@@ -1,4 +1,4 @@
-"""Conflicts: two facts, or two places in the record, that cannot both hold. Nothing is deleted by one."""
+"""Conflicts: two facts, or two places in the record, that cannot both be true. A conflict deletes nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from palazzo.store.database import Connection
 
 
 class Claim(NamedTuple):
-    """One side of a conflict: a fact (its row id), or the stretch of an item that says it."""
+    """One side of a conflict: a fact (its row id), or the span of an item that states it."""
 
     fact: int | None = None
     item: str | None = None
@@ -19,7 +19,7 @@ class Claim(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Two sides that cannot both hold, and since when that is known; `kind` is the rule that found it."""
+    """Two contradicting statements, and when that was found; `kind` is the rule that found it."""
 
     row: int
     uid: str
@@ -37,13 +37,13 @@ _COLUMNS = (
 
 
 def find(connection: Connection, kind: str, earlier: Claim, later: Claim) -> Conflict | None:
-    """Return the conflict between these two, whichever came first."""
+    """Return the conflict between these two sides, in either order."""
     rows = connection.execute(f"{_COLUMNS} WHERE uid = ?", (_uid_of(connection, kind, earlier, later),))
     return next((_conflict(row) for row in rows), None)
 
 
 def is_contradicted(connection: Connection, earlier: Claim) -> bool:
-    """Whether words of the record are the earlier side of a conflict already, also of one that was dismissed."""
+    """Whether a text range is already the earlier side of a conflict, including dismissed ones."""
     rows = connection.execute(
         "SELECT 1 FROM conflict WHERE earlier_item = ? AND earlier_start = ? AND earlier_end = ? LIMIT 1",
         _to_columns(earlier)[1:],
@@ -52,7 +52,7 @@ def is_contradicted(connection: Connection, earlier: Claim) -> bool:
 
 
 def record(connection: Connection, kind: str, earlier: Claim, later: Claim, at: Micros) -> int:
-    """Record a conflict that there is none of between these two; return its row id. Its id follows from them."""
+    """Record a new conflict between these two sides; return its row id. Its id is derived from them."""
     uid = _uid_of(connection, kind, earlier, later)
     rows = connection.execute(
         "INSERT INTO conflict(uid, kind, earlier_fact, earlier_item, earlier_start, earlier_end, later_fact,"
@@ -63,7 +63,7 @@ def record(connection: Connection, kind: str, earlier: Claim, later: Claim, at: 
 
 
 def all_conflicts(connection: Connection) -> list[Conflict]:
-    """Return every conflict, newest first, dismissed ones too."""
+    """Return every conflict, newest first, including dismissed ones."""
     return [_conflict(row) for row in connection.execute(f"{_COLUMNS} ORDER BY found_at DESC, uid DESC")]
 
 
@@ -76,12 +76,12 @@ def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list
 
 
 def dismiss(connection: Connection, row: int, at: Micros) -> None:
-    """Say that both may stand."""
+    """Dismiss a conflict: both sides may stay."""
     connection.execute("UPDATE conflict SET dismissed_at = ? WHERE id = ? AND dismissed_at IS NULL", (at, row))
 
 
 def restore(connection: Connection, row: int, at: Micros) -> None:
-    """Take a dismissal back."""
+    """Undo a dismissal."""
     connection.execute("UPDATE conflict SET dismissed_at = NULL, restored_at = ? WHERE id = ?", (at, row))
 
 

@@ -1,9 +1,9 @@
-"""The seam between the engine and SQLite: open, transact, execute.
+"""The interface between the engine and SQLite: open, transact, execute.
 
-One connection per thread on APSW's own SQLite. Writers take the write lock at once (`BEGIN IMMEDIATE`), so a
-transaction never fails half-way for another writer, and waiting is hidden in the busy handler. Readers see
-one snapshot. `before_commit` lets derived data follow truth inside the same transaction. `held` makes one of
-all transactions of a call.
+One connection per thread on APSW's own SQLite. Writers take the write lock at once (`BEGIN IMMEDIATE`), so another
+writer never makes a transaction fail half-way, and the busy handler hides the waiting. Readers see one snapshot.
+`before_commit` updates derived data inside the same transaction as the truth. `held` combines all transactions of a
+call into one.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ Value = str | bytes | int | float | None
 DatabaseError = apsw.Error
 """Any error of SQLite."""
 ValueRefused = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
-"""Errors of SQLite that are due to the values of a statement."""
+"""SQLite errors caused by the values of a statement."""
 
 
 class Connection(Protocol):
-    """What the SQL modules need: rows out, statements in."""
+    """The interface that the SQL modules need: it returns rows and executes statements."""
 
     dialect: str
     as_of: Micros | None
-    """The moment at which this snapshot shows the palace; None is now."""
+    """The point in time of this snapshot; None is now."""
 
     def execute(self, sql: str, parameters: Sequence[Value] = ()) -> Iterator[Any]:
         """Run one statement; yield its rows as tuples."""
@@ -46,7 +46,7 @@ class Connection(Protocol):
         ...
 
     def stems(self, text: str) -> list[str]:
-        """Return the tokens of `text` as the keyword index holds them."""
+        """Return the tokens of `text` in the form that the keyword index uses."""
         ...
 
 
@@ -73,19 +73,19 @@ class SqliteConnection:
         self.raw.executemany(sql, map(_storable, rows))
 
     def stems(self, text: str) -> list[str]:
-        """Return the tokens of `text` as the keyword index holds them."""
+        """Return the tokens of `text` in the form that the keyword index uses."""
         tokenizer = self.raw.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         tokens = tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
         return [str(token_group[0]) for token_group in tokens]
 
     @property
     def age(self) -> float:
-        """Seconds since the transaction began."""
+        """Return the seconds since the transaction began."""
         return time.monotonic() - self.began
 
 
 def well_formed(text: str) -> str:
-    """Return `text` as TEXT can hold it: surrogate pairs joined, lone surrogates as U+FFFD."""
+    """Return `text` in a form that TEXT can hold: surrogate pairs joined, lone surrogates as U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -105,7 +105,7 @@ Follower = Callable[[Connection], None]
 
 @dataclass(slots=True)
 class _CommitHold:
-    """What one thread keeps back; see `Database.held`."""
+    """What one thread holds back; see `Database.held`."""
 
     begins: Follower
     ends: Follower
@@ -125,13 +125,13 @@ class Database:
         compares_checksums: bool = False,
         cache_mb: int = palace_opening.CACHE_MB,
     ) -> None:
-        """Open `path`. A `checked` database compares every page that it reads with its checksum.
+        """Open `path`. A `compares_checksums` database verifies the checksum of every page that it reads.
 
-        Each thread's connection keeps up to `cache_mb` of pages.
+        Each thread's connection caches up to `cache_mb` of pages.
         """
         self.path, self.mode, self.checked, self._cache_mb = path, mode, compares_checksums, cache_mb
         self.redacts = True
-        """Whether the archive's door takes secrets out of what is filed through here; the user alone says no."""
+        """Whether ingest redacts secrets in new texts; only the user can switch this off."""
         self._before_commit: list[Follower] = []
         self._local = threading.local()
         self._all: list[apsw.Connection] = []
@@ -143,7 +143,7 @@ class Database:
             palace_opening.make_directory(path.parent)
         elif not path.exists():
             raise PalaceMissing(
-                f"There is no palace at {path} yet. Feed it with 'palazzo mine DIR', or name another with --palace."
+                f"There is no palace at {path} yet. Create it with 'palazzo mine DIR', or name another with --palace."
             )
         with explain_errors(path):
             self._edition = palace_opening.edition(self._connection())
@@ -154,9 +154,9 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[SqliteConnection]:
-        """Hold the write lock for the block; commit what it did, or nothing if it raised.
+        """Hold the write lock for the block; commit its writes, or nothing if it raised.
 
-        Where the thread keeps back what it writes (`held`), that is what happens instead of the commit.
+        If the thread defers its commits (`hold`), the writes are deferred instead.
         """
         if self.mode == "read":
             raise PalaceUnusable(f"The palace {self.path} was opened for reading only.")
@@ -185,11 +185,12 @@ class Database:
 
     @contextlib.contextmanager
     def hold_commits(self, begins: Follower, ends: Follower) -> Iterator[None]:
-        """Keep back what this thread writes in the block; commit all of it at the end, or nothing if it raised.
+        """Defer the commits of this thread in the block; commit everything at the end, or nothing if the block raised.
 
         The first transaction that writes anything is not committed when it ends: the lock stays held, later
-        transactions join that one, and snapshots read in it. `begins` runs at the start of each that is not part of it
-        yet; `ends` before each commit. Nothing else is in the block's way: who writes nothing holds no lock.
+        transactions join it, and snapshots read in it. `begins` runs at the start of each transaction that is not part
+        of it yet; `ends` runs before each commit. The block blocks nothing else: a thread that writes nothing holds no
+        lock.
         """
         with explain_errors(self.path):
             raw = self._connection()
@@ -208,7 +209,7 @@ class Database:
             act()
 
     def step(self) -> None:
-        """Commit what this thread has kept back so far: one step of a long call, behind which others may write."""
+        """Commit what this thread has deferred so far: one step of a long call, after which others may write."""
         hold = self._hold
         if hold is not None and hold.open:
             with explain_errors(self.path):
@@ -217,7 +218,7 @@ class Database:
 
     @contextlib.contextmanager
     def commit_separately(self) -> Iterator[None]:
-        """Let what is derived in the block be committed as ever, unless this thread has already kept back something."""
+        """Commit derived data in the block as usual, unless this thread has already deferred something."""
         hold = self._hold
         if hold is None or hold.is_separate:
             yield
@@ -230,11 +231,11 @@ class Database:
 
     @property
     def keeps_back(self) -> bool:
-        """Whether this thread has written something that it keeps back: nobody else sees it yet."""
+        """Whether this thread has deferred writes, which no one else can see yet."""
         return self._hold is not None and self._hold.open
 
     def after_commit(self, act: Callable[[], None]) -> None:
-        """Run `act` once what this thread keeps back is committed; never if it is not. At once if there is nothing."""
+        """Run `act` once this thread's deferred writes are committed; never if they are not. At once if none exist."""
         hold = self._hold
         if hold is None or not hold.open:
             act()
@@ -243,7 +244,7 @@ class Database:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[SqliteConnection]:
-        """Read from one state of the palace, whatever others write meanwhile."""
+        """Read from one consistent state of the palace, regardless of concurrent writes."""
         with explain_errors(self.path):
             raw = self._connection()
             if raw.in_transaction:
@@ -259,7 +260,7 @@ class Database:
 
     @contextlib.contextmanager
     def read_committed(self) -> Iterator[SqliteConnection]:
-        """Read what is committed, also while this thread keeps something back: for what outlives the call."""
+        """Read committed data, even while this thread defers writes: for results that outlive the call."""
         if not self.keeps_back:
             with self.snapshot() as connection:
                 yield connection
@@ -269,15 +270,15 @@ class Database:
 
     @contextlib.contextmanager
     def outside_transaction(self) -> Iterator[apsw.Connection]:
-        """Give the bare connection, for the few statements that must not run inside a transaction."""
+        """Return the raw connection, for the few statements that must not run inside a transaction."""
         with explain_errors(self.path):
             yield self._connection()
 
     def commit_without_waiting(self) -> None:
-        """Let this thread's commits not wait for the disk: of what is derived, all that a power cut can take is work.
+        """Let this thread's commits not wait for the disk: a power cut can only cost the work of deriving data again.
 
-        The log keeps its order. What somebody else commits durably makes all durable that was committed before it, and
-        what is lost is lost from the end, together with the note of how far the derived data had come.
+        The log keeps its order. A durable commit by another thread makes everything durable that was committed before
+        it, and losses are always at the end of the log, together with the derived data's recorded position.
         """
         with explain_errors(self.path):
             palace_opening.do_not_wait(self._connection())
@@ -294,7 +295,7 @@ class Database:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether a backup was restored over the palace since it was opened here: it has to be opened anew."""
+        """Whether a backup was restored over the palace since it was opened here, so that it must be reopened."""
         with explain_errors(self.path):
             return palace_opening.edition(self._connection()) != self._edition
 
@@ -308,7 +309,7 @@ class Database:
 
     @contextlib.contextmanager
     def _open_savepoint(self, raw: apsw.Connection) -> Iterator[SqliteConnection]:
-        """A transaction within the one that is kept open; what it did is taken back alone."""
+        """Run a transaction within the open one; it can be rolled back alone."""
         self._refuse_lost(raw)
         raw.execute("SAVEPOINT joined")
         try:
@@ -331,17 +332,17 @@ class Database:
             hold.open = False
 
     def _refuse_replaced(self, raw: apsw.Connection) -> None:
-        """Row ids that somebody still knows mean something else in a palace that was restored meanwhile."""
+        """Raise if the palace was restored meanwhile: row ids known to callers would mean other things in it."""
         if palace_opening.edition(raw) != self._edition:
             raise PalaceUnusable(
-                f"A backup was restored over the palace {self.path} while this was going on. Nothing more was written "
+                f"A backup was restored over the palace {self.path} during this operation. Nothing more was written "
                 "to it; run this again."
             )
 
     def _refuse_lost(self, raw: apsw.Connection) -> None:
-        """What was kept back is gone once SQLite has rolled back by itself; nothing must go on as if it were there."""
+        """Raise if SQLite rolled back by itself: the deferred writes are lost, and nothing must continue with them."""
         if not raw.in_transaction:
-            raise PalaceUnusable(f"The palace {self.path} could not be written, and nothing was. Try again.")
+            raise PalaceUnusable(f"The palace {self.path} could not be written, and nothing was changed. Try again.")
 
     def _connection(self) -> apsw.Connection:
         existing: apsw.Connection | None = getattr(self._local, "connection", None)
@@ -361,29 +362,30 @@ def explain_errors(path: Path) -> Iterator[None]:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise NotAPalace(
-            f"The file {path} is damaged or is not a palace ({error}). 'palazzo repair' brings back all of it that can "
-            "be read; 'palazzo backup --list' says which backups there are; --palace names another palace."
+            f"The file {path} is damaged or is not a palace ({error}). 'palazzo repair' recovers everything that can "
+            "be read; 'palazzo backup --list' lists the backups; --palace names another palace."
         ) from error
     except apsw.FullError as error:
         raise PalaceUnusable(
-            f"The disk that holds {path} is full. What was acknowledged is safe; free some space and run this again."
+            f"The disk that holds {path} is full. Acknowledged data is safe; free some space and run this again."
         ) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
         raise PalaceUnusable(
-            f"The palace {path} cannot be opened for this ({error}). Check its permissions, "
-            "or name another with --palace."
+            f"The palace {path} cannot be opened for this operation ({error}). Check its permissions, or name "
+            "another with --palace."
         ) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise PalaceUnusable(
-            f"Another program has locked the palace {path} and did not release it in time. Try again when it is done."
+            f"Another program has locked the palace {path} and did not release it in time. Try again when that "
+            "program has finished."
         ) from error
     except apsw.IOError as error:
         if page_checksums.is_mismatch(error):
             raise NotAPalace(
-                f"The file {path} is damaged: a page is not what its checksum says. 'palazzo verify' says what is "
-                "affected; 'palazzo repair' brings back all that can be read."
+                f"The file {path} is damaged: a page does not match its checksum. 'palazzo verify' shows what is "
+                "affected; 'palazzo repair' recovers everything that can be read."
             ) from error
         raise PalaceUnusable(
-            f"The palace {path} could not be read or written ({error}). What was acknowledged is safe; "
-            "check the disk and run it again."
+            f"The palace {path} could not be read or written ({error}). Acknowledged data is safe; check the disk "
+            "and run this again."
         ) from error

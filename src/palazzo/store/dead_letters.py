@@ -1,6 +1,6 @@
-"""Dead letters: texts that a consumer of the log failed to process and set aside, so that it can go on.
+"""Dead letters: texts that a consumer of the log failed to process and set aside, so that it can continue.
 
-A row names the consumer, the thing and the kind of error, and holds nothing of the text. It stays until the consumer
+A row names the consumer, the thing and the kind of error, and contains nothing of the text. It stays until the consumer
 has processed the thing, or the thing is gone.
 """
 
@@ -16,9 +16,9 @@ from palazzo.store.database import Connection
 
 
 class DeadLetter(NamedTuple):
-    """A thing that is set aside. `label` names it for a person: `drawer 0f3c…`, `session …`, `item …`, `fact …`.
+    """Something that is set aside. `label` names it for a person: `drawer 0f3c…`, `session …`, `item …`, `fact …`.
 
-    `version` is that of the consumer's rules, `release` that of Palazzo; `error` is the name of the exception's class.
+    `version` is the version of the consumer's rules, `release` that of Palazzo; `error` is the exception's class name.
     """
 
     consumer: str
@@ -34,7 +34,7 @@ _COLUMNS = ", ".join(DeadLetter._fields)
 
 
 def put(connection: Connection, letter: DeadLetter) -> None:
-    """Set a thing aside; replace its earlier row."""
+    """Store a dead letter, replacing its earlier row."""
     marks = ",".join("?" * len(letter))
     connection.execute(f"INSERT OR REPLACE INTO dead_letter({_COLUMNS}) VALUES({marks})", letter)
 
@@ -46,19 +46,19 @@ def all_letters(connection: Connection) -> list[DeadLetter]:
 
 
 def count(connection: Connection, *consumers: str) -> int:
-    """Return how many things these consumers have set aside; without any, all consumers."""
+    """Return the number of dead letters of these consumers; without any, of all consumers."""
     condition = f" WHERE consumer IN ({','.join('?' * len(consumers))})" if consumers else ""
     return int(next(connection.execute(f"SELECT count(*) FROM dead_letter{condition}", consumers))[0])
 
 
 def things(connection: Connection, consumer: str) -> frozenset[int]:
-    """Return the things that a consumer has set aside."""
+    """Return the row ids in a consumer's dead letters."""
     rows = connection.execute("SELECT thing FROM dead_letter WHERE consumer = ?", (consumer,))
     return frozenset(int(thing) for (thing,) in rows)
 
 
 def of_other_releases(connection: Connection, consumer: str) -> list[int]:
-    """Return the things that another release of Palazzo has set aside, which this release may process."""
+    """Return the row ids in dead letters of another release of Palazzo, which this release may process."""
     rows = connection.execute(
         "SELECT thing FROM dead_letter WHERE consumer = ? AND release <> ? ORDER BY thing", (consumer, __version__)
     )
@@ -66,7 +66,7 @@ def of_other_releases(connection: Connection, consumer: str) -> list[int]:
 
 
 def clear(connection: Connection, consumer: str, rows: Iterable[int]) -> None:
-    """Remove the dead letters of these things."""
+    """Remove the dead letters of these row ids."""
     connection.execute(
         "DELETE FROM dead_letter WHERE consumer = ? AND thing IN (SELECT value FROM json_each(?))",
         (consumer, json.dumps(list(rows))),
@@ -74,7 +74,7 @@ def clear(connection: Connection, consumer: str, rows: Iterable[int]) -> None:
 
 
 def clear_drawers(connection: Connection, drawers: Iterable[int]) -> None:
-    """Remove dead letters of drawers that were retired or made anew, for consumers that process live drawers only."""
+    """Remove dead letters of retired or rebuilt drawers, for consumers that process only live drawers."""
     for consumer in ("keyword", "embed"):
         clear(connection, consumer, drawers)
 

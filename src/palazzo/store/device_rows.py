@@ -1,9 +1,9 @@
 """The devices that may write to this palace through its remotes, and the keys that prove who wrote a segment.
 
-sync_device       devices: their public keys, what they may do, who decided that and when; of this one the private key
-sync_claim        how far a device says that it has read another on a remote: who joins later sees what is missing
+sync_device       devices: their public keys, their rights, who decided that and when; this one's private key
+sync_claim        how far a device says that it has read another on a remote: later devices see what is missing
 sync_refusal      why the segments of a device on a remote were refused at the last pull
-unproven_erasure  items that lost their words by no erasure that is known; `repair` found them
+unproven_erasure  items that lost their words without a known erasure; `repair` found them
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ TABLES = (
     " SELECT DISTINCT device, x'', 'erase' FROM sync_seen WHERE device NOT IN (SELECT uid FROM device WHERE id = 1)"
     " AND device <> x''",
 )
-"""What `m016_sync_devices` does. Never edited: what comes later is a migration of its own."""
+"""The changes of `m016_sync_devices`. Never edit it: a later change is a migration of its own."""
 
 
 @dataclass(slots=True)
 class DeviceRow:
-    """A device. `public_key` is empty until it has signed; `decided_by` is None until somebody decides.
+    """A device. `public_key` is empty until it has signed; `decided_by` is None until a person decides.
 
-    `invitations_from`: its invitations of before then are void. `introduction` is what it shows of whoever invited it.
+    `invitations_from`: its invitations from before that time are void. `introduction` is its proof of who invited it.
     """
 
     uid: bytes
@@ -89,7 +89,7 @@ def _row(values: tuple[object, ...]) -> DeviceRow:
 
 
 def keep(connection: Connection, device: DeviceRow) -> None:
-    """Store a device."""
+    """Store a device's row."""
     connection.execute(
         f"INSERT OR REPLACE INTO sync_device({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?)",
         (
@@ -100,12 +100,12 @@ def keep(connection: Connection, device: DeviceRow) -> None:
 
 
 def note_heard(connection: Connection, device: bytes, at: Micros) -> None:
-    """Record the time, by its own clock, of a device's last known segment."""
+    """Record the time, by the device's own clock, of its last known segment."""
     connection.execute("UPDATE sync_device SET heard_at = ? WHERE device = ?", (at, device))
 
 
 def drop_private_keys(connection: Connection) -> None:
-    """Delete the private key, as in a copy of the palace that is to be no device."""
+    """Delete the private key, as in a copy of the palace that must not be a device."""
     connection.execute("UPDATE sync_device SET private_key = NULL WHERE private_key IS NOT NULL")
 
 
@@ -140,7 +140,7 @@ def keep_claims(connection: Connection, remote: int, new_claims: Mapping[bytes, 
 
 
 def forget_claims(connection: Connection, remote: int) -> None:
-    """Delete the claims and refusals of a remote that is begun anew."""
+    """Delete the claims and refusals of a remote that is set up again."""
     for table in ("sync_claim", "sync_refusal"):
         connection.execute(f"DELETE FROM {table} WHERE remote = ?", (remote,))
 
@@ -180,7 +180,7 @@ def forget_refusals(connection: Connection, device: bytes) -> None:
 
 
 def read_anew(connection: Connection, device: bytes) -> None:
-    """Read all segments of a device again at the next pull: it has more rights now."""
+    """Read all segments of a device again at the next pull, because it has more rights now."""
     connection.execute("DELETE FROM sync_seen WHERE device = ?", (device,))
 
 

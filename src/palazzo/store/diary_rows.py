@@ -1,4 +1,4 @@
-"""Diaries as the store knows them: the live drawers of kind `diary`, by who wrote them and when."""
+"""Diary rows: the live drawers of kind `diary`, by writer and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from palazzo.store.database import Connection
 
 
 class Writer(NamedTuple):
-    """A name that entries were written under: how many are live, and when the first and the last were written."""
+    """A name that entries were written under: the number of live entries, and the times of the first and the last."""
 
     name: str
     entries: int
@@ -20,7 +20,7 @@ class Writer(NamedTuple):
 
 
 class EntryRow(NamedTuple):
-    """An entry's item, when it was written, and what is kept beside its words: topic and project, '' for none."""
+    """An entry's item, its time, and the metadata stored with it: topic and project, '' for none."""
 
     item: int
     at: Micros
@@ -29,7 +29,7 @@ class EntryRow(NamedTuple):
 
 
 def writers(connection: Connection) -> list[Writer]:
-    """Return all names that live entries were written under, the one that was first written under first."""
+    """Return all author names of live entries, in the order of their first use."""
     rows = connection.execute(
         "SELECT author, count(DISTINCT s.item), min(created_at), max(created_at) FROM drawer"
         " JOIN drawer_span s ON s.drawer = drawer.id WHERE kind = 'diary' AND retired_at IS NULL"
@@ -41,9 +41,9 @@ def writers(connection: Connection) -> list[Writer]:
 def entries(
     connection: Connection, names: Sequence[str] | None, since: Micros | None, until: Micros | None
 ) -> Iterator[EntryRow]:
-    """Yield the live entries that were written under any of the names (None: all), newest first.
+    """Yield the live entries by any of the author names (None: all), newest first.
 
-    `since` is inclusive, `until` is not.
+    `since` is inclusive, `until` is exclusive.
     """
     rows = connection.execute(
         "SELECT DISTINCT s.item, d.created_at, json_extract(item.meta, '$.topic'), json_extract(item.meta, '$.project')"

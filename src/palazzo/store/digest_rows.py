@@ -1,4 +1,6 @@
-"""The lines of sessions' digests: derived (`knowledge/digest_consumer`). They hold places; the words are those of the items."""
+"""Lines of session digests: derived (`knowledge/digest_consumer`). They contain positions; the words are in the
+items.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from palazzo.store.database import Connection
 
 
 class LineRow(NamedTuple):
-    """A line as it is kept: the n-th of a source; `about_item` is where what it answers to stands, if anywhere."""
+    """A stored line: the n-th of a source; `about_item` is the item that contains what it answers, if any."""
 
     source: int
     n: int
@@ -27,7 +29,7 @@ class LineRow(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """Words at their place: the item's id, from, to."""
+    """Quoted words and their place: the item's id, start, end."""
 
     item: str
     start: int
@@ -36,7 +38,7 @@ class Quote(NamedTuple):
 
 
 class DigestLine(NamedTuple):
-    """A line with its words: of which session and wing, who said it when, and, for a short answer, to what."""
+    """A line with its text: its session and wing, who said it when, and, for a short answer, what it answers."""
 
     kind: str
     session: str
@@ -47,11 +49,11 @@ class DigestLine(NamedTuple):
     about: Quote | None
     is_untrusted: bool = False
     about_is_untrusted: bool = False
-    """Whether an agent said the words, or the words that they answer, after it met untrusted content."""
+    """Whether an agent said the words, or the words that they answer, after it read untrusted content."""
 
     @property
     def words(self) -> str:
-        """The words that may be injected: a short answer with the words that it answers, if these may be injected."""
+        """Return the text to inject: a short answer with what it answers, if that may be injected."""
         if self.about is None or self.about_is_untrusted:
             return self.quote.text
         return f"{self.quote.text} (to: {self.about.text})"
@@ -61,13 +63,13 @@ _COLUMNS = "source, n, kind, item, start, end, about_item, about_start, about_en
 
 
 def of_session(connection: Connection, session: str) -> list[DigestLine]:
-    """Return the digest of a session, in the order of its words; of all sources that tell it."""
+    """Return the digest of a session, in the order of its words; of all sources that contain it."""
     of_the_session = "l.source IN (SELECT id FROM source WHERE session_id = ?1 AND session_id <> '')"
     return _read(connection, f"{of_the_session} ORDER BY l.source, l.n", (session,))
 
 
 class SubAgent(NamedTuple):
-    """The session of a sub-agent: its id, what it was for, and how many lines its digest has."""
+    """A sub-agent's session: its id, its purpose, and the number of lines in its digest."""
 
     session: str
     title: str
@@ -75,7 +77,7 @@ class SubAgent(NamedTuple):
 
 
 def sub_agents(connection: Connection, session: str) -> list[SubAgent]:
-    """Return the sub-agents of a session, in the order in which they were taken in."""
+    """Return the sub-agents of a session, in the order in which they were ingested."""
     rows = connection.execute(
         "SELECT s.session_id, s.title, count(l.n) FROM source s LEFT JOIN digest_line l ON l.source = s.id"
         " WHERE s.session_id <> '' AND s.session_id > ?1 AND s.session_id < ?2"
@@ -86,7 +88,7 @@ def sub_agents(connection: Connection, session: str) -> list[SubAgent]:
 
 
 def threads_of(connection: Connection, source: int) -> list[str]:
-    """Return the threads of a source in which something was said, its own ('') first."""
+    """Return the threads of a source that contain messages, its main thread ('') first."""
     rows = connection.execute(
         "SELECT thread FROM item WHERE source = ? AND kind = 'message' AND standing = 'said' GROUP BY thread"
         " ORDER BY thread <> '', min(id)",
@@ -96,12 +98,12 @@ def threads_of(connection: Connection, source: int) -> list[str]:
 
 
 def open_lines(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
-    """Return what the sessions of a wing left open, newest first; not their sub-agents, who report to them."""
+    """Return the open threads of a wing's sessions, newest first; not of sub-agents, who report to them."""
     return _of_wing(connection, wing, "open", limit)
 
 
 def open_in(connection: Connection, drawers: Iterable[int], limit: int = 100) -> list[DigestLine]:
-    """Return what was left open where these drawers stand, newest first."""
+    """Return the open threads recorded in these drawers, newest first."""
     return _read(
         connection,
         "l.kind = 'open' AND i.thread = '' AND l.item IN (SELECT item FROM drawer_span WHERE drawer IN"
@@ -111,12 +113,12 @@ def open_in(connection: Connection, drawers: Iterable[int], limit: int = 100) ->
 
 
 def decisions(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
-    """Return what the sessions of a wing decided, newest first; what a sub-agent was told to do is no decision."""
+    """Return the decisions of a wing's sessions, newest first; instructions to a sub-agent are not decisions."""
     return _of_wing(connection, wing, "decided", limit)
 
 
 def of_items(connection: Connection, rows: Iterable[int], kind: str) -> list[DigestLine]:
-    """Return the lines of a kind that these items say, oldest first; not what sub-agents said."""
+    """Return the lines of one kind that these items contain, oldest first; excludes those of sub-agents."""
     return _read(
         connection,
         "l.item IN (SELECT value FROM json_each(?1)) AND l.kind = ?2 AND i.thread = ''"
@@ -171,9 +173,9 @@ def _read(connection: Connection, condition: str, values: tuple[str | int, ...])
 
 
 def make_visibility_sql(item: str, start: str, end: str, condition: str = "TRUE") -> str:
-    """Whether a live drawer (`d`, of which `only` holds) shows a place: SQL.
+    """Return SQL that tells whether a live drawer (`d`, for which `only` holds) shows a range of an item.
 
-    What was forgotten a moment ago is in no answer, read anew or not.
+    Content forgotten a moment ago is in no result, whether derived again or not.
     """
     return (
         f"EXISTS (SELECT 1 FROM drawer_span p JOIN drawer d ON d.id = p.drawer WHERE p.item = {item}"
@@ -185,13 +187,13 @@ def make_visibility_sql(item: str, start: str, end: str, condition: str = "TRUE"
 
 
 def replace(connection: Connection, source: int, rows: Iterable[LineRow]) -> None:
-    """Put these lines in the place of what a source had."""
+    """Replace a source's lines with these."""
     connection.execute("DELETE FROM digest_line WHERE source = ?", (source,))
     connection.executemany(f"INSERT INTO digest_line({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
 
 
 def trusted_of_source(connection: Connection, source: int) -> list[LineRow]:
-    """Return the lines of a source, in order, without an agent's lines after it met untrusted content."""
+    """Return a source's lines, in order, without an agent's lines after it met untrusted content."""
     columns = ", ".join(f"l.{name.strip()}" for name in _COLUMNS.split(","))
     rows = connection.execute(
         f"SELECT {columns} FROM digest_line l WHERE l.source = ? AND NOT {_said_under('l.item')} ORDER BY l.n",
@@ -201,7 +203,7 @@ def trusted_of_source(connection: Connection, source: int) -> list[LineRow]:
 
 
 def _said_under(item: str) -> str:
-    """Whether an item is no person's and untrusted words came into its thread before it, or with it: SQL."""
+    """Return SQL for whether a non-person item has untrusted content in it, or before it in its thread."""
     return (
         f"coalesce((SELECT NOT (own.role = 'user' AND own.trust = 'user') AND EXISTS (SELECT 1 FROM outside o"
         " JOIN item met ON met.id = o.item WHERE o.source = own.source AND o.kind IN ('met', 'quoted')"
@@ -216,7 +218,7 @@ def of_source(connection: Connection, source: int) -> list[LineRow]:
 
 
 def count(connection: Connection) -> int:
-    """Return how many lines are kept."""
+    """Return the number of stored lines."""
     return int(next(connection.execute("SELECT count(*) FROM digest_line"))[0])
 
 
@@ -231,7 +233,7 @@ def sessions_of(connection: Connection, rows: Iterable[int]) -> list[int]:
 
 
 def sessions_of_acts(connection: Connection, rows: Iterable[int]) -> list[int]:
-    """Return the sources of sessions that these acts touch."""
+    """Return the sources of the sessions that these acts affect."""
     source_rows = connection.execute(
         "SELECT DISTINCT s.id FROM act_span a JOIN item i ON i.uid = a.item_uid JOIN source s ON s.id = i.source"
         " WHERE a.act IN (SELECT value FROM json_each(?)) AND s.session_id <> '' ORDER BY 1",
@@ -259,7 +261,7 @@ def all_sessions(connection: Connection) -> list[int]:
 
 
 def drawer_with(connection: Connection, quote: Quote) -> str | None:
-    """Return the id of a live drawer that shows a place."""
+    """Return the id of a live drawer that shows the quoted range."""
     rows = connection.execute(
         "SELECT d.uid FROM item JOIN drawer_span s ON s.item = item.id JOIN drawer d ON d.id = s.drawer"
         " WHERE item.uid = ? AND d.retired_at IS NULL AND s.start < ? AND s.end > ? ORDER BY d.id LIMIT 1",

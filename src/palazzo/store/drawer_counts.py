@@ -1,4 +1,4 @@
-"""Counting live drawers by what they are: kinds, tags, ages, whom to believe for them."""
+"""Counts of live drawers: by kind, tag, age and trust."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ DAY = 86_400_000_000
 
 
 class Total(NamedTuple):
-    """How many drawers are live, and how many were retired."""
+    """The numbers of live and of retired drawers."""
 
     live: int
     retired: int
 
 
 def total(connection: Connection, rooms: Sequence[int] | None) -> Total:
-    """Return how many drawers there are in rooms (None: everywhere)."""
+    """Return the number of drawers in rooms (None: everywhere)."""
     live, drawer_count = next(
         connection.execute(
             f"SELECT count(*) FILTER (WHERE {_LIVE}), count(*) FROM drawer d WHERE {_IN_ROOMS}", (_encode_rooms(rooms),)
@@ -30,17 +30,17 @@ def total(connection: Connection, rooms: Sequence[int] | None) -> Total:
 
 
 def by_kind(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
-    """Return how many live drawers there are of each kind."""
+    """Return the number of live drawers of each kind."""
     return _count_by_name(connection, "SELECT d.kind, count(*) FROM drawer d WHERE {where} GROUP BY 1", rooms)
 
 
 def by_trust(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
-    """Return how many live drawers have words of which trust."""
+    """Return the number of live drawers at each trust level."""
     return _count_by_name(connection, "SELECT d.trust, count(*) FROM drawer d WHERE {where} GROUP BY 1", rooms)
 
 
 def by_label(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
-    """Return how many live drawers are of notes that were filed as what, but for those that were filed as nothing."""
+    """Return the number of live drawers of notes by the label they were filed as; unlabelled ones are excluded."""
     return _count_by_name(
         connection,
         "SELECT json_extract(item.meta, '$.label') AS label, count(*) FROM source CROSS JOIN drawer d"
@@ -51,7 +51,7 @@ def by_label(connection: Connection, rooms: Sequence[int] | None) -> dict[str, i
 
 
 def by_tag(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int]:
-    """Return how many live drawers have each tag."""
+    """Return the number of live drawers with each tag."""
     return _count_by_name(
         connection,
         "SELECT tag.name, count(*) FROM drawer d JOIN drawer_tag ON drawer_tag.drawer = d.id"
@@ -61,11 +61,11 @@ def by_tag(connection: Connection, rooms: Sequence[int] | None) -> dict[str, int
 
 
 AGES = {"day": 1, "week": 7, "month": 30, "year": 365}
-"""Days up to which an age is called so; what is older is `older`."""
+"""The most days of each age group; anything older is `older`."""
 
 
 def by_age(connection: Connection, rooms: Sequence[int] | None, now: Micros) -> dict[str, int]:
-    """Return how many live drawers were said within the last day, else the last week, …, in that order."""
+    """Return the number of live drawers from the last day, else the last week, …, in that order."""
     cases = " ".join(f"WHEN d.created_at > {now - days * DAY} THEN '{name}'" for name, days in AGES.items())
     counts = _count_by_name(
         connection, f"SELECT CASE {cases} ELSE 'older' END, count(*) FROM drawer d WHERE {{where}} GROUP BY 1", rooms
@@ -74,7 +74,7 @@ def by_age(connection: Connection, rooms: Sequence[int] | None, now: Micros) -> 
 
 
 def items(connection: Connection, rooms: Sequence[int] | None) -> int:
-    """Return how many items are archived in rooms, noise not counted."""
+    """Return the number of archived items in rooms, without noise."""
     rows = connection.execute(
         "SELECT count(*) FROM item WHERE kind <> 'noise' AND (?1 IS NULL OR room IN (SELECT value FROM json_each(?1)))",
         (_encode_rooms(rooms),),
@@ -87,7 +87,7 @@ _IN_ROOMS = "(?1 IS NULL OR d.room IN (SELECT value FROM json_each(?1)))"
 
 
 def _count_by_name(connection: Connection, sql: str, rooms: Sequence[int] | None) -> dict[str, int]:
-    """Names with their counts, the most frequent first."""
+    """Return names with their counts, most frequent first."""
     rows = connection.execute(sql.format(where=f"{_LIVE} AND {_IN_ROOMS}"), (_encode_rooms(rooms),))
     return dict(sorted(((str(name), int(count)) for name, count in rows), key=lambda one: (-one[1], one[0])))
 

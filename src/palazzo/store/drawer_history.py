@@ -1,12 +1,12 @@
-"""How drawers stood before: the states that are over, and a snapshot of the palace as it was on a day.
+"""The history of drawers: their former states, and a snapshot of the palace as it was on a day.
 
-A drawer's *state* is where it is filed and how it is tagged; while it is forgotten, left out, replaced or not yet said
-it has none. `past` holds the states that are over and, where others came before it, since when the present one holds.
-`derive/retired.py` makes them from acts, their undoings and the versions of documents.
+A drawer's *state* is its place and its tags. While it is forgotten, excluded, replaced or not yet said, it has no
+state. `past` contains the former states and, for drawers that have some, the moment since which the present state
+holds. `derive/retired.py` builds them from acts, their undoings and the versions of documents.
 
 A snapshot as of a day is a connection of its own on which `drawer`, `drawer_span`, `drawer_tag`, `passage` and `item`
-are views, under which the tables of those names lie. What reads the palace of today reads that of then, and what
-nobody asks of the past costs nothing.
+are views over the tables of those names. Code that reads the current palace can read that of the past without changes,
+and readers of the current palace pay nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from palazzo.store.database import Connection, Database
 
 
 class State(NamedTuple):
-    """How a drawer stood from `since` on, before `until` (None: it still does). `room` and `tags` are row ids."""
+    """The state of a drawer from `since` on, until before `until` (None: still). `room` and `tags` are row ids."""
 
     since: int
     until: int | None
@@ -30,19 +30,19 @@ class State(NamedTuple):
 
 
 def states_of(connection: Connection, drawer: int) -> list[State]:
-    """Return what is kept of a drawer's states, oldest first."""
+    """Return the stored states of a drawer, oldest first."""
     rows = connection.execute("SELECT since, until, room, tags FROM past WHERE drawer = ? ORDER BY since", (drawer,))
     return [State(since, until, room, tuple(json.loads(tags))) for since, until, room, tags in rows]
 
 
 def drop_states(connection: Connection, drawer: int) -> list[int]:
-    """Drop what is kept of a drawer; return the row ids that its states had."""
+    """Delete the stored states of a drawer; return their row ids."""
     rows = connection.execute("DELETE FROM past WHERE drawer = ? RETURNING id", (drawer,))
     return [int(row) for (row,) in rows]
 
 
 def insert_states(connection: Connection, drawer: int, states: Sequence[State]) -> list[int]:
-    """Keep a drawer's states; return their row ids in order."""
+    """Store a drawer's states; return their row ids in order."""
     state_rows: list[int] = []
     for since, until, room, tags in states:
         rows = connection.execute(
@@ -54,22 +54,22 @@ def insert_states(connection: Connection, drawer: int, states: Sequence[State]) 
 
 
 def drawers_with_states(connection: Connection) -> list[int]:
-    """Return the drawers of which states are kept, ascending."""
+    """Return the drawers with stored states, ascending."""
     return [int(row) for (row,) in connection.execute("SELECT DISTINCT drawer FROM past ORDER BY drawer")]
 
 
 def ended_states(connection: Connection) -> int:
-    """Return how many states that are over are kept."""
+    """Return the number of stored states that have ended."""
     return int(next(connection.execute("SELECT count(*) FROM past WHERE until IS NOT NULL"))[0])
 
 
 @contextlib.contextmanager
 def as_of(database: Database, at: Micros) -> Iterator[Connection]:
-    """Read the palace as it stood at `at`: what was said by then and not retired, where it was filed, how tagged.
+    """Read the palace as of `at`: what had been said and was not retired, with its places and tags at that time.
 
-    Words that were said later are not in it, nor those that were forgotten then and brought back since; what has no
-    time was always there. Drawers that were said by then but retired are in it as retired ones. States that `derive`
-    has not taken in yet are missing.
+    It excludes later text, and text that was forgotten at that time and restored since; text without a time is always
+    included. Drawers that were already said but retired appear as retired. States that `derive` has not processed yet
+    are missing.
     """
     with contextlib.closing(Database(database.path, "read")) as own, own.snapshot() as connection:
         for statement in _VIEW_STATEMENTS:
@@ -79,7 +79,7 @@ def as_of(database: Database, at: Micros) -> Iterator[Connection]:
 
 
 def left_out(connection: Connection, drawers: Sequence[int]) -> dict[int, int]:
-    """Return how many characters this snapshot leaves out of those of the drawers that it shows in part."""
+    """Return how many characters this snapshot omits from each of the drawers that it shows in part."""
     rows = connection.execute(
         "SELECT s.drawer, sum(s.end - s.start) FROM main.drawer_span s"
         " WHERE s.drawer IN (SELECT value FROM json_each(?))"
@@ -133,4 +133,4 @@ _VIEW_STATEMENTS = (
     f" CASE WHEN {_LIVE_THEN} THEN NULL ELSE coalesce(d.retired_why, 'forgotten') END AS retired_why,"
     " d.trust, d.branch, d.commit_id, d.locator, d.size, d.marks FROM main.drawer d WHERE d.created_at <= {at}",
 )
-"""Statements that put the palace of then before that of now, on a connection of their own."""
+"""Statements that put the palace's past state in place of the present one, on a separate connection."""

@@ -1,4 +1,4 @@
-"""Live drawers by where they stand, what they are and when they were said, the newest first, a page at a time."""
+"""Live drawers by place, kind and time, newest first, one page at a time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from palazzo.store.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Which drawers: None and () let all through. `rooms` and `tags` are row ids; a drawer must have every tag.
+    """Filters of a drawer list: None and () admit all. `rooms` and `tags` are row ids; a drawer must have every tag.
 
-    `filed_as`, and how important it is at least, keep to notes. `since` is inclusive, `before` exclusive.
+    `filed_as` and the least importance restrict the list to notes. `since` is inclusive, `end_time` exclusive.
     """
 
     rooms: tuple[int, ...] | None = None
@@ -28,11 +28,11 @@ class Listing:
     trusts: tuple[str, ...] | None = None
     branch: str | None = None
     sources: tuple[int, ...] | None = None
-    """Row ids."""
+    """Row ids of sources."""
 
 
 class ListingRow(NamedTuple):
-    """Where a drawer stands, what it is and when it was said."""
+    """The place of a drawer, its kind, and its time."""
 
     wing: str
     room: str
@@ -42,7 +42,7 @@ class ListingRow(NamedTuple):
 
 
 def list_drawers(connection: Connection, listing: Listing) -> list[ListingRow]:
-    """Return all of them by wing, room and time, in an order that is the same on every machine."""
+    """Return all listed drawers by wing, room and time, in an order that is the same on every machine."""
     condition, parameters = _build_condition(listing)
     rows = connection.execute(
         "SELECT wing.name, room.name, d.created_at, d.kind, d.id FROM drawer d JOIN room ON room.id = d.room"
@@ -54,7 +54,7 @@ def list_drawers(connection: Connection, listing: Listing) -> list[ListingRow]:
 
 
 def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) -> list[int]:
-    """Return the row ids of the newest of them, `offset` of which are passed over."""
+    """Return the row ids of the newest listed drawers, skipping `offset`."""
     condition, parameters = _build_condition(listing)
     rows = connection.execute(
         f"SELECT d.id FROM drawer d WHERE {condition} ORDER BY d.created_at DESC, d.id DESC LIMIT ? OFFSET ?",
@@ -64,13 +64,13 @@ def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) 
 
 
 def count(connection: Connection, listing: Listing) -> int:
-    """Return how many there are."""
+    """Return the number of listed drawers."""
     condition, parameters = _build_condition(listing)
     return int(next(connection.execute(f"SELECT count(*) FROM drawer d WHERE {condition}", parameters))[0])
 
 
 def _build_condition(listing: Listing) -> tuple[str, tuple[str | int | float | None, ...]]:
-    """The conditions, and what they are given, the label's first: it is numbered."""
+    """Return the conditions and their parameters; the label's come first because they are numbered."""
     parts = ["d.retired_at IS NULL"]
     parameters: list[str | int | float | None] = []
     if listing.filed_as or listing.least is not None:

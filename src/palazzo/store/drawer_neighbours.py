@@ -1,6 +1,6 @@
-"""What a person needs to follow a drawer: who speaks in it, and what came after it in its thread.
+"""Neighbours of a drawer: the context that a person needs to follow it: its speakers, and what came next in its thread.
 
-`drawers.beside` has the drawers of its own kind before and after it.
+`drawers.beside` returns the drawers of its own kind before and after it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 from palazzo.store.database import Connection
 
 ITEMS_AHEAD = 12
-"""Items behind a drawer's last that are looked through for what followed it: the same turn, or the next."""
+"""The most items after a drawer's last that are examined to find what followed it: the same turn, or the next."""
 
 
 class Speaker(NamedTuple):
-    """Whose item a drawer's span is of; `size` is the span's characters."""
+    """The speaker of the item of a drawer's span; `size` is the span's number of characters."""
 
     role: str
     author: str
@@ -24,7 +24,7 @@ class Speaker(NamedTuple):
 
 
 class NextSpan(NamedTuple):
-    """A span that stands after a drawer, by the drawer that it is in; `n` is its number there."""
+    """A span that follows a drawer, with the drawer that contains it; `n` is its number there."""
 
     drawer: int
     n: int
@@ -33,7 +33,7 @@ class NextSpan(NamedTuple):
 
 
 def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Speaker]]:
-    """Return who speaks in the spans of each drawer, in order."""
+    """Return the speakers in each drawer's spans, in order."""
     speakers_by_drawer: dict[int, list[Speaker]] = {}
     spans = connection.execute(
         "SELECT span.drawer, CASE drawer.role WHEN 'quoted' THEN drawer.role ELSE item.role END,"
@@ -49,10 +49,10 @@ def speakers(connection: Connection, rows: Sequence[int]) -> dict[int, list[Spea
 
 
 def read_next_spans(connection: Connection, row: int) -> list[NextSpan]:
-    """Return what was said and done right after the last words of a drawer, in order, as far as it is live.
+    """Return what was said and done right after the last words of a drawer, in order, if it is live.
 
-    A drawer's place is that of its first words. What comes after a tool's output is therefore often in a drawer that
-    stands before it: the turn in which the tool was called. More of the same items' tool output is left out.
+    A drawer's position is that of its first words. What follows a tool's output is therefore often in a drawer
+    positioned before it: the turn in which the tool was called. Further tool output of the same items is excluded.
     """
     rows = connection.execute(
         "WITH own AS (SELECT item.id AS item, source, thread, ordinal, end FROM drawer_span"

@@ -13,15 +13,16 @@ from palazzo.store import tag_rows
 from palazzo.store.database import Connection
 
 REPLACED, LEFT_OUT, FORGOTTEN, RECUT = "replaced", "left out", "forgotten", "recut"
-"""Why a drawer is retired: a later version of its document is current, the rules leave its document out, somebody
-forgot it; or its words are in other drawers now, because a conversation has grown or the cutter has changed."""
+"""Reasons for retiring a drawer: a later version of its document is current; the rules exclude its document; it was
+forgotten; or its text is now in other drawers, because a conversation has grown or the cutter has changed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawerRow:
-    """A drawer as the cutter makes it. Spans are (item row id, start, end); `room` is a row id.
+    """A drawer as the cutter creates it. Spans are (item row id, start, end); `room` is a row id.
 
-    `size` is its characters; `marks` what the form of its text tells (`text.questions`).
+    `size` is its number of characters; `marks` describe the form of its text (`text.questions`).
     """
 
     uid: bytes
@@ -50,7 +51,7 @@ class DrawerRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredDrawer:
-    """What a drawer that is already there looks like, as far as a cutter may change it."""
+    """The fields of an existing drawer that a cutter may change."""
 
     row: int
     room: int
@@ -68,7 +69,7 @@ class StoredDrawer:
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A stretch of a drawer that gets a vector; `hash` is of its text."""
+    """A part of a drawer that gets a vector; `hash` is that of its text."""
 
     item: int
     start: int
@@ -79,7 +80,7 @@ class PassageRow:
 def drawers_between(
     connection: Connection, source: int, thread: str, start: int, until: int | None
 ) -> dict[bytes, StoredDrawer]:
-    """Return the drawers of a thread whose first item stands at `start` or later, but before `until`."""
+    """Return a thread's drawers whose first item is at `start` or later, but before `until`."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE source = ?1 AND thread = ?2 AND ordinal >= ?3 AND (?4 IS NULL OR ordinal < ?4)",
         (source, thread, start, until),
@@ -88,7 +89,7 @@ def drawers_between(
 
 
 def first_reaching(connection: Connection, source: int, thread: str, ordinal: int, most: int) -> int:
-    """Return where the first live drawer begins that holds any of `most` items behind `ordinal`; else `ordinal`."""
+    """Return the start of the first live drawer with any of `most` items after `ordinal`; else `ordinal`."""
     rows = connection.execute(
         "SELECT min(d.ordinal) FROM (SELECT id FROM item WHERE source = ?1 AND thread = ?2 AND ordinal > ?3"
         " ORDER BY ordinal LIMIT ?4) AS behind JOIN drawer_span s ON s.item = behind.id"
@@ -100,7 +101,7 @@ def first_reaching(connection: Connection, source: int, thread: str, ordinal: in
 
 
 def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, StoredDrawer]:
-    """Return what those drawers look like, by id."""
+    """Return the properties of those drawers, by id."""
     drawers_by_uid = {}
     for row in rows:
         columns = connection.execute(
@@ -117,9 +118,9 @@ def known_drawers(connection: Connection, rows: Iterable[int]) -> dict[bytes, St
 
 
 def last_turn_before(connection: Connection, source: int, thread: str, ordinal: int) -> int:
-    """Return the number of the last turn that began before `ordinal`, 0 when there is none.
+    """Return the number of the last turn that began before `ordinal`, 0 if there is none.
 
-    The last drawer knows its own; turns after it made no drawer (a picture, forgotten words) and are counted.
+    The last drawer has its own turn number; later turns without a drawer (a picture, forgotten text) are counted.
     """
     rows = connection.execute(
         "SELECT turn, ordinal FROM drawer WHERE source = ? AND thread = ? AND ordinal < ?"
@@ -160,7 +161,7 @@ _columns = attrgetter(
 
 
 def _next_row(connection: Connection) -> int:
-    """Return a row id that no drawer has, nor any part that a lost drawer has left behind."""
+    """Return a row id used by no drawer and by no remaining part of a lost drawer."""
     (row,) = next(
         connection.execute(
             "SELECT max(coalesce((SELECT max(id) FROM drawer), 0), coalesce((SELECT max(drawer) FROM drawer_span), 0),"
@@ -171,7 +172,7 @@ def _next_row(connection: Connection) -> int:
 
 
 def find_drawers_of(connection: Connection, uids: Sequence[bytes]) -> dict[bytes, StoredDrawer]:
-    """Return those of the drawers of these ids that are there, live or retired."""
+    """Return the drawers with these ids that exist, live or retired."""
     rows: list[int] = []
     for start in range(0, len(uids), 500):
         part = uids[start : start + 500]
@@ -181,14 +182,14 @@ def find_drawers_of(connection: Connection, uids: Sequence[bytes]) -> dict[bytes
 
 
 def find_drawer(connection: Connection, uid: bytes) -> int | None:
-    """Return the row id of the drawer of that id, live or retired."""
+    """Return the row id of the drawer with that id, live or retired."""
     for (row,) in connection.execute("SELECT id FROM drawer WHERE uid = ?", (uid,)):
         return int(row)
     return None
 
 
 def set_spans(connection: Connection, row: int, spans: Sequence[tuple[int, int, int]]) -> None:
-    """Give a drawer exactly these spans."""
+    """Replace a drawer's spans with these."""
     connection.execute("DELETE FROM drawer_span WHERE drawer = ?", (row,))
     connection.executemany(
         "INSERT INTO drawer_span(drawer, n, item, start, end) VALUES(?,?,?,?,?)",
@@ -197,12 +198,12 @@ def set_spans(connection: Connection, row: int, spans: Sequence[tuple[int, int, 
 
 
 def retire(connection: Connection, row: int, at: int, why: str) -> None:
-    """Retire a drawer: it leaves search, its id still resolves."""
+    """Retire a drawer: it leaves search, but its id still resolves."""
     connection.execute("UPDATE drawer SET retired_at = ?, retired_why = ? WHERE id = ?", (at, why, row))
 
 
 def tell_anew(connection: Connection, drawer: int, row: DrawerRow) -> None:
-    """Give a drawer what it takes from its items: it was known as forgotten alone, or another's of them is kept."""
+    """Update a drawer's values that come from its items: it was known only as forgotten, or another item is kept."""
     connection.execute(
         "UPDATE drawer SET kind = ?, thread = ?, ordinal = ?, role = ?, author = ?, created_at = ?, branch = ?,"
         " commit_id = ?, size = ?, marks = ? WHERE id = ?",
@@ -214,27 +215,27 @@ def tell_anew(connection: Connection, drawer: int, row: DrawerRow) -> None:
 
 
 def revive(connection: Connection, row: int) -> None:
-    """Take a retirement back."""
+    """Undo a retirement."""
     connection.execute("UPDATE drawer SET retired_at = NULL, retired_why = NULL WHERE id = ?", (row,))
 
 
 def refile(connection: Connection, row: int, room: int, title: str) -> None:
-    """Put a drawer into another room, or give it another title."""
+    """Move a drawer to another room, or change its title."""
     connection.execute("UPDATE drawer SET room = ?, title = ? WHERE id = ?", (room, title, row))
 
 
 def renumber(connection: Connection, row: int, turn: int, locator: str) -> None:
-    """Say anew where in its source a drawer stands."""
+    """Update a drawer's position in its source."""
     connection.execute("UPDATE drawer SET turn = ?, locator = ? WHERE id = ?", (turn, locator, row))
 
 
 def set_trust(connection: Connection, row: int, trust: str) -> None:
-    """Say anew whom to believe for a drawer's words."""
+    """Update the trust of a drawer's text."""
     connection.execute("UPDATE drawer SET trust = ? WHERE id = ?", (trust, row))
 
 
 def insert_passages(connection: Connection, passages: Iterable[tuple[int, PassageRow]]) -> None:
-    """Add passages, each with the drawer it is of; their vectors are pending until an embedder has made them."""
+    """Add passages, each with its drawer; their vectors are pending until an embedder has computed them."""
     connection.executemany(
         "INSERT INTO passage(drawer, item, start, end, hash) VALUES(?,?,?,?,?)",
         ((drawer, p.item, p.start, p.end, p.hash) for drawer, p in passages),
@@ -242,13 +243,13 @@ def insert_passages(connection: Connection, passages: Iterable[tuple[int, Passag
 
 
 def passages(connection: Connection, drawer: int) -> list[PassageRow]:
-    """Return a drawer's passages as they were added."""
+    """Return a drawer's passages in the order in which they were added."""
     rows = connection.execute("SELECT item, start, end, hash FROM passage WHERE drawer = ? ORDER BY id", (drawer,))
     return [PassageRow(int(item), int(start), int(end), bytes(digest)) for item, start, end, digest in rows]
 
 
 def live_drawers_with(connection: Connection, passage: bytes) -> list[int]:
-    """Return the live drawers that have a passage of that hash, in the order in which they came."""
+    """Return the live drawers that have a passage with that hash, in the order in which they were added."""
     rows = connection.execute(
         "SELECT DISTINCT d.id FROM passage p JOIN drawer d ON d.id = p.drawer WHERE p.hash = ?"
         " AND d.retired_at IS NULL ORDER BY d.recorded_at, d.id",
@@ -258,13 +259,13 @@ def live_drawers_with(connection: Connection, passage: bytes) -> list[int]:
 
 
 def rehash_passages(connection: Connection, drawer: int, hashes: Sequence[bytes]) -> None:
-    """Give a drawer's passages, as they were added, these hashes of their texts."""
+    """Set new text hashes for a drawer's passages, in the order in which they were added."""
     rows = [int(row) for (row,) in connection.execute("SELECT id FROM passage WHERE drawer = ? ORDER BY id", (drawer,))]
     connection.executemany("UPDATE passage SET hash = ? WHERE id = ?", zip(hashes, rows, strict=True))
 
 
 def delete_passages(connection: Connection, drawer: int) -> None:
-    """Drop a drawer's passages."""
+    """Delete a drawer's passages."""
     connection.execute("DELETE FROM passage WHERE drawer = ?", (drawer,))
 
 
@@ -287,7 +288,7 @@ def spans_of(connection: Connection, rows: Iterable[int]) -> dict[int, list[tupl
 
 
 class DrawerDetails(NamedTuple):
-    """A drawer without its words; `source` is a row id."""
+    """A drawer without its text; `source` is a row id."""
 
     row: int
     uid: bytes
@@ -308,7 +309,7 @@ class DrawerDetails(NamedTuple):
 
 
 def describe(connection: Connection, rows: Iterable[int]) -> list[DrawerDetails]:
-    """Return what those drawers are, live or retired, but for their words."""
+    """Return those drawers' properties without their text, live or retired."""
     records = connection.execute(
         "SELECT d.id, d.uid, d.kind, d.role, d.author, d.title, d.created_at, d.recorded_at, d.retired_at, d.trust,"
         " d.branch, d.commit_id, d.locator, d.source, wing.name, room.name"
@@ -320,13 +321,13 @@ def describe(connection: Connection, rows: Iterable[int]) -> list[DrawerDetails]
 
 
 def find_drawers(connection: Connection, low: bytes, high: bytes, limit: int) -> list[tuple[int, bytes]]:
-    """Return (row id, id) of drawers whose id lies within [low, high], at most `limit`."""
+    """Return (row id, id) of drawers with ids in [low, high], at most `limit`."""
     rows = connection.execute("SELECT id, uid FROM drawer WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))
     return [(int(row), bytes(uid)) for row, uid in rows]
 
 
 def live_drawers_of_item(connection: Connection, item: int) -> list[int]:
-    """Return the row ids of the live drawers that hold a part of an item, in order."""
+    """Return the row ids of the live drawers that contain a part of an item, in order."""
     rows = connection.execute(
         "SELECT DISTINCT d.id, d.ordinal FROM drawer_span s JOIN drawer d ON d.id = s.drawer"
         " WHERE s.item = ? AND d.retired_at IS NULL ORDER BY d.ordinal, d.id",
@@ -341,7 +342,7 @@ def uids_of(connection: Connection, rows: Iterable[int]) -> list[bytes]:
 
 
 def drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
-    """Return all drawers, live and retired, that hold a part of any of the items, ascending."""
+    """Return all drawers, live and retired, that contain a part of any of the items, ascending."""
     drawer_rows: set[int] = set()
     for row in rows:
         drawer_rows.update(
@@ -359,23 +360,23 @@ def drawers_of_sources(connection: Connection, sources: Iterable[int]) -> frozen
 
 
 def live_drawers_of_items(connection: Connection, rows: Iterable[int]) -> list[int]:
-    """Return those of them that are live."""
+    """Return the live drawers that contain a part of any of the items."""
     return [row for row in drawers_of_items(connection, rows) if is_live(connection, row)]
 
 
 def is_live(connection: Connection, row: int) -> bool:
-    """Whether there is a drawer of that row id that is not retired."""
+    """Whether a drawer with that row id exists and is not retired."""
     rows = connection.execute("SELECT 1 FROM drawer WHERE id = ? AND retired_at IS NULL", (row,))
     return any(True for _ in rows)
 
 
 def count_drawers(connection: Connection) -> int:
-    """Return how many drawers are live."""
+    """Return the number of live drawers."""
     return int(next(connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL"))[0])
 
 
 class DrawerPlacement(NamedTuple):
-    """Where a drawer stands, and what can be told of it without reading it."""
+    """A drawer's place, and the properties that are known without reading its text."""
 
     row: int
     source: int
@@ -392,7 +393,7 @@ class DrawerPlacement(NamedTuple):
 
 
 def read_placements(connection: Connection, rows: Sequence[int]) -> dict[int, DrawerPlacement]:
-    """Return where those of the drawers stand that are live."""
+    """Return the places of the live drawers among these."""
     records = connection.execute(
         "SELECT drawer.id, source, kind, author, size, marks, wing.name, role, title, created_at, drawer.uid, branch"
         " FROM drawer JOIN room ON room.id = drawer.room JOIN wing ON wing.id = room.wing"
@@ -403,7 +404,7 @@ def read_placements(connection: Connection, rows: Sequence[int]) -> dict[int, Dr
 
 
 def read_neighbours(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return for each drawer up to `REACH` live ones of its kind and thread before and after it, the nearest first."""
+    """Return, per drawer, up to `REACH` live ones of its kind and thread on each side, the nearest first."""
     records = connection.execute(_NEIGHBOURS_QUERY, (json.dumps(list(rows)),))
     return {int(row): (_rows(earlier_rows), _rows(later_rows)) for row, earlier_rows, later_rows in records}
 
@@ -413,7 +414,7 @@ def _rows(id_list: str | None) -> tuple[int, ...]:
 
 
 REACH = 3
-"""Neighbours on each side that are told of."""
+"""Neighbours on each side that are reported."""
 _SIDES = (("<", "DESC"), (">", "ASC"))
 _NEIGHBOURS_QUERY = (
     "SELECT own.id, "
@@ -429,7 +430,7 @@ _NEIGHBOURS_QUERY = (
 
 
 def authors(connection: Connection) -> list[str]:
-    """Return everybody who is the author of a drawer, each once, without reading the drawers."""
+    """Return every author of a drawer, each once, without reading the drawers."""
     rows = connection.execute(
         "WITH RECURSIVE name(author) AS (SELECT min(author) FROM drawer WHERE author <> '' UNION ALL"
         " SELECT (SELECT min(author) FROM drawer WHERE author <> '' AND author > name.author) FROM name"

@@ -1,7 +1,7 @@
-"""Entities and their links: the names that facts are about, other names for them, and those that are one.
+"""Entities and their links: the names that facts are about, their aliases, and merged entities.
 
-Nothing is deleted: a link that no longer counts is retired. A reader says at which moment it asks, and sees the links
-that counted then; `LATEST` is now.
+Nothing is deleted: a link that no longer counts is retired. A reader states the moment for which it asks, and sees the
+links that counted then; `LATEST` is now.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from palazzo.store import uids
 from palazzo.store.database import Connection
 
 LATEST = Micros(1 << 62)
-"""Later than every time: asks for what counts now."""
+"""Later than any time: requests the current state."""
 
 LinkKind = Literal["alias", "merge"]
 
@@ -43,7 +43,7 @@ class Link(NamedTuple):
 
 
 def create_entity(connection: Connection, name: str, name_key: str, at: Micros) -> int:
-    """Add an entity; return its row id. Its id follows from its name, unless that is the id of one that lost words."""
+    """Add an entity; return its row id. Its id follows from its name, unless one with erased words has that id."""
     uid = uids.of_entity(name)
     if any(True for _ in connection.execute("SELECT 1 FROM entity WHERE uid = ?", (uid,))):
         uid = os.urandom(uids.ID_BYTES)
@@ -61,14 +61,14 @@ def entity_named(connection: Connection, name: str) -> int | None:
 
 
 def is_known(connection: Connection, row: int, at: Micros) -> bool:
-    """Whether a fact or a link that counted at `at` is about the entity."""
+    """Whether a fact or link that was active at `at` refers to the entity."""
     return any(
         True for _ in connection.execute(f"SELECT 1 FROM entity e WHERE e.id = ?2 AND {_IN_USE_CONDITION}", (at, row))
     )
 
 
 def find_by_name_key(connection: Connection, name_key: str, at: Micros) -> list[tuple[int, str]]:
-    """Return (row id, name) of the entities known at `at` whose name folds to `folded`, also by an alias."""
+    """Return (row id, name) of the entities known at `at` whose folded name or alias is `folded`."""
     rows = connection.execute(
         f"SELECT e.id, e.name FROM entity e WHERE e.folded = ?2 AND {_IN_USE_CONDITION}"
         f" UNION SELECT e.id, e.name FROM entity_link l JOIN entity e ON e.id = l.entity"
@@ -79,18 +79,18 @@ def find_by_name_key(connection: Connection, name_key: str, at: Micros) -> list[
 
 
 def known_among(connection: Connection, name_keys: Iterable[str], at: Micros) -> list[int]:
-    """Return the entities known at `at` whose name folds to one of these, also by an alias."""
+    """Return the entities known at `at` whose folded name or alias is one of these."""
     rows = connection.execute(
-        f"SELECT e.id FROM json_each(?2) AS asked CROSS JOIN entity e ON e.folded = asked.value WHERE {_IN_USE_CONDITION}"
-        f" UNION SELECT l.entity FROM json_each(?2) AS asked CROSS JOIN entity_link l ON l.folded = asked.value"
-        f" WHERE l.kind = 'alias' AND {_LIVE} ORDER BY 1",
+        "SELECT e.id FROM json_each(?2) AS asked CROSS JOIN entity e ON e.folded = asked.value WHERE "
+        f"{_IN_USE_CONDITION} UNION SELECT l.entity FROM json_each(?2) AS asked CROSS JOIN entity_link l ON l.folded "
+        f"= asked.value WHERE l.kind = 'alias' AND {_LIVE} ORDER BY 1",
         (at, json.dumps(sorted(name_keys))),
     )
     return [int(row) for (row,) in rows]
 
 
 def known_names(connection: Connection, at: Micros) -> Iterator[tuple[int, str, str]]:
-    """Yield (row id, a name, how it folds) of all that is known at `at`: names of entities, and aliases."""
+    """Yield (row id, name, folded name) for all entity names and aliases known at `at`."""
     rows = connection.execute(
         f"SELECT e.id, e.name, e.folded FROM entity e WHERE {_IN_USE_CONDITION}"
         f" UNION ALL SELECT l.entity, l.name, l.folded FROM entity_link l WHERE l.kind = 'alias' AND {_LIVE}",
@@ -112,7 +112,7 @@ def names_of(connection: Connection, rows: Iterable[int]) -> dict[int, str]:
 
 
 def count_known(connection: Connection, at: Micros) -> int:
-    """Return how many entities are known at `at`."""
+    """Return the number of entities known at `at`."""
     return int(next(connection.execute(f"SELECT count(*) FROM entity e WHERE {_IN_USE_CONDITION}", (at,)))[0])
 
 
@@ -142,29 +142,29 @@ def create_link(
 
 
 def retire_link(connection: Connection, row: int, at: Micros) -> None:
-    """Let a link no longer count."""
+    """Retire a link."""
     connection.execute("UPDATE entity_link SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
 def read_link(connection: Connection, row: int) -> Link:
-    """Return the link of that row id."""
+    """Return the link with that row id."""
     return _link(next(connection.execute(f"{_LINK} WHERE l.id = ?", (row,))))
 
 
 def links(connection: Connection, kind: LinkKind, at: Micros) -> list[Link]:
-    """Return the links of a kind that counted at `at`, oldest first."""
+    """Return the links of one kind that were active at `at`, oldest first."""
     rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = ?2 ORDER BY l.recorded_at, l.uid", (at, kind))
     return [_link(row) for row in rows]
 
 
 def alias(connection: Connection, name: str, at: Micros) -> Link | None:
-    """Return the alias that is exactly `name` and counted at `at`."""
+    """Return the alias with exactly the name `name` that was active at `at`."""
     rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = 'alias' AND l.name = ?2", (at, name))
     return next((_link(row) for row in rows), None)
 
 
 def merge_of(connection: Connection, entity: int, at: Micros) -> Link | None:
-    """Return the link that says which other entity this one is, if it counted at `at`."""
+    """Return the link that identifies this entity with another one, if it was active at `at`."""
     rows = connection.execute(f"{_LINK} WHERE {_LIVE} AND l.kind = 'merge' AND l.other = ?2", (at, entity))
     return next((_link(row) for row in rows), None)
 

@@ -1,7 +1,7 @@
-"""Facts and their versions. What changes of a fact retires its version and records the next.
+"""Facts and their versions. A change to a fact retires its version and records a new one.
 
-A version has two times: when it held (`valid_from`, `valid_to`: half-open, None where that is not known or has not
-come) and when it was believed (`recorded_at`, `retired_at`). A reader says at which moment it asks what was believed.
+A version has two times: when it held (`valid_from`, `valid_to`: half-open, None if unknown or not yet reached) and when
+it was believed (`recorded_at`, `retired_at`). A reader states the moment for which it asks what was believed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _LIVE = "v.recorded_at <= ?1 AND (v.retired_at IS NULL OR v.retired_at > ?1)"
 
 
 class Provenance(NamedTuple):
-    """Who stated a fact; where it is written, if anywhere: an item, and a stretch of it unless it is all of it.
+    """Who stated a fact, and where it is written, if anywhere: an item, and a span of it unless all of it is meant.
 
-    `trust` is whom to believe for that; `tainted_by` are items from outside that who stated it had met. `branch` and
-    `commit` are what was checked out where it was stated: '' where that was in no repository, and where an item says
-    it, unless files are cited too. `anchors` are those files.
+    `trust` is the trust level of that statement; `tainted_by` are the untrusted items that its author had read.
+    `branch` and `commit` are the checkout where it was stated: '' outside any repository, and '' if an item states it,
+    unless files are cited too. `anchors` are those files.
     """
 
     stated_by: str
@@ -47,16 +47,16 @@ class Provenance(NamedTuple):
     anchors: tuple[Anchor, ...] = ()
 
     def says(self, provenance: Provenance) -> bool:
-        """Whether it says all that another says, and is to be believed no less.
+        """Whether this source states everything that another states, with at least its trust.
 
-        What was said on no branch holds on each. Of what is said on a branch again the first commit counts.
+        A statement on no branch holds on every branch. If a statement is repeated on a branch, the first commit counts.
         """
         is_believed = TRUSTS.index(self.trust) <= TRUSTS.index(provenance.trust)
         is_there = not self.branch or (self.branch == provenance.branch and bool(self.commit or not provenance.commit))
         return self[:4] == provenance[:4] and is_believed and is_there and {*provenance.anchors} <= {*self.anchors}
 
     def instead_of(self, former: Provenance) -> Provenance:
-        """Return what is kept where the same says so once more: what it cites as it is now, and what else it cited."""
+        """Return what is stored when the same source states it again: its current citations, and its former others."""
         anchors_by_place = {
             (anchor.path, anchor.first, anchor.last): anchor for anchor in (*former.anchors, *self.anchors)
         }
@@ -64,18 +64,18 @@ class Provenance(NamedTuple):
 
     @property
     def is_of_no_place(self) -> bool:
-        """Whether neither an item, a branch nor a commit ties it to a project."""
+        """Whether no item, branch or commit ties the source to a project."""
         return self.item is None and not self.branch and not self.commit
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two of them the same, whatever they cite and at whichever commit of a branch."""
+        """Return what makes two sources equal, regardless of their citations and of the commit on a branch."""
         return self[:7]
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A fact as it was believed for a while. `subject`, `object` and `fact` are row ids, `superseded_by` a fact's."""
+    """A version of a fact. `subject`, `object` and `fact` are row ids, `superseded_by` is the id of a fact."""
 
     row: int
     fact: int
@@ -93,12 +93,12 @@ class Version:
     retired_at: Micros | None
 
     def holds_at(self, moment: Micros) -> bool:
-        """Whether it held at that moment."""
+        """Whether the version held at that moment."""
         began = self.valid_from is None or self.valid_from <= moment
         return began and (self.valid_to is None or moment < self.valid_to)
 
     def overlaps(self, version: Version) -> bool:
-        """Whether there is a moment at which both hold."""
+        """Whether there is a moment at which both versions hold."""
         return _is_before(self.valid_from, version.valid_to) and _is_before(version.valid_from, self.valid_to)
 
 
@@ -111,7 +111,7 @@ def create_fact(
 ) -> int:
     """Add a fact without a version; return its row id. `ends` are its subject, its predicate and its object.
 
-    Its id follows from what is stated, with the end it is stated with; where that is taken it is `uid`.
+    Its id is derived from its statement and the end it is stated with; if that id is taken, it is `uid`.
     """
     own = _uid_of(connection, ends, wing, valid_to)
     if any(True for _ in connection.execute("SELECT 1 FROM fact WHERE uid = ?", (own,))):
@@ -142,7 +142,7 @@ def record(
     superseded_by: int | None,
     sources: Iterable[Provenance],
 ) -> int:
-    """Record a version of a fact that has none that counts; return its row id."""
+    """Record a version of a fact that has no active one; return its row id."""
     provenances = [*sources]
     ((own, by),) = connection.execute(
         "SELECT uid, (SELECT uid FROM fact WHERE id = ?2) FROM fact WHERE id = ?1", (fact, superseded_by)
@@ -190,15 +190,15 @@ def _to_columns(provenance: Provenance) -> tuple[Value, ...]:
 
 
 def retire(connection: Connection, version: Version, at: Micros) -> None:
-    """Let a version no longer count."""
+    """Retire a version."""
     connection.execute("UPDATE fact_version SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, version.row))
     change_log.append(connection, "fact", [version.fact])
 
 
 def newest(connection: Connection, until: Micros) -> Micros:
-    """Return the last moment up to `until` at which anything about facts was recorded or retired; 0 when nothing was.
+    """Return the last time up to `until` at which any fact was recorded or retired; 0 if none was.
 
-    What another device recorded is here too, and need not be what came last.
+    This includes what another device recorded, which need not have arrived last.
     """
     (moment,) = next(
         connection.execute(
@@ -216,7 +216,7 @@ def newest(connection: Connection, until: Micros) -> Micros:
 
 
 def read_version(connection: Connection, row: int) -> Version:
-    """Return the version of that row id."""
+    """Return the version with that row id."""
     return _version(next(connection.execute(f"{_COLUMNS} WHERE v.id = ?", (row,))))
 
 
@@ -228,7 +228,7 @@ def versions_of(connection: Connection, fact: int) -> list[Version]:
 
 
 def live_version(connection: Connection, fact: int) -> Version | None:
-    """Return the version of a fact that counts now."""
+    """Return the active version of a fact."""
     rows = connection.execute(f"{_COLUMNS} WHERE f.id = ? AND v.retired_at IS NULL", (fact,))
     return next((_version(row) for row in rows), None)
 
@@ -241,9 +241,9 @@ def versions(connection: Connection, at: Micros) -> list[Version]:
 def newest_versions(
     connection: Connection, at: Micros, wings: Iterable[str], ended_by: Micros, limit: int
 ) -> list[Version]:
-    """Return the versions believed at `at` that were recorded last, newest first: of these wings, and of no wing.
+    """Return the versions believed at `at`, last recorded first: of these wings, and of no wing.
 
-    Facts that `ended_by` then are left out.
+    Facts that `ended_by` then are excluded.
     """
     rows = connection.execute(
         f"{_COLUMNS} WHERE {_LIVE} AND (w.name IS NULL OR w.name IN (SELECT value FROM json_each(?2)))"
@@ -254,7 +254,7 @@ def newest_versions(
 
 
 def versions_about(connection: Connection, entities: Iterable[int], side: Side, at: Micros) -> list[Version]:
-    """Return the versions believed at `at` whose subject or object is one of these entities, the oldest fact first."""
+    """Return the versions believed at `at` with one of these entities as subject or object, oldest fact first."""
     sides = ("subject", "object") if side == "both" else (side,)
     versions_by_row: dict[int, Version] = {}
     entity_rows = sorted(set(entities))
@@ -294,12 +294,12 @@ def sources_of(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[P
 
 
 def trust_of(sources: Iterable[Provenance]) -> Trust:
-    """Return whom to believe for a fact: the most trusted of those who state it; nobody states it by less."""
+    """Return a fact's trust: that of the most trusted of its sources."""
     return min((source.trust for source in sources), key=TRUSTS.index, default="external")
 
 
 def external_versions(connection: Connection, at_most: int) -> list[Version]:
-    """Return the versions believed now that nobody states but under words from outside, the newest first."""
+    """Return the versions believed now whose only sources are tainted by untrusted content, newest first."""
     rows = connection.execute(
         f"{_COLUMNS} WHERE v.retired_at IS NULL AND v.id IN (SELECT version FROM fact_source WHERE trust = 'external')"
         " AND NOT EXISTS (SELECT 1 FROM fact_source s WHERE s.version = v.id AND s.trust <> 'external')"
@@ -336,7 +336,7 @@ def facts_between(connection: Connection, low: bytes, high: bytes, limit: int) -
 
 
 def count(connection: Connection, holding_at: Micros | None = None) -> int:
-    """Return how many facts are believed now, whether they hold or have ended; or held at a moment."""
+    """Return the number of facts believed now, whether they hold or have ended; or of those that held at a moment."""
     rows = connection.execute(
         "SELECT count(*) FROM fact_version WHERE retired_at IS NULL AND (?1 IS NULL OR"
         " (valid_from IS NULL OR valid_from <= ?1) AND (valid_to IS NULL OR valid_to > ?1))",
@@ -346,7 +346,7 @@ def count(connection: Connection, holding_at: Micros | None = None) -> int:
 
 
 def count_connections(connection: Connection, holding_at: Micros | None = None) -> int:
-    """Return how many pairs of entities are joined by a fact that is believed now; or that held at a moment."""
+    """Return the number of entity pairs joined by a fact that is believed now; or that held at a moment."""
     rows = connection.execute(
         "SELECT count(*) FROM (SELECT DISTINCT min(subject, object), max(subject, object) FROM fact_version v"
         " JOIN fact ON fact.id = v.fact WHERE v.retired_at IS NULL AND (?1 IS NULL OR"
@@ -371,21 +371,21 @@ _WORDS = (
     ("fact_source", "branch", False),
     ("fact_source", "commit_id", False),
 )
-"""Every column of facts that holds words, and whether `folded` holds them too. Erasing goes through all."""
+"""Every column of facts that contains text, and whether `folded` contains it too. Erasing processes all of them."""
 
 
 def words(connection: Connection) -> Iterator[str]:
-    """Yield all words that facts hold, so that an erase can be counted first."""
+    """Yield all texts in facts, so that the effect of an erase can be counted first."""
     for table, column, _ in _WORDS:
         for (text,) in connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} <> ''"):
             yield str(text)
 
 
 def erase_words(connection: Connection, erase_text: Callable[[str], str]) -> int:
-    """Put `erased(words)` in the place of words, wherever facts hold some; return how many texts changed.
+    """Replace texts in facts by `erase_text(words)`; return how many texts changed.
 
-    Retired versions and names that nothing uses any more are included. Two names that become the same are told apart
-    by a number; what folds a name is made anew from what is left of it.
+    Retired versions and unused names are included. Two names that become equal get different numbers; folded names are
+    recomputed from the remaining text.
     """
     changed = 0
     for table, column, has_name_key in _WORDS:

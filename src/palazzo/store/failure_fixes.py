@@ -1,6 +1,7 @@
-"""What failed in sessions and what mended it: derived (`knowledge/fix_consumer`).
+"""Failures in sessions and their fixes: derived (`knowledge/fix_consumer`).
 
-What was run and what it said are kept as keyed hashes, to be known again, and as places: the words are the items'.
+The commands and their output are stored as keyed hashes, so that they are recognised again, and as positions: the words
+are in the items.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ _MAY_BE_TOLD = (
     "(d.trust IN (SELECT value FROM json_each(?4))"
     " OR (m.kind <> 'error' AND i.trust IN (SELECT value FROM json_each(?4))))"
 )
-"""A call is its agent's words, whatever it brought in; a drawer that shows both is worth no more than the worse."""
+"""An SQL condition for what may be shown. A call counts as its agent's text, whatever it returned; a drawer that shows
+both has the lower of the two trust levels.
+"""
 
 
 class PlaceRow(NamedTuple):
-    """Where words of a failure stand. `kind` is `command`, `error`, what changed (`edited`, `ran`), what `passed`.
+    """The place of words about a failure. `kind` is `command`, `error`, a change (`edited`, `ran`), or `passed`.
 
-    `unknown` stands at a command that may have passed later, unseen.
+    `unknown` marks a command that may have passed later without being seen.
     """
 
     kind: str
@@ -35,7 +38,7 @@ class PlaceRow(NamedTuple):
 
 
 class MendingRow(NamedTuple):
-    """A failure as it is kept: the n-th of a source. `passed_at` is None where its target never passed."""
+    """A stored failure: the n-th of a source. `passed_at` is None if its target never passed."""
 
     source: int
     n: int
@@ -47,10 +50,10 @@ class MendingRow(NamedTuple):
 
 
 class FailureRecord(NamedTuple):
-    """A failure with its words, by the id of the item in which the error stands; which session and room it is of.
+    """A failure with its text, by the id of the item that contains the error; with its session and room.
 
-    Of an error that came from outside there are no lines, and the id is that of the call. `passed_as` is the call that
-    passed, where it is another. Where `passed_at` is None, `is_known` says whether it is certain that nothing passed.
+    An untrusted error has no lines, and the id is that of the call. `passed_as` is the call that passed, if it is a
+    different one. If `passed_at` is None, `is_known` says whether it is certain that nothing passed.
     """
 
     id: str
@@ -76,10 +79,10 @@ def find(
     limit: int,
     but: tuple[str, Micros | None] = ("", None),
 ) -> list[FailureRecord]:
-    """Return the failures that are known by this signature, then those of this target that were mended.
+    """Return the failures with this signature, then those of this target that were fixed.
 
-    Mended ones come first, of these the newest. Only what a live drawer shows, of these wings and trusts. Left out is
-    what failed in the session `but`, since that moment (None: at any).
+    Fixed ones come first, newest first. Only failures that a live drawer of these wings and trusts shows are included.
+    Excluded are failures in the session `but`, since that moment (None: at any time).
     """
     rows = connection.execute(
         "SELECT m.source, m.n, m.failed_at, m.passed_at, s.session_id FROM mending m JOIN source s ON s.id = m.source"
@@ -95,7 +98,7 @@ def find(
 def _read(
     connection: Connection, columns: tuple[Any, ...], wings: Collection[str], trusts: Collection[str]
 ) -> FailureRecord | None:
-    """Return a failure with its words; None where its command or its error may not be told."""
+    """Return a failure with its text; None if its command or its error may not be shown."""
     source, n, failed_at, passed_at, session = columns
     rows = list(
         connection.execute(
@@ -142,7 +145,7 @@ def _has_place(connection: Connection, source: int, n: int, kind: str) -> bool:
 
 
 def replace(connection: Connection, source: int, rows: Iterable[MendingRow]) -> None:
-    """Put these failures in the place of what a source had."""
+    """Replace a source's failures by these."""
     _drop(connection, [source])
     for row in rows:
         connection.execute(
@@ -176,12 +179,12 @@ def sources(connection: Connection) -> list[int]:
 
 
 def count(connection: Connection) -> int:
-    """Return how many failures are kept."""
+    """Return the number of stored failures."""
     return int(next(connection.execute("SELECT count(*) FROM mending"))[0])
 
 
 def drop(connection: Connection, rows: Iterable[int]) -> None:
-    """Drop what is known of the sessions of these items: a hash of words that went would confirm a guess."""
+    """Delete the failures of these items' sessions: a hash of removed words would confirm a guess."""
     source_rows = connection.execute(
         "SELECT DISTINCT source FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(rows)),)
     )

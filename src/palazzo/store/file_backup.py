@@ -1,12 +1,12 @@
-"""A palace's file as one copy of one moment, while others write; and a copy put in the palace's place.
+"""Backup of a palace's file as one consistent copy, while others write; and restoring a copy in the palace's place.
 
-    palace ──copy──> copy                 a snapshot, page by page, into a file that nobody else has open
+    palace ──copy──> copy                 a snapshot, page by page, into a file that no other process has open
     staged ──put_in_place──> palace       one transaction of the palace's own: the old state or the new one
 
-What is restored is written *into* the palace's file, by SQLite's backup interface. Whoever has it open keeps its locks
-and its log, and sees the new state with the next transaction; taking the file away under others would leave them
-writing into one that has no name, and their log beside one that is not theirs. The new state has another *edition*
-(`user_version`), by which everybody who knows row ids of the old one is refused (`Database`).
+A restore writes *into* the palace's file, by SQLite's backup interface. Processes that have it open keep their locks
+and their log, and see the new state with the next transaction. Replacing the file under them would leave them writing
+into a file without a name, with their log beside a file that is not theirs. The new state has another *edition*
+(`user_version`), so a process that knows row ids of the old one is refused (`Database`).
 """
 
 from __future__ import annotations
@@ -26,40 +26,42 @@ from palazzo.store.database import Connection, explain_errors
 from palazzo.store.foreign_database import MAGIC, ForeignDatabase
 
 Progress = Callable[[int, int], None]
-"""Told (pages copied, all)."""
+"""Called with (pages copied, all pages)."""
 _PAGES = 16_384
-"""Pages that are copied between two reports: 64 MB."""
+"""Pages copied between two progress reports: 64 MB."""
 _CACHE_MB = 16
 _APPLICATION_AT = 68
-"""Where a database's header says which program it belongs to (SQLite file format, section 1.3)."""
+"""The offset of the application ID in a database's header (SQLite file format, section 1.3)."""
 _SPARE = 1 << 20
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raise unless the file at `path` begins as a palace does: PalaceMissing, NotAPalace or PalaceUnusable."""
+    """Raise PalaceMissing, NotAPalace or PalaceUnusable unless the file at `path` begins like a palace."""
     try:
         with (
             path.open("rb") if path.is_file() or not path.exists() else io.BytesIO() as file
         ):  # a pipe is not waited for
             head = file.read(_APPLICATION_AT + 4)
     except (FileNotFoundError, NotADirectoryError):
-        raise PalaceMissing(f"There is no file {path}. 'palazzo backup --list' says which backups are known.") from None
+        raise PalaceMissing(
+            f"The file {path} does not exist. 'palazzo backup --list' lists the known backups."
+        ) from None
     except OSError as error:
-        raise PalaceUnusable(f"{path} cannot be read ({error.strerror or error}). Name a file.") from None
+        raise PalaceUnusable(f"{path} cannot be read ({error.strerror or error}). Name a readable file.") from None
     if not head.startswith(MAGIC) or head[_APPLICATION_AT:] != palace_opening.APPLICATION_ID.to_bytes(4):
-        raise NotAPalace(f"{path} is not a backup of a palace. 'palazzo backup --list' says which backups are known.")
+        raise NotAPalace(f"{path} is not a backup of a palace. 'palazzo backup --list' lists the known backups.")
 
 
 def device_of(connection: Connection) -> str:
-    """Return the id of the device that a palace is."""
+    """Return the id of a palace's device."""
     return bytes(next(connection.execute("SELECT uid FROM device WHERE id = 1"))[0]).hex()
 
 
 def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) -> None:
-    """Copy the palace into the new file `target`, as it is at this moment; others may go on writing.
+    """Copy the palace's current state into the new file `target`; others may go on writing.
 
-    The copy's pages get checksums of their own, so those of the palace are compared while they are read, unless what is
-    damaged is to be copied as well. Raises NotAPalace for a page that is not what its checksum says.
+    The copy's pages get their own checksums, so the palace's checksums are verified while its pages are read, unless
+    damaged pages are to be copied too. Raises NotAPalace for a page that does not match its checksum.
     """
     with explain_errors(palace), _open_connection(palace, "read") as source:
         if compares:
@@ -70,7 +72,7 @@ def copy(palace: Path, target: Path, progress: Progress, compares: bool = True) 
 
 
 def _drop_private_keys(file: Path) -> None:
-    """Remove this device's signing key from a copy, so that nobody who finds the copy can write in its name."""
+    """Remove this device's signing key from a copy, so that the copy cannot be used to write in its name."""
     with explain_errors(file), _close_on_exit(palace_opening.open_file(file, "write", False, _CACHE_MB)) as connection:
         tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sync_device'").fetchall()
         signing_keys = (
@@ -84,7 +86,7 @@ def _drop_private_keys(file: Path) -> None:
 
 
 def copy_closed(file: Path, target: Path, progress: Progress) -> None:
-    """Copy a palace's file that need not be in use, with its log if it has one, leaving nothing beside it.
+    """Copy a palace's file that is not in use, with its log if it has one, and leave no other files.
 
     Raises SourceUnreadable.
     """
@@ -94,14 +96,15 @@ def copy_closed(file: Path, target: Path, progress: Progress) -> None:
         try:
             _copy(snapshot.raw, target, progress)
         except apsw.IOError:  # `_copy` tells all others in words of its own
-            raise SourceUnreadable(f"{file} is damaged: a page is not what its checksum says.") from None
+            raise SourceUnreadable(f"{file} is damaged: a page does not match its checksum.") from None
 
 
 def put_in_place(staging_path: Path, palace: Path, backup_path: Path, progress: Progress) -> bool:
-    """Make `staged` the palace's state; keep what it replaces as `kept`, and return whether there was anything.
+    """Make `staging_path` the palace's state; keep the replaced state as `backup_path`, and return whether there was
+    one.
 
-    `staged` lies in the palace's directory and belongs to nobody else; it may be moved. Killed at any moment this
-    leaves the old state or the new one, and `kept` holds all that was acknowledged up to then.
+    `staging_path` is in the palace's directory and has no other user; it may be moved. If the process is killed at any
+    moment, the old state or the new one remains, and `backup_path` holds everything acknowledged up to then.
     """
     palace_opening.refuse_special(palace)
     _renew_edition(staging_path, palace)
@@ -130,20 +133,20 @@ def put_in_place(staging_path: Path, palace: Path, backup_path: Path, progress: 
 
 
 def close_up(file: Path) -> None:
-    """Leave a copy that was written to as `copy` leaves one: a file by itself, readable anywhere."""
+    """Close a copy that was written to in the state that `copy` leaves: a single file, readable anywhere."""
     with explain_errors(file), _open_connection(file, "write") as connection:
         connection.execute("PRAGMA journal_mode=DELETE").fetchall()
     _sync(file)
 
 
 def rename(file: Path, target: Path) -> None:
-    """Give a finished copy its name, in the place of what had it."""
+    """Give a finished copy its name, replacing any file with that name."""
     file.replace(target)
     _sync_directory(target.parent)
 
 
 def remove(file: Path) -> None:
-    """Remove a copy that was not finished, with what SQLite left beside it."""
+    """Remove an unfinished copy, with the files that SQLite left with it."""
     for path in _files(file):
         path.unlink(missing_ok=True)
 
@@ -177,10 +180,10 @@ def _copy(source: apsw.Connection, target: Path, progress: Progress) -> None:
 
 
 def _open_new(target: Path, source: apsw.Connection) -> apsw.Connection:
-    """Open a file that is ours alone until it is done: locked once, and without a journal.
+    """Open a file for exclusive use until it is complete: locked once, and without a journal.
 
-    Its first page is written before any other: by that one it is known whether the others get checksums, and pages
-    that do not fit into the cache are written as they come.
+    Its first page is written before the others: it determines whether they get checksums, and pages that do not fit
+    into the cache are written at once.
     """
     page_checksums.install()
     connection = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -208,8 +211,8 @@ def _refuse_full(source: apsw.Connection, target: Path) -> None:
         raise PalaceUnusable(f"{target.parent} cannot be written to ({error.strerror}). Name another place.") from None
     if free < required_bytes:
         raise PalaceUnusable(
-            f"{target.parent} has {free / 1e6:,.1f} MB free, and the copy takes {required_bytes / 1e6:,.1f} MB. "
-            "Free some space there, or name another place."
+            f"{target.parent} has {free / 1e6:,.1f} MB free, but the copy needs {required_bytes / 1e6:,.1f} MB. Free "
+            "some space there, or name another place."
         )
 
 
@@ -217,7 +220,7 @@ def _refuse_full(source: apsw.Connection, target: Path) -> None:
 
 
 def _renew_edition(staging_path: Path, palace: Path) -> None:
-    """Give the staged copy an edition that the palace never had."""
+    """Give the staged copy an edition that the palace has never had."""
     number = int.from_bytes(os.urandom(4)) & 0x7FFFFFFF | 1
     with explain_errors(staging_path), _open_connection(staging_path, "write") as connection:
         connection.execute(f"PRAGMA user_version={number}")
@@ -225,7 +228,7 @@ def _renew_edition(staging_path: Path, palace: Path) -> None:
 
 
 def _came_to_be(staging_path: Path, palace: Path) -> bool:
-    """Make the copy the palace where there is none; False where somebody has just made one."""
+    """Make the copy the palace if none exists; return False if another process has just created one."""
     for path in _files(palace)[1:]:
         path.unlink(missing_ok=True)  # a log without its palace is nobody's, and would be taken for this one's
     try:
@@ -239,7 +242,7 @@ def _came_to_be(staging_path: Path, palace: Path) -> bool:
 
 
 def _set_aside(palace: Path, backup_path: Path) -> None:
-    """Keep a file that no SQLite opens, and its log, under another name; the file stays until it is replaced."""
+    """Keep a file that SQLite cannot open, and its log, under another name; the file stays until it is replaced."""
     for path, target in zip(_files(palace), _files(backup_path), strict=True):
         if path.exists():
             shutil.copy2(path, target)
@@ -253,7 +256,7 @@ def _refuse_other_program(connection: apsw.Connection, palace: Path) -> None:
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     if tables and application != palace_opening.APPLICATION_ID:
         raise NotAPalace(
-            f"{palace} is a SQLite file of another program, and was left as it is. Name another with --palace."
+            f"{palace} is a SQLite file of another program, and was left unchanged. Name another with --palace."
         )
 
 
@@ -264,7 +267,7 @@ def _keep(palace: Path, backup_path: Path) -> None:
 
 
 def _files(palace: Path) -> list[Path]:
-    """The file, and what SQLite may have left beside it."""
+    """Return the file, and the files that SQLite may have left with it."""
     return [palace, *(palace.with_name(palace.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
 
 
@@ -274,7 +277,7 @@ def _sync(path: Path) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make a new name last. Where a directory cannot be opened (Windows) the system sees to it."""
+    """Make a new name durable. If a directory cannot be opened (Windows), the system does this."""
     with contextlib.suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:
@@ -291,7 +294,7 @@ def _open_connection(path: Path, mode: palace_opening.Mode) -> Iterator[apsw.Con
 
 @contextlib.contextmanager
 def _close_on_exit(connection: apsw.Connection) -> Iterator[apsw.Connection]:
-    """Close a connection at the end. If the last one out cannot fold the log into the file, the next one in does it."""
+    """Close a connection at the end. If the last one cannot fold the log into the file, the next one does it."""
     try:
         yield connection
     finally:

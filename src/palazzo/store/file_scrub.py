@@ -1,9 +1,9 @@
-"""Writing the palace's file anew, so that no page, log or index of it holds what was deleted.
+"""Rewriting the palace's file, so that no page, log or index of it contains deleted words.
 
-SQLite leaves deleted words where they were: in pages that wait to be used again, in the write-ahead log, and FTS5 in
-the pieces of its index (`secure-delete` does nothing for an index without content). Here each of them goes: the
-indexes are merged, every page is written anew, and the log is folded into the file and emptied. Others may go on
-reading and writing; only who still reads an older state has to be waited for, as it lives in the log.
+SQLite leaves deleted words where they were: in free pages, in the write-ahead log, and, for FTS5, in the segments of
+its index (`secure-delete` has no effect on an index without content). Here each of them is cleaned: the indexes are
+merged, every page is rewritten, and the log is checkpointed and emptied. Other processes may continue to read and
+write; the rewrite waits only for readers of an older state, because that state is in the log.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from palazzo.store.database import Database
 from palazzo.store.palace_opening import Patience
 
 PATIENCE = 30.0
-"""Seconds to wait for others who read an older state: a search takes a tenth of one."""
+"""Seconds to wait for readers of an older state: a search takes a tenth of one."""
 _NAP = 0.05
 _MOST_IN_MEMORY = 256 * 1024 * 1024
-"""Bytes of a palace up to which it is written anew by way of memory; a larger one goes by way of a temporary file."""
+"""The largest palace, in bytes, that is rewritten through memory; a larger one is rewritten through a temporary
+file.
+"""
 
 
 @contextmanager
 def enable_secure_delete(database: Database) -> Iterator[None]:
-    """Have what this thread deletes in the block overwritten with zeros wherever it is."""
+    """Overwrite with zeros whatever this thread deletes in the block, wherever it is stored."""
     with database.outside_transaction() as raw:
         raw.execute("PRAGMA secure_delete=ON").fetchall()
     try:
@@ -39,7 +41,7 @@ def enable_secure_delete(database: Database) -> Iterator[None]:
 
 
 def scrub(database: Database, patience: float = PATIENCE) -> None:
-    """Write indexes and pages anew and empty the log. Raises PalaceUnusable while others read an older state."""
+    """Rewrite indexes and pages, and empty the log. Raises PalaceUnusable while others read an older state."""
     with enable_secure_delete(database):
         with database.transaction() as connection:
             keyword_table.purge(connection)
@@ -68,14 +70,14 @@ def _empty_log(database: Database, patience: float) -> None:
                 return
             if time.monotonic() > until:
                 raise PalaceUnusable(
-                    "The words are gone from the palace, but another program still reads an older state of it, which "
+                    "The text is erased from the palace, but another program still reads an older state of it, which "
                     "its log keeps. End that program and run 'palazzo erase' to finish."
                 )
             time.sleep(_NAP)
 
 
 def _truncate(raw: apsw.Connection) -> bool:
-    """Fold the log into the file and empty it; return whether somebody was in the way. Waits for nobody."""
+    """Fold the log into the file and empty it; return whether another process prevented it. Does not wait."""
     raw.set_busy_handler(None)
     try:
         ((busy, _, _),) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

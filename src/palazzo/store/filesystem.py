@@ -1,7 +1,7 @@
-"""Which file systems a palace may be written on.
+"""The file systems on which a palace may be written.
 
-SQLite's write-ahead log needs shared memory and honest locks between processes. Network and pass-through
-file systems promise neither and lose databases quietly, so writing there is refused.
+SQLite's write-ahead log needs shared memory and reliable locks between processes. Network and pass-through file systems
+guarantee neither and corrupt databases silently, so writing there is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOUNTS = Path("/proc/self/mounts")
 
 
 def refuse_unsafe(path: Path) -> None:
-    """Raise PalaceUnusable when `path` lies on a file system that cannot keep a palace whole."""
+    """Raise PalaceUnusable if `path` is on a file system that cannot keep a palace intact."""
     kind = type_of(path)
     if kind in UNSAFE_TYPES:
         raise PalaceUnusable(
@@ -54,7 +54,7 @@ def refuse_unsafe(path: Path) -> None:
 
 
 def type_of(path: Path) -> str:
-    """Return the type of the file system that holds `path`, or '' where it cannot be told."""
+    """Return the type of the file system that holds `path`, or '' if it is unknown."""
     if not sys.platform.startswith("linux"):
         return ""  # macOS and Windows name network volumes by path alone; SQLite's own locks guard those
     try:

@@ -1,4 +1,4 @@
-"""The tables that a palace began with: what `m001_first` creates. Never edited: later ones are in `schema`."""
+"""The initial tables of a palace: what `m001_first` creates. Never edited: later tables are in `schema`."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ MENTIONS = [
 ]
 
 CLAIMS = [
-    # What drawers claim (`knowledge/claim_consumer`). `predicate` is empty of what makes no fact by itself; `old` is what one
+    # What drawers claim (`knowledge/claim_consumer`). `predicate` is empty if a claim makes no fact; `old` is what one
     # says held before.
     "CREATE TABLE claim(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL, start INTEGER NOT NULL,"
     " end INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL,"
@@ -245,4 +245,4 @@ INITIAL_TABLES = (
     *MENTIONS,
     *WAKE_BLOCKS,
 )
-"""All of them, in order."""
+"""All tables, in order."""

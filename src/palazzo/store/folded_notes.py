@@ -1,4 +1,4 @@
-"""Which notes were folded into another that says the same (`dedup`): they are forgotten, and it has their origins."""
+"""Folded notes: notes that `dedup` folded into an equal one. They are forgotten; the other note has their origins."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 from palazzo.store.database import Connection
 
 INTO = "into"
-"""In the detail of the act that forgets a copy: the item that it was folded into."""
+"""The key for the item that a copy was folded into, in the detail of the act that forgets the copy."""
 
 
 def folded_into(connection: Connection, uid: str) -> list[int]:
-    """Return the items (row ids) that were folded into one (its id), also by way of others, the oldest first.
+    """Return the items (row ids) folded into one (its id), also indirectly, oldest first.
 
-    What was undone is not among them, nor, as of a day, what was folded later.
+    Excluded are undone folds and, as of a day, later folds.
     """
     until = (1 << 63) - 1 if connection.as_of is None else connection.as_of
     items_by_uid: dict[str, tuple[int, int]] = {}

@@ -1,18 +1,18 @@
-"""Another program's SQLite file, read while that program writes, without leaving anything beside it.
+"""Another program's SQLite file, read while that program writes, without leaving files beside it.
 
-A reader of a file in WAL mode needs the shared-memory file (`-shm`), and SQLite makes one where there is none, which
-stays behind. So:
+A reader of a file in WAL mode needs the shared-memory file (`-shm`). If there is none, SQLite creates one, which stays
+behind. So:
 
-- Where the `-shm` exists, or the file is not in WAL mode (bytes 18 and 19 of its header, SQLite's file format 1.3),
-  the file is read in place: the usual locks, one consistent snapshot, nothing written but marks in shared memory.
-- In WAL mode with neither `-shm` nor `-wal` nobody has the file open, and it is complete. It is read in place as one
-  that does not change (`immutable=1`: no locks, no files beside it). If its owner comes and writes meanwhile, the read
-  is refused at its end, so nothing that was read may be used before that.
-- With a `-wal` alone the owner has crashed, or this is a copy. The main file would not do: all may still be in the
-  `-wal`. Both are copied to a private directory and read there. A copy is good if meanwhile neither file changed and no
-  `-shm` appeared, as no writer can work without one.
+- If the `-shm` exists, or the file is not in WAL mode (bytes 18 and 19 of its header, SQLite's file format 1.3), the
+file is read in place: the usual locks, one consistent snapshot, nothing written except marks in shared memory. - In WAL
+mode with neither `-shm` nor `-wal`, no process has the file open, and it is complete. It is read in place as an
+immutable file (`immutable=1`: no locks, no files beside it). If its owner opens it and writes meanwhile, the read is
+refused at its end, so results must not be used before that. - With a `-wal` alone, the owner has crashed, or the file
+is a copy. The main file is not sufficient: all data may still be in the `-wal`. Both are copied to a private directory
+and read there. A copy is good if meanwhile neither file changed and no `-shm` appeared, since no writer can work
+without one.
 
-Nobody waits for a lock longer than `LONGEST_WAIT`: who reads another's file can come again.
+No read waits for a lock longer than `LONGEST_WAIT`: a reader of another program's file can try again later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from palazzo.store.database import SqliteConnection
 
 MAGIC = b"SQLite format 3\x00"
 LONGEST_WAIT = 1.5
-"""Seconds to wait for another program's lock. Writers in WAL mode hinder no reader; others commit in milliseconds."""
+"""Seconds to wait for another program's lock. Writers in WAL mode do not block readers; others commit in
+milliseconds.
+"""
 _IN_WAL_MODE = b"\x02\x02"
 _ATTEMPTS = 3
 
@@ -40,7 +42,7 @@ State = list[tuple[str, int, int, int]]
 
 
 class ForeignDatabase:
-    """One database of another program. A copy that was needed lives as long as this does."""
+    """A database of another program. If a copy was needed, it exists as long as this object."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -48,9 +50,9 @@ class ForeignDatabase:
 
     @contextmanager
     def snapshot(self) -> Iterator[SqliteConnection]:
-        """Read from one state of the database; what was read counts when the block has ended.
+        """Read from one state of the database; the results are valid once the block has ended.
 
-        Raises SourceUnreadable, also for what fails while reading, and at the end where the state did not hold.
+        Raises SourceUnreadable, also for errors while reading, and at the end if the state changed.
         """
         try:
             path, rests = self._readable()
@@ -62,18 +64,20 @@ class ForeignDatabase:
             finally:
                 connection.close()
             if rests and _state(path) != initial_state:
-                raise SourceUnreadable(f"{self.path} was opened by its program while it was read; try again later.")
+                raise SourceUnreadable(f"{self.path} was opened by its program while Palazzo read it; try again later.")
         except (apsw.BusyError, apsw.LockedError):
-            raise SourceUnreadable(f"{self.path} is locked by another program; try again when it is done.") from None
+            raise SourceUnreadable(
+                f"{self.path} is locked by another program; try again when that program has finished."
+            ) from None
         except (apsw.NotADBError, apsw.CorruptError) as error:
-            raise SourceUnreadable(f"{self.path} is damaged, or no SQLite database ({error}).") from None
+            raise SourceUnreadable(f"{self.path} is damaged, or is not a SQLite database ({error}).") from None
         except apsw.Error as error:
             raise SourceUnreadable(f"{self.path} cannot be read by SQLite ({error}); try again later.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise SourceUnreadable(f"{self.path} cannot be read ({error}).") from None
 
     def _readable(self) -> tuple[Path, bool]:
-        """The file to read, and whether nobody has it open."""
+        """Return the file to read, and whether no process has it open."""
         if self._copy is not None:
             return self._copy, False
         if not _is_in_wal_mode(self.path) or _add_suffix(self.path, "-shm").exists():
@@ -101,7 +105,7 @@ def _open(path: Path, rests: bool) -> apsw.Connection:
 
 
 def _copy_at_rest(path: Path, copy: Path) -> bool:
-    """Copy a database that nobody has open; False where somebody opened it meanwhile."""
+    """Copy a database that no process has open; return False if a process opened it meanwhile."""
     for _ in range(_ATTEMPTS):
         initial_state = _state(path)
         shutil.copyfile(path, copy)
@@ -120,7 +124,7 @@ def _is_in_wal_mode(path: Path) -> bool:
     with path.open("rb") as stream:
         header = stream.read(20)
     if not header.startswith(MAGIC):
-        raise SourceUnreadable(f"{path} is no SQLite database.")
+        raise SourceUnreadable(f"{path} is not a SQLite database.")
     return header[18:20] == _IN_WAL_MODE
 
 
@@ -129,7 +133,7 @@ def _holds_anything(path: Path) -> bool:
 
 
 def _state(path: Path) -> State:
-    """What tells that neither the database nor its log was written to, and that nobody opened it."""
+    """Return what shows that the database and its log were not written to and that no process opened it."""
     entries = []
     for file in (path, _add_suffix(path, "-wal"), _add_suffix(path, "-shm")):
         try:

@@ -1,7 +1,7 @@
-"""Which rows came from another person's export, and which items have a variant in another palace.
+"""Foreign rows: rows from another person's export, and items that have a variant in another palace.
 
 imported_row   rows (table, row id) that another person's export added; a later such export may change only these
-item_variant   items for which another palace has a different text: the digest of each variant, and when it came
+item_variant   items for which another palace has a different text: the digest of each variant, and its arrival
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TABLES = (
 
 
 class Variant(NamedTuple):
-    """An item (id) that has variants, and when the first of them came."""
+    """An item (its id) that has variants, and when the first of them arrived."""
 
     item: str
     at: Micros
@@ -37,7 +37,7 @@ def note_variants(connection: Connection, variants: Iterable[tuple[bytes, bytes]
 
 
 def variants(connection: Connection) -> list[Variant]:
-    """Return the items of this palace that have variants, ordered by that time, newest first."""
+    """Return the items of this palace that have variants, with the time of the first, newest first."""
     rows = connection.execute(
         "SELECT item_uid, min(at) FROM item_variant WHERE item_uid IN (SELECT uid FROM item)"
         " GROUP BY item_uid ORDER BY 2 DESC, 1"
@@ -51,7 +51,7 @@ def mark(connection: Connection, kind: str, rows: Iterable[int]) -> None:
 
 
 def unmark(connection: Connection, kind: str, rows: Iterable[int]) -> None:
-    """Forget that another person's export added these rows: the owner vouches for them."""
+    """Remove the mark that another person's export added these rows: the owner vouches for them."""
     connection.executemany("DELETE FROM imported_row WHERE kind = ? AND row = ?", ((kind, row) for row in rows))
 
 
@@ -71,7 +71,7 @@ def marked_rows(connection: Connection, kind: str, rows: Iterable[int]) -> set[i
 
 
 def is_wholly_marked(connection: Connection, kind: str, row: int, part: str, column: str) -> bool:
-    """Whether such an export added a row, and every row of the table `part` that refers to it in `column`."""
+    """Whether such an export added a row and every row of the table `part` that refers to it in `column`."""
     if not is_marked(connection, kind, row):
         return False
     own_parts = connection.execute(

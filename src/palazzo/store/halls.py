@@ -1,4 +1,4 @@
-"""Halls: which kinds of things a room holds (facts, events, decisions, …), told from what its notes are called."""
+"""Halls: the kinds of things that a room contains (facts, events, decisions, …), by the kinds of its notes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ HALLS = {
     "recommendation": "advice",
     "tip": "advice",
 }
-"""By the kind that a note was filed as (`remember --kind`). What has another kind is in no hall."""
+"""Halls by the kind of a note (`remember --kind`). A note of any other kind is in no hall."""
 
 
 def halls(connection: Connection) -> dict[int, dict[str, int]]:
-    """Return by room how many live drawers each of its halls holds; a room without any is missing."""
+    """Return, by room, the number of live drawers in each of its halls; rooms without any are absent."""
     rows = connection.execute(
         "SELECT coalesce(room.merged_into, room.id), json_extract(item.meta, '$.label') AS label, count(*)"
         " FROM source CROSS JOIN drawer ON drawer.source = source.id AND drawer.retired_at IS NULL"
@@ -42,14 +42,14 @@ def halls(connection: Connection) -> dict[int, dict[str, int]]:
 
 
 class RoomContents(NamedTuple):
-    """How many live drawers a room holds, and when the newest was said."""
+    """The number of a room's live drawers, and the time of the newest."""
 
     drawers: int
     newest: Micros
 
 
 def read_contents(connection: Connection) -> dict[int, RoomContents]:
-    """Return by room what it holds; a room without live drawers is missing."""
+    """Return, by room, what it holds; rooms without live drawers are absent."""
     rows = connection.execute(
         "SELECT coalesce(merged_into, id), sum(n), max(newest) FROM (SELECT room AS own, count(*) AS n,"
         " max(created_at) AS newest FROM drawer WHERE retired_at IS NULL GROUP BY room)"

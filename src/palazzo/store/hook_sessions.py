@@ -1,6 +1,6 @@
-"""Sessions as hooks know them: which epoch they are in, when a save was last asked for, what was said to the person.
+"""Session state for hooks: the current epoch, the last request to save, and the notices shown to the person.
 
-An epoch is the stretch of a session in which the agent still has what it was told.
+An epoch is the part of a session during which the agent still has the text that it was given.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from palazzo.store.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class HookSession:
-    """One session, or a sub-agent in one, which is told things by itself.
+    """One session, or a sub-agent in one, which receives its own injections.
 
-    `saved_at` is the count of the human's messages at the last save; `noticed` says that the person was told that
-    memory is not whole.
+    `saved_at` is the number of the human's messages at the last save; `noticed` says that the person was informed that
+    memory is incomplete.
     """
 
     row: int
@@ -32,19 +32,19 @@ class HookSession:
 
 
 def find(connection: Connection, host: str, session: str) -> HookSession | None:
-    """Return a session; None when no hook of it was heard yet."""
+    """Return a session; None if no hook event of it is recorded."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE host = ? AND session = ?", (host, session))
     return next((_session(row) for row in rows), None)
 
 
 def of_id(connection: Connection, session: str) -> list[HookSession]:
-    """Return the sessions of that id, whose hosts may be several."""
+    """Return the sessions with that id, which may be from several hosts."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM hook_session WHERE session = ? ORDER BY id", (session,))
     return [_session(row) for row in rows]
 
 
 def with_agents(connection: Connection, session: HookSession) -> list[HookSession]:
-    """Return a session and its sub-agents, which are known by its id, a slash, and their own."""
+    """Return a session and its sub-agents, whose ids are its id, a slash, and their own."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM hook_session WHERE host = ?1 AND (session = ?2"
         " OR substr(session, 1, length(?2) + 1) = ?2 || '/') ORDER BY session <> ?2, id",
@@ -54,12 +54,12 @@ def with_agents(connection: Connection, session: HookSession) -> list[HookSessio
 
 
 def hosts(connection: Connection) -> frozenset[str]:
-    """Return the hosts of which a hook was ever heard."""
+    """Return the hosts from which any hook event was received."""
     return frozenset(str(host) for (host,) in connection.execute("SELECT DISTINCT host FROM hook_session"))
 
 
 def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[HookSession]:
-    """Return the sessions whose id begins so, the one heard last first."""
+    """Return the sessions whose ids have this prefix, most recently active first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM hook_session WHERE substr(session, 1, length(?1)) = ?1 ORDER BY heard_at DESC"
         " LIMIT ?2",
@@ -69,7 +69,7 @@ def by_prefix(connection: Connection, prefix: str, at_most: int = 20) -> list[Ho
 
 
 def record_hook(connection: Connection, host: str, session: str, at: Micros, new_epoch: bool = False) -> HookSession:
-    """Note that a hook of a session was heard, and whether an epoch began with it; return the session as it is."""
+    """Record a hook event of a session, and whether an epoch began with it; return the session's current state."""
     connection.execute(
         "INSERT INTO hook_session(host, session, epoch, saved_at, held_back, noticed, began_at, epoch_at, heard_at)"
         " VALUES(?1, ?2, 0, 0, 0, 0, ?3, ?3, ?3) ON CONFLICT(host, session) DO UPDATE SET"
@@ -84,7 +84,7 @@ def record_hook(connection: Connection, host: str, session: str, at: Micros, new
 
 
 def record_save(connection: Connection, row: int, humans: int) -> bool:
-    """Note that a save was asked for, or made, when the human had sent so many messages; False if that was noted."""
+    """Record that a save was requested or made after so many user messages; False if that was already recorded."""
     updates = connection.execute(
         "UPDATE hook_session SET saved_at = ?1 WHERE id = ?2 AND saved_at < ?1 RETURNING id", (humans, row)
     )
@@ -92,7 +92,7 @@ def record_save(connection: Connection, row: int, humans: int) -> bool:
 
 
 def notice(connection: Connection, row: int) -> None:
-    """Note that the person was told, in this session, that memory is not whole."""
+    """Record that the user was notified, in this session, that memory is incomplete."""
     connection.execute("UPDATE hook_session SET noticed = 1 WHERE id = ?", (row,))
 
 
@@ -100,13 +100,13 @@ def notice(connection: Connection, row: int) -> None:
 
 
 def failures(connection: Connection, row: int, target: bytes) -> tuple[int, Micros]:
-    """Return how often a command (a mark of its target) failed in a row in a session, and when last."""
+    """Return how often in a row a command (a hash of its target) failed in a session, and the last time."""
     rows = connection.execute("SELECT count, last FROM hook_failure WHERE session = ? AND target = ?", (row, target))
     return next(((int(count), Micros(last)) for count, last in rows), (0, Micros(0)))
 
 
 def failed(connection: Connection, row: int, target: bytes, count: int, last: Micros) -> None:
-    """Note how often a command failed in a row, and when last."""
+    """Record how often in a row a command failed, and the last time."""
     connection.execute(
         "INSERT OR REPLACE INTO hook_failure(session, target, count, last) VALUES(?, ?, ?, ?)",
         (row, target, count, last),
@@ -114,12 +114,12 @@ def failed(connection: Connection, row: int, target: bytes, count: int, last: Mi
 
 
 def passed(connection: Connection, row: int, target: bytes) -> None:
-    """Note that a command has passed."""
+    """Record that a command succeeded."""
     connection.execute("DELETE FROM hook_failure WHERE session = ? AND target = ?", (row, target))
 
 
 def forget_failures(connection: Connection) -> None:
-    """Drop what fails in all sessions: a hash of words that were erased would confirm a guess."""
+    """Delete the failures of all sessions: a hash of erased words would confirm a guess."""
     connection.execute("DELETE FROM hook_failure")
 
 

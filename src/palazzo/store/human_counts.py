@@ -1,6 +1,6 @@
-"""How many messages of a human hooks have counted in a session, and up to which item.
+"""Counts of human messages that hooks keep for a session, and the last item counted.
 
-A turn's end counts what is new: a session of weeks costs no more than one of an hour.
+The end of a turn counts only new messages: a session of weeks costs no more than one of an hour.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from palazzo.store.database import Connection
 
 
 class HumanCount(NamedTuple):
-    """A count, and the last item (a row) that is in it."""
+    """A count, and the last item (a row) that is included."""
 
     humans: int
     item: int
 
 
 def so_far(connection: Connection, session: int, source: int) -> HumanCount:
-    """Return what was counted of a source for a session (its row)."""
+    """Return the counts of a source for a session (its row)."""
     rows = connection.execute(
         "SELECT humans, item FROM human_count WHERE session = ? AND source = ?", (session, source)
     )
@@ -26,7 +26,7 @@ def so_far(connection: Connection, session: int, source: int) -> HumanCount:
 
 
 def note(connection: Connection, session: int, source: int, count: HumanCount) -> None:
-    """Note what was counted."""
+    """Record the counts."""
     connection.execute(
         "INSERT INTO human_count(session, source, humans, item) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(session, source)"
         " DO UPDATE SET humans = max(humans, ?3), item = max(item, ?4)",

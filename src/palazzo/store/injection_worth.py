@@ -1,4 +1,4 @@
-"""What speaks for putting something before an agent: whom to believe for it, how it is marked, and what rests on it."""
+"""The evidence for injecting an item: its trust, its tags, and what depends on it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from palazzo.store.items import decode_text
 
 
 class Worth(NamedTuple):
-    """Of an item that is live: its drawers' ids, how many tags somebody put on them, how many facts and tunnels
-    rest on it. `trust` is that of its first drawer."""
+    """A live item's drawer ids, counts of manual tags and of facts and tunnels on it, and first drawer's `trust`."""
 
     drawers: tuple[str, ...]
     trust: Trust
@@ -22,7 +21,7 @@ class Worth(NamedTuple):
 
 
 class NoteSummary(NamedTuple):
-    """A note as it is told of: `label` is its kind, '' where it was given none."""
+    """A note as it is shown; `label` is its kind, '' if it has none."""
 
     id: str
     author: str
@@ -32,7 +31,7 @@ class NoteSummary(NamedTuple):
 
 
 def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, NoteSummary]:
-    """Return the notes of these row ids."""
+    """Return the notes with these row ids."""
     rows = connection.execute(
         "SELECT id, uid, author, created_at, json_extract(meta, '$.label'), text, text_codec FROM item"
         " WHERE id IN (SELECT value FROM json_each(?))",
@@ -45,9 +44,9 @@ def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, NoteSu
 
 
 def worth_of(connection: Connection, items: Iterable[int]) -> dict[int, Worth]:
-    """Return what speaks for items, by row id. Of those of which nothing is live (forgotten, erased) nothing is said.
+    """Return the signals of worth of items, by row id; items with no live drawer (forgotten, erased) are absent.
 
-    Tags that a rule gives are no marks. Facts count that are believed now.
+    Tags set by a rule are not marks. Only facts believed now count.
     """
     item_list = json.dumps(sorted(set(items)))
     tunnels = _tunnel_ends(connection)

@@ -1,4 +1,4 @@
-"""Items, where their raw bytes are kept, and the device's chain. Only `archive/` writes here."""
+"""Items, the location of their raw bytes, and the device's chain. Only `archive/` writes here."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
 
 PLAIN, DEFLATE = 0, 1
-"""Codecs of `item.text`: UTF-8 (surrogates passed), or the same through zlib, which the standard library reads."""
+"""Codecs of `item.text`: UTF-8 (with surrogates), or the same compressed by zlib, which the standard library reads."""
 _DEFLATE_FROM = 800
-"""Bytes from which compression pays: below it the saving is smaller than a page's slack."""
+"""The size in bytes from which compression pays: below it, it saves less than a page's slack."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One item as it goes into the table; `raw_start` and `raw_size` are bytes within the pack."""
+    """One item as stored in the table; `raw_start` and `raw_size` are in bytes within the pack."""
 
     uid: bytes
     source: int
@@ -50,7 +50,7 @@ class ItemRow:
 
 
 _COLUMN_VALUES = attrgetter(*(field.name for field in fields(ItemRow)))
-"""A row as a tuple; `dataclasses.astuple` copies each value deeply, which took a fifth of the time of filing."""
+"""Converts a row to a tuple; `dataclasses.astuple` copies each value deeply, which took a fifth of the ingest time."""
 
 
 class Link(NamedTuple):
@@ -64,7 +64,7 @@ class Link(NamedTuple):
 
 
 def insert_items(connection: Connection, rows: Sequence[ItemRow]) -> list[int]:
-    """Append items; return their row ids in order. The caller has made sure that none is there yet."""
+    """Append items; return their row ids in order. The caller ensures that none exists yet."""
     (last,) = next(connection.execute("SELECT coalesce(max(id), 0) FROM item"))
     first = int(last) + 1
     connection.executemany(
@@ -91,7 +91,7 @@ def decode_text(blob: bytes, codec: int) -> str:
 
 
 def known_items(connection: Connection, uids: Iterable[bytes]) -> dict[bytes, int]:
-    """Return the row ids of those items that are archived."""
+    """Return the row ids of the items that are archived."""
     item_uids = list(uids)
     rows_by_uid: dict[bytes, int] = {}
     for start in range(0, len(item_uids), 500):
@@ -132,7 +132,7 @@ def item_ids(connection: Connection, rows: Iterable[int]) -> dict[int, ItemId]:
 
 
 def read_raw(connection: Connection, row: int) -> bytes | None:
-    """Return an item's own bytes as its source wrote them, or None where it has none."""
+    """Return an item's own bytes as its source wrote them, or None if it has none."""
     rows = connection.execute("SELECT pack, raw_start, raw_size FROM item WHERE id = ?", (row,))
     for pack, start, size in rows:
         return None if pack is None else PackReader(connection).read(pack, start, size)
@@ -140,12 +140,12 @@ def read_raw(connection: Connection, row: int) -> bytes | None:
 
 
 def insert_repetitions(connection: Connection, rows: Iterable[tuple[int, int, int]]) -> None:
-    """Record (source, ordinal, item) of rows that repeat an archived item to the byte."""
+    """Record (source, ordinal, item) of rows that repeat an archived item byte for byte."""
     connection.executemany("INSERT OR IGNORE INTO repetition(source, ordinal, item) VALUES(?,?,?)", rows)
 
 
 class LaidRow(NamedTuple):
-    """A row that a source held at byte (or place) `ordinal`, and where its bytes are kept."""
+    """A row of a source at byte (or position) `ordinal`, and the place where its bytes are stored."""
 
     ordinal: int
     item: int
@@ -155,7 +155,7 @@ class LaidRow(NamedTuple):
 
 
 def laid_rows(connection: Connection, source: int) -> list[LaidRow]:
-    """Return every row that a source was ever seen to hold, by ordinal; of rows at one ordinal the newest first."""
+    """Return every row that was ever seen in a source, by ordinal; of rows at one ordinal, the newest first."""
     rows = connection.execute(
         "SELECT ordinal, id, pack, raw_start, raw_size FROM item WHERE source = ?1 AND pack IS NOT NULL"
         " UNION SELECT r.ordinal, i.id, i.pack, i.raw_start, i.raw_size FROM repetition r"
@@ -166,14 +166,14 @@ def laid_rows(connection: Connection, source: int) -> list[LaidRow]:
 
 
 def source_bytes(connection: Connection, source: int) -> Iterator[bytes]:
-    """Yield every row that a source was ever seen to hold, to the byte, by ordinal."""
+    """Yield the exact bytes of every row that was ever seen in a source, by ordinal."""
     packs = PackReader(connection)
     for row in sorted(laid_rows(connection, source), key=lambda row: (row.ordinal, row.item)):
         yield packs.read(row.pack, row.start, row.size)
 
 
 def message_times(connection: Connection, rows: Sequence[int]) -> tuple[Micros, Micros]:
-    """Return the earliest and the latest time of the messages among those items, zeros where there are none."""
+    """Return the earliest and latest time of the messages among those items, zeros if there are none."""
     times: list[int] = []
     for start in range(0, len(rows), 500):
         part = rows[start : start + 500]
@@ -187,7 +187,7 @@ def message_times(connection: Connection, rows: Sequence[int]) -> tuple[Micros, 
 
 
 def directory_of_source(connection: Connection, source: int) -> str:
-    """Return the directory that the first row of a source to name one was said in, '' where none does."""
+    """Return the directory in the first row of a source that names one, '' if none does."""
     rows = connection.execute(
         "SELECT json_extract(meta, '$.cwd') FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
         " ORDER BY ordinal LIMIT 1",
@@ -206,7 +206,7 @@ _ITEM_COLUMNS = (
 
 
 def read_item(connection: Connection, row: int) -> Item:
-    """Return the item of that row id."""
+    """Return the item with that row id."""
     columns = next(connection.execute(f"SELECT {_ITEM_COLUMNS} WHERE item.id = ?", (row,)))
     (
         uid,
@@ -247,7 +247,7 @@ def read_item(connection: Connection, row: int) -> Item:
 
 
 def dump_parts(parts: Sequence[Part]) -> str:
-    """Return parts as compact JSON, '' when there are none."""
+    """Return parts as compact JSON, '' if there are none."""
     if not parts:
         return ""
     return json.dumps(
@@ -261,7 +261,7 @@ def load_parts(parts_json: str) -> tuple[Part, ...]:
 
 
 def raw_by_pack(connection: Connection) -> dict[int, list[tuple[int, int, int]]]:
-    """Return by pack the (item row id, start, end) of the rows whose raw bytes it holds, in their order."""
+    """Return, by pack, the (item row id, start, end) of the rows whose raw bytes it contains, in order."""
     rows_by_pack: dict[int, list[tuple[int, int, int]]] = {}
     rows = connection.execute(
         "SELECT pack, id, raw_start, raw_size FROM item WHERE pack IS NOT NULL ORDER BY pack, raw_start, id"
@@ -272,19 +272,19 @@ def raw_by_pack(connection: Connection) -> dict[int, list[tuple[int, int, int]]]
 
 
 def uids_of(connection: Connection, rows: Iterable[int]) -> list[tuple[int, bytes]]:
-    """Return (row id, id) of items, in the order asked for."""
+    """Return (row id, id) of items, in the requested order."""
     return [
         (row, bytes(uid)) for row in rows for (uid,) in connection.execute("SELECT uid FROM item WHERE id = ?", (row,))
     ]
 
 
 def kind_of(connection: Connection, row: int) -> str:
-    """Return what kind of item that is."""
+    """Return the kind of that item."""
     return str(next(connection.execute("SELECT kind FROM item WHERE id = ?", (row,)))[0])
 
 
 def items_of_sources(connection: Connection, sources: Iterable[int]) -> list[int]:
-    """Return all items that came from the sources, also those that they repeat from others, ascending."""
+    """Return all items from the sources, including items that they repeat from others, ascending."""
     item_rows: set[int] = set()
     for source in sources:
         rows = connection.execute(
@@ -295,28 +295,28 @@ def items_of_sources(connection: Connection, sources: Iterable[int]) -> list[int
 
 
 def has_items(connection: Connection) -> bool:
-    """Whether anything was archived."""
+    """Whether any item is archived."""
     return any(True for _ in connection.execute("SELECT 1 FROM item LIMIT 1"))
 
 
 def characters(connection: Connection) -> int:
-    """Return how many code points all texts have together."""
+    """Return the total number of code points in all texts."""
     rows = connection.execute("SELECT text, text_codec FROM item")
     return sum(len(decode_text(text, codec)) for text, codec in rows)
 
 
 def is_erased(connection: Connection, row: int) -> bool:
-    """Whether words or bytes of an item were erased: its salt went with them."""
+    """Whether words or bytes of an item were erased, which also removed its salt."""
     return any(True for _ in connection.execute("SELECT 1 FROM item WHERE id = ? AND salt = x''", (row,)))
 
 
 def is_bare(connection: Connection, row: int) -> bool:
-    """Whether an item lost its salt, as all do of which something was erased."""
+    """Whether an item has no salt, like every item from which something was erased."""
     return not next(connection.execute("SELECT salt FROM item WHERE id = ?", (row,)))[0]
 
 
 def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> list[bytes]:
-    """Take raw bytes and salt from items and say so in their links; return their ids. Their packs are not changed."""
+    """Remove raw bytes and salt of items and record this in their links; return their ids. Packs are not changed."""
     uids = []
     for row in rows:
         (uid,) = next(
@@ -331,14 +331,14 @@ def erase_bodies(connection: Connection, rows: Iterable[int], absent: str) -> li
 
 
 def forget_bytes(connection: Connection, rows: Iterable[int]) -> None:
-    """Keep only the text of items: the bytes of their source cannot be read."""
+    """Keep only the items' text: the source bytes cannot be read."""
     connection.executemany(
         "UPDATE item SET pack = NULL, raw_start = 0, raw_size = 0 WHERE id = ?", ((row,) for row in rows)
     )
 
 
 def replace_item(connection: Connection, row: int, new: ItemRow, *, with_bytes: bool) -> None:
-    """Let an item be another row of the same id. Without `with_bytes` its own bytes stay where they are."""
+    """Replace an item by another row with the same id. Without `with_bytes`, its own bytes are not changed."""
     columns = (
         "source = ?, kind = ?, role = ?, standing = ?, author = ?, thread = ?, ordinal = ?, created_at = ?,"
         " recorded_at = ?, trust = ?, branch = ?, commit_id = ?, room = ?, parts = ?, meta = ?, decoder = ?"
@@ -353,34 +353,34 @@ def replace_item(connection: Connection, row: int, new: ItemRow, *, with_bytes: 
 
 
 def forget_repetition(connection: Connection, source: int, ordinal: int, item: int) -> None:
-    """Take away that a source repeats an item at a place: it is where the item stands."""
+    """Delete the record that a source repeats an item at a place: the item itself is there."""
     connection.execute("DELETE FROM repetition WHERE source = ? AND ordinal = ? AND item = ?", (source, ordinal, item))
 
 
 def set_text(connection: Connection, row: int, text: str) -> None:
-    """Give an item another text: what an erase leaves of it."""
+    """Replace an item's text by what an erase leaves of it."""
     blob, codec = encode_text(text)
     connection.execute("UPDATE item SET text = ?, text_codec = ? WHERE id = ?", (blob, codec, row))
 
 
 def set_meta(connection: Connection, row: int, meta: str) -> None:
-    """Give an item other notes."""
+    """Replace an item's metadata."""
     connection.execute("UPDATE item SET meta = ? WHERE id = ?", (meta, row))
 
 
 def forget_parts(connection: Connection, row: int, trust: str) -> None:
-    """Leave an item without the parts that say who spoke which of its words."""
+    """Remove an item's parts, which tell who said which words."""
     connection.execute("UPDATE item SET parts = '', trust = ? WHERE id = ?", (trust, row))
 
 
 def resolve_item_prefix(connection: Connection, low: bytes, high: bytes, limit: int) -> list[bytes]:
-    """Return ids of items within [low, high], at most `limit`."""
+    """Return item ids within [low, high], at most `limit`."""
     rows = connection.execute("SELECT uid FROM item WHERE uid BETWEEN ? AND ? LIMIT ?", (low, high, limit))
     return [bytes(uid) for (uid,) in rows]
 
 
 def last_link(connection: Connection, device: int) -> tuple[int, bytes]:
-    """Return (seq, hash) of the newest link of a device's chain, (0, zeros) before the first."""
+    """Return (seq, hash) of the newest link of a device's chain, or (0, zeros) if the chain is empty."""
     rows = connection.execute("SELECT seq, hash FROM link WHERE device = ? ORDER BY seq DESC LIMIT 1", (device,))
     for seq, digest in rows:
         return int(seq), bytes(digest)
@@ -396,7 +396,7 @@ def insert_links(connection: Connection, device: int, links: Iterable[Link]) -> 
 
 
 def links(connection: Connection, device: int) -> Iterator[Link]:
-    """Yield a device's links from the first on."""
+    """Yield a device's links in order."""
     rows = connection.execute(
         "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ? ORDER BY seq", (device,)
     )
@@ -405,7 +405,7 @@ def links(connection: Connection, device: int) -> Iterator[Link]:
 
 
 def unlinked_items(connection: Connection) -> Iterator[bytes]:
-    """Yield the ids of items that no link tells of as they are: neither with their digest nor as erased."""
+    """Yield the ids of items that no link describes in their present state: with their digest, or as erased."""
     rows = connection.execute(
         "SELECT uid FROM item WHERE NOT EXISTS (SELECT 1 FROM link WHERE item_uid = item.uid"
         " AND (absent IS NULL OR absent IN ('erased', 'damaged')))"
@@ -417,9 +417,9 @@ def unlinked_items(connection: Connection) -> Iterator[bytes]:
 def hand_over_links(
     connection: Connection, device: int, target_device: int, last_seq: int
 ) -> list[tuple[bytes, bytes, str | None]]:
-    """Give a device's links up to number `kept` to another device; take away those behind, and return what they say.
+    """Assign a device's links up to number `last_seq` to another device; remove and return the later links.
 
-    That is (item, digest, absent) of each, in order, to be linked anew.
+    Each is (item, digest, absent), in order, to be linked again.
     """
     rows = connection.execute(
         "SELECT item_uid, digest, absent FROM link WHERE device = ? AND seq > ? ORDER BY seq", (device, last_seq)

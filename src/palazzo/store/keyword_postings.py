@@ -1,6 +1,6 @@
-"""What the keyword index holds, read as it is and not as an answer: where a word stands, and how long drawers are.
+"""The raw content of the keyword index: which drawers contain a word, and how long drawers are.
 
-For whoever keeps that in memory (`recall/postings.py`). Numbers come as one text, joined by commas: returning a row
+For caches in memory (`recall/postings.py`). The numbers are returned as one text, joined by commas: returning one row
 for each takes five times as long.
 """
 
@@ -15,7 +15,7 @@ _INSTANCES = "keyword_instance"
 
 
 def places_of_word(connection: Connection, stem: str, least: int) -> str:
-    """Return the drawers from `least` on that hold a *stemmed* word, ascending, each as often as it does."""
+    """Return the drawers from `least` on that contain a *stemmed* word, ascending, once per occurrence."""
     _make_instances(connection)
     cursor = connection.execute(
         f"SELECT group_concat(doc) FROM temp.{_INSTANCES} WHERE term = ? AND doc >= ?", (stem, least)
@@ -24,7 +24,7 @@ def places_of_word(connection: Connection, stem: str, least: int) -> str:
 
 
 def rows_matching(connection: Connection, match: str, least: int) -> str:
-    """Return the drawers from `least` on that a MATCH expression lets through, ascending."""
+    """Return the drawers from `least` on that match a MATCH expression, ascending."""
     cursor = connection.execute(
         "SELECT group_concat(rowid) FROM keyword WHERE keyword MATCH ? AND rowid >= ?", (match, least)
     )
@@ -32,15 +32,15 @@ def rows_matching(connection: Connection, match: str, least: int) -> str:
 
 
 def sizes(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, str]:
-    """Return those of the drawers (None: of all) that are indexed, joined by commas; and each one's record of sizes.
+    """Return the indexed drawers among these (None: all), joined by commas; and the size record of each.
 
-    A record is one SQLite varint for each column, the tokens in it, in hexadecimal.
+    A record has one SQLite varint per column, its number of tokens, in hexadecimal.
     """
     return _read_columns(connection, "SELECT group_concat(id), group_concat(hex(sz)) FROM keyword_docsize", drawers)
 
 
 def sources(connection: Connection, drawers: Sequence[int] | None) -> tuple[str, str]:
-    """Return the drawers (None: all), live and retired, joined by commas; and the source of each, likewise."""
+    """Return the drawers (None: all), live and retired, joined by commas; and each one's source in the same form."""
     return _read_columns(connection, "SELECT group_concat(id), group_concat(source) FROM drawer", drawers)
 
 
@@ -56,7 +56,7 @@ def _read_columns(connection: Connection, select: str, drawers: Sequence[int] | 
 
 
 def _make_instances(connection: Connection) -> None:
-    """Make the table of each place of each word, which holds nothing of its own; it is the connection's alone."""
+    """Create the virtual table of every word occurrence, which stores nothing; it is private to the connection."""
     tables = connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (_INSTANCES,))
     if next(tables, None) is None:
         connection.execute(f"CREATE VIRTUAL TABLE temp.{_INSTANCES} USING fts5vocab(main, keyword, instance)")

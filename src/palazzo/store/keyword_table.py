@@ -1,8 +1,8 @@
 """The keyword index: an FTS5 table without content, one row for each live drawer.
 
-Columns: `body` is the drawer's words, `context` its title, date and speakers, `scope` tokens for its wing,
-room, kind and tags, so that a scope is matched in the index instead of joined. On a snapshot as of a day the index of
-the past (`retired_keywords`) answers with it.
+Columns: `body` is the drawer's words, `context` its title, date and speakers, `scope` tokens for its wing, room, kind
+and tags, so that a scope is matched in the index instead of joined. On a snapshot as of a day, the index of the past
+(`retired_keywords`) answers together with it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from palazzo.store.place_rows import Stretch
 from palazzo.text.word_forms import index_form
 
 BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
-"""BM25 column weights; `scope` counts nothing."""
+"""BM25 column weights; `scope` has no weight."""
 _SCOPE_TOKEN = re.compile(r"[wrt]\d+x|k[a-z]+x")
 
 
 def scope_tokens(wing: int, room: int, kind: str, tags: Iterable[int] = ()) -> str:
-    """Return the scope column of a drawer; `wing` is the one in which its room was created, which never changes."""
+    """Return the scope column of a drawer; `wing` is the wing in which its room was created, which never changes."""
     return " ".join((f"w{wing}x r{room}x k{kind}x", *(f"t{tag}x" for tag in tags)))
 
 
 def wing_filter(stretches: Iterable[Stretch]) -> str:
-    """Return a MATCH fragment that keeps to a wing, given as the stretches of rooms that stand in it now."""
+    """Return a MATCH fragment that restricts to a wing, given as the ranges of rooms that are in it now."""
     return f"({' OR '.join(map(_of_stretch, stretches))})"
 
 
@@ -41,44 +41,44 @@ def _of_stretch(stretch: Stretch) -> str:
 
 
 def room_filter(rooms: Iterable[int]) -> str:
-    """Return a MATCH fragment that keeps to the given rooms."""
+    """Return a MATCH fragment that restricts to the given rooms."""
     return _any_of(f"r{room}x" for room in rooms)
 
 
 def kind_filter(kind: str) -> str:
-    """Return a MATCH fragment that keeps to one kind of drawer; only letters are kept of its name."""
+    """Return a MATCH fragment that restricts to one kind of drawer; only letters of its name are used."""
     return _any_of([f"k{''.join(filter(str.isalpha, kind))}x"])
 
 
 def tag_filter(tag: int) -> str:
-    """Return a MATCH fragment that keeps to the drawers that have a tag."""
+    """Return a MATCH fragment that restricts to the drawers with a tag."""
     return _any_of([f"t{tag}x"])
 
 
 def context(title: str, author: str, created_at: int, room: str) -> str:
-    """Return the context column of a drawer; `room` is what its room was first called, which never changes."""
+    """Return the context column of a drawer; `room` is its room's first name, which never changes."""
     return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
 
 
 def columns_of(connection: Connection, row: int) -> tuple[str, str]:
-    """Return the body and the context column of a drawer, as its row and its spans say."""
+    """Return the body and context columns of a drawer, from its row and its spans."""
     return body_of(connection, row), context_of(connection, row)
 
 
 def body_of(connection: Connection, row: int) -> str:
-    """Return the body column of a drawer, as its spans say."""
+    """Return the body column of a drawer, from its spans."""
     return index_form(words_of(connection, row))
 
 
 def words_of(connection: Connection, row: int) -> str:
-    """Return the words of a drawer, as its spans say."""
+    """Return the words of a drawer, from its spans."""
     spans = drawers.drawer_spans(connection, row)
     texts = items.read_texts(connection, (item for item, _, _ in spans))
     return "\n\n".join(texts[item][start:end] for item, start, end in spans)
 
 
 def context_of(connection: Connection, row: int, room: int | None = None) -> str:
-    """Return the context column of a drawer as its row says, or as it was in another `room`."""
+    """Return the context column of a drawer from its row, or as if it were in another `room`."""
     rows = connection.execute(
         "SELECT title, author, created_at, first_name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
         " WHERE drawer.id = ?1",
@@ -88,7 +88,7 @@ def context_of(connection: Connection, row: int, room: int | None = None) -> str
 
 
 def scope_of(connection: Connection, row: int) -> str:
-    """Return the scope column of a drawer, as its row and its tags say."""
+    """Return the scope column of a drawer, from its row and its tags."""
     rows = connection.execute(
         "SELECT first_wing, room, kind FROM drawer JOIN room ON room.id = drawer.room WHERE drawer.id = ?", (row,)
     )
@@ -97,19 +97,19 @@ def scope_of(connection: Connection, row: int) -> str:
 
 
 def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
-    """Index drawers, each (row id, body, context, scope), replacing what was indexed for them."""
+    """Index drawers, each (row id, body, context, scope), replacing their earlier index entries."""
     connection.executemany("INSERT OR REPLACE INTO keyword(rowid, body, context, scope) VALUES(?,?,?,?)", rows)
 
 
 def remove(connection: Connection, row: int) -> None:
-    """Take a drawer out of the index."""
+    """Remove a drawer from the index."""
     connection.execute("DELETE FROM keyword WHERE rowid = ?", (row,))
 
 
 def matches(connection: Connection, expression: str, filters: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """Return (drawer row id, BM25) of the best drawers for a MATCH expression, best first; higher is better.
 
-    A negative `limit` is none.
+    A negative `limit` means no limit.
     """
     full = " AND ".join([*filters, _words(connection, expression)])
     if connection.as_of is not None:
@@ -123,12 +123,12 @@ def matches(connection: Connection, expression: str, filters: Sequence[str], lim
 
 
 def stems(connection: Connection, terms: Iterable[str]) -> dict[str, list[str]]:
-    """Return each term as the index holds it: cut into tokens and stemmed by the index's own tokenizer."""
+    """Return each term in index form: split into tokens and stemmed by the index's own tokenizer."""
     return {term: connection.stems(term) for term in terms}
 
 
 def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]:
-    """Return in how many drawers each *stemmed* term occurs; a term that does not occur is absent."""
+    """Return in how many drawers each *stemmed* term occurs; terms that do not occur are absent."""
     frequencies: dict[str, int] = {}
     for term in terms:
         for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
@@ -140,7 +140,7 @@ def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[s
 
 
 def holders(connection: Connection, term: str, sources: Sequence[int]) -> list[tuple[int, int]]:
-    """Return (drawer row id, source) of those sources' live drawers that hold the word or phrase."""
+    """Return (drawer row id, source) of those sources' live drawers that contain the word or phrase."""
     match = _words(connection, term)
     if connection.as_of is not None:
         return retired_keywords.holders(connection, match, sources)
@@ -153,20 +153,20 @@ def holders(connection: Connection, term: str, sources: Sequence[int]) -> list[t
 
 
 def indexed_rows(connection: Connection) -> int:
-    """Return how many drawers are indexed; as of a day, with those that are in the index of the past."""
+    """Return the number of indexed drawers; as of a day, including those in the index of the past."""
     live = int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
     return live if connection.as_of is None else live + retired_keywords.indexed_rows(connection)
 
 
 def count_in_scope(connection: Connection, expression: str) -> int:
-    """Return how many drawers the filters of a MATCH expression let through; all that are indexed without one."""
+    """Return how many drawers match the filters of a MATCH expression; all indexed drawers without one."""
     if not expression:
         return indexed_rows(connection)
     return int(next(connection.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (expression,)))[0])
 
 
 def drawers_in_scope(connection: Connection, filters: Sequence[str]) -> list[int]:
-    """Return the row ids of the drawers that all filters let through, ascending; there must be a filter."""
+    """Return the row ids of the drawers that match all filters, ascending; at least one filter is required."""
     if connection.as_of is not None:
         return retired_keywords.drawers_in_scope(connection, " AND ".join(filters))
     rows = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (" AND ".join(filters),))
@@ -174,7 +174,7 @@ def drawers_in_scope(connection: Connection, filters: Sequence[str]) -> list[int
 
 
 def check(connection: Connection) -> str:
-    """Return '' when the index is sound, else what SQLite found."""
+    """Return '' if the index is sound, else SQLite's error."""
     import apsw
 
     try:
@@ -185,7 +185,7 @@ def check(connection: Connection) -> str:
 
 
 def purge(connection: Connection) -> None:
-    """Merge the index into one piece: until then words of removed rows stay in it, though nothing finds them."""
+    """Merge the index into one segment: until then it contains words of removed rows, though no query finds them."""
     connection.execute("INSERT INTO keyword(keyword) VALUES('optimize')")
 
 
@@ -195,10 +195,10 @@ def clear(connection: Connection) -> None:
 
 
 def _words(connection: Connection, expression: str) -> str:
-    """Return a MATCH fragment that looks for the expression in the columns that hold words.
+    """Return a MATCH fragment that searches for the expression in the columns that hold words.
 
-    FTS5 takes a fifth longer to look at some columns than at all, so that it is told only if a word could be a token
-    of the scope.
+    FTS5 takes a fifth longer if columns are restricted, so they are restricted only if a word could be a token of the
+    scope.
     """
     if any(map(is_of_scope, connection.stems(expression))):
         return f"{{body context}} : ({expression})"
@@ -215,7 +215,7 @@ def _any_of(tokens: Iterable[str]) -> str:
 
 
 def _spoken_date(micros: int) -> str:
-    """Return a date the ways people ask for it; '' for the epoch, which stands for "not known"."""
+    """Return a date in the forms that people search for; '' for the epoch, which means "not known"."""
     if not micros:
         return ""
     moment = datetime.fromtimestamp(micros // 1_000_000, UTC)  # rounded up, the last moment of 9999 would be none

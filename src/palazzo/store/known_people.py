@@ -1,4 +1,4 @@
-"""People who are known without being told of: authors of commits of projects that were mined. Names alone."""
+"""Known people: authors of commits of mined projects. Names alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from palazzo.store.database import Connection
 
 
 def add(connection: Connection, names: Iterable[str]) -> int:
-    """Add names that are not there yet, without erased words; return how many were new."""
+    """Add names that are not stored yet, without erased words; return how many were new."""
     existing_names = everybody(connection)
     new = list(
         dict.fromkeys(

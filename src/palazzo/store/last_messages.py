@@ -1,4 +1,4 @@
-"""The end of a session, as it stands in the archive."""
+"""The end of a session, as stored in the archive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from palazzo.store.items import decode_text, load_parts
 
 
 class Message(NamedTuple):
-    """A message of a session: its item's row, who says it when, its text, what that consists of, whom to believe."""
+    """A message of a session: its item's row, its role, time, text, the parts of the text, and its trust level."""
 
     item: int
     role: str
@@ -21,7 +21,7 @@ class Message(NamedTuple):
 
 
 def last_messages(connection: Connection, source: int, at_most: int, characters: int) -> list[Message]:
-    """Return the last messages of a session's own thread, in their order: so many, and hardly more characters."""
+    """Return the last messages of a session's own thread, in order: at most so many, and about so many characters."""
     rows = connection.execute(
         "SELECT id, role, text, text_codec, parts, trust, created_at FROM item WHERE source = ? AND thread = ''"
         " AND kind = 'message' AND standing = 'said' ORDER BY ordinal DESC, id DESC LIMIT ?",

@@ -1,7 +1,7 @@
 """The ledger: what agents were given, when and why, byte for byte; and what they then used of it.
 
-An injection is its rendered text, the ids that the text has words of, and what it cost. An erase takes the text of
-every injection that quotes what went; that there was one, and what it cited, stays.
+An injection is its rendered text, the ids of the content in the text, and its cost. An erase removes the text of every
+injection that quotes erased words; the fact that it happened, and what it cited, stays.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from palazzo.store import use_totals as sums
 from palazzo.store.database import Connection
 
 PartKind = Literal["drawer", "item", "other"]
-"""`other` are facts, tasks, sessions: an erase takes the text of whatever quotes one, since it may name what went."""
+"""`other` are facts, tasks and sessions: an erase removes the text of any injection that quotes one, since it may
+contain erased words.
+"""
 Use = Literal["fetched", "cited", "touched"]
-"""What an agent did with something it was given: read it whole, wrote its id or its words, opened a file it names."""
+"""How an agent used an entry: it read it whole, wrote its id or its words, or opened a file that it names."""
 ASKED_FOR = "a prompt asks for"
-"""How the reason of an injection begins that somebody asked for; all others came unasked."""
+"""The start of the reason of a requested injection; all others are automatic."""
 FALLBACK_REASON = f"{ASKED_FOR} the past, and no service ran"
-"""The reason of what a hook told that answered by itself. Its text was kept by nobody."""
+"""The reason of an injection by a hook that answered without the service. Its text was not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something that an injection has words of, by its id. A drawer's words never change under one id."""
+    """An entry whose text an injection contains, by its id. A drawer's text never changes under one id."""
 
     kind: PartKind
     uid: str
@@ -36,9 +38,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What an agent was given once; `took` is in microseconds.
+    """One injection; `took` is in microseconds.
 
-    `text` is None where an erase took it, or nobody kept it (UNAIDED).
+    `text` is None if an erase removed it, or if it was not stored (UNAIDED).
     """
 
     row: int
@@ -55,7 +57,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was injected altogether: how often, how many tokens, how many things and how many of them were used."""
+    """Totals of injection: the number of injections, tokens and entries, and how many of these were used."""
 
     injections: int
     tokens: int
@@ -77,7 +79,7 @@ def record(
     took: int,
     at: Micros,
 ) -> int:
-    """Enter an injection for a session (its row); return its own."""
+    """Record an injection for a session (its row); return its row id."""
     if not reason.startswith(ASKED_FOR):
         unprompted_uids = _read_unprompted(connection, session)
         sums.count_injections(connection, sorted({bytes.fromhex(part.uid) for part in parts} - unprompted_uids))
@@ -89,7 +91,7 @@ def record(
 def record_unaided(
     connection: Connection, session: int, epoch: int, parts: Sequence[Part], tokens: int, took: int, at: Micros
 ) -> bool:
-    """Enter what a hook told that answered a prompt by itself; return False where that is entered already."""
+    """Record the injection of a hook that answered a prompt offline; return False if it is already recorded."""
     rows = connection.execute(
         "SELECT 1 FROM injection WHERE session = ? AND at = ? AND reason = ?", (session, at, FALLBACK_REASON)
     )
@@ -114,7 +116,7 @@ def _insert(connection: Connection, values: Sequence[str | bytes | int | None], 
 
 
 def read_epoch_uids(connection: Connection, session: int, epoch: int) -> frozenset[str]:
-    """Return the ids of what a session was told in an epoch."""
+    """Return the ids injected into a session in an epoch."""
     rows = connection.execute(
         "SELECT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ? AND i.epoch = ?",
         (session, epoch),
@@ -123,7 +125,7 @@ def read_epoch_uids(connection: Connection, session: int, epoch: int) -> frozens
 
 
 def read_session_uids(connection: Connection, session: int) -> frozenset[str]:
-    """Return the ids of all that a session was ever given."""
+    """Return the ids of everything ever injected into a session."""
     rows = connection.execute(
         "SELECT DISTINCT p.uid FROM injection i JOIN injection_part p ON p.injection = i.id WHERE i.session = ?",
         (session,),
@@ -132,7 +134,7 @@ def read_session_uids(connection: Connection, session: int) -> frozenset[str]:
 
 
 def injections(connection: Connection, session: int) -> list[Injection]:
-    """Return all that a session was given, in order."""
+    """Return all injections into a session, in order."""
     parts: dict[int, list[Part]] = {}
     for row, kind, uid in connection.execute(
         "SELECT p.injection, p.kind, p.uid FROM injection_part p JOIN injection i ON i.id = p.injection"
@@ -148,7 +150,7 @@ def injections(connection: Connection, session: int) -> list[Injection]:
 
 
 def note_use(connection: Connection, session: int, uid: str, use: Use, at: Micros) -> bool:
-    """Note that a session used something it was given; return whether it was given it by then."""
+    """Record that a session used an injected item; return whether it had been injected by then."""
     rows = list(
         connection.execute(
             "SELECT p.injection, p.n, p.kind FROM injection_part p JOIN injection i ON i.id = p.injection"
@@ -169,13 +171,13 @@ def note_use(connection: Connection, session: int, uid: str, use: Use, at: Micro
 
 
 def looked_through(connection: Connection, session: int, source: int) -> int:
-    """Return the last item of a source in which uses by a session were looked for; 0 before the first."""
+    """Return the last item of a source that was searched for a session's uses; 0 if none was."""
     rows = connection.execute("SELECT item FROM looked_through WHERE session = ? AND source = ?", (session, source))
     return next((int(item) for (item,) in rows), 0)
 
 
 def look_on_from(connection: Connection, session: int, source: int, item: int) -> None:
-    """Note up to which item of a source uses by a session were looked for."""
+    """Record up to which item a source was searched for a session's uses."""
     connection.execute(
         "INSERT INTO looked_through(session, source, item) VALUES(?, ?, ?)"
         " ON CONFLICT(session, source) DO UPDATE SET item = max(item, excluded.item)",
@@ -184,7 +186,7 @@ def look_on_from(connection: Connection, session: int, source: int, item: int) -
 
 
 def count_anew(connection: Connection) -> None:
-    """Make what is counted (`store/use_totals`) anew from the ledger, as if all of it happened again."""
+    """Recompute the counts (`store/use_totals`) from the ledger, as if all events happened again."""
     sums.clear(connection)
     injected_pairs: set[tuple[int, bytes]] = set()
     used: dict[int, dict[bytes, str]] = {}
@@ -202,7 +204,7 @@ def count_anew(connection: Connection) -> None:
 
 
 def uses(connection: Connection, session: int) -> Iterator[tuple[int, int, Use, Micros]]:
-    """Yield what a session used: the injection, the part's number in it, how and when."""
+    """Yield what a session used: the injection, the number of its part, how and when."""
     return (
         (int(injection), int(n), use, Micros(at))
         for injection, n, use, at in connection.execute(
@@ -223,7 +225,7 @@ def totals(connection: Connection) -> Totals:
 
 
 def forget_words(connection: Connection, items: Iterable[int]) -> None:
-    """Take the text of every injection that quotes one of these items (rows), or may do so."""
+    """Delete the text of every injection that quotes one of these items (rows), or may quote one."""
     uids = {uid for item in items for uid in _uids(connection, item)}
     rows = {
         int(injection)
@@ -237,7 +239,7 @@ def forget_words(connection: Connection, items: Iterable[int]) -> None:
 
 
 def _uids(connection: Connection, item: int) -> Iterator[bytes]:
-    """An item's id, and those of all drawers that ever showed it."""
+    """Yield an item's id and the ids of all drawers that ever showed it."""
     return (
         bytes(uid)
         for (uid,) in connection.execute(
@@ -258,7 +260,7 @@ def _read_unprompted(connection: Connection, session: int) -> set[bytes]:
 
 
 def _used(connection: Connection, session: int) -> dict[bytes, str]:
-    """What a session has used, by id, with its kind: what it used last first."""
+    """Return what a session has used, by id, with its kind, most recently used first."""
     rows = connection.execute(
         "SELECT p.uid, p.kind, min(u.at) FROM injection i JOIN injection_use u ON u.injection = i.id"
         " JOIN injection_part p ON p.injection = u.injection AND p.n = u.n"
@@ -279,7 +281,7 @@ _EVENTS = (
 
 
 def _took(connection: Connection, count: int, share: float) -> int:
-    """The least time within which that share of all was made."""
+    """Return the duration within which that share of all injections was made."""
     nth = max(math.ceil(count * share) - 1, 0)
     rows = connection.execute("SELECT took FROM injection ORDER BY took LIMIT 1 OFFSET ?", (nth,))
     return next((int(took) for (took,) in rows), 0)

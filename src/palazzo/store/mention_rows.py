@@ -1,4 +1,6 @@
-"""What drawers mention: derived (`knowledge/mention_consumer`), one row for each name and kind in a drawer, at its first place."""
+"""Mentions in drawers: derived (`knowledge/mention_consumer`), one row for each name and kind in a drawer, at its first
+position.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from palazzo.store.database import Connection
 
 
 class MentionRow(NamedTuple):
-    """A name, folded, with its kind, and where the drawer names it first."""
+    """A case-folded name, its kind, and the first place where the drawer mentions it."""
 
     drawer: int
     kind: str
@@ -31,12 +33,12 @@ def insert(connection: Connection, rows: Iterable[MentionRow]) -> None:
 
 
 def drop(connection: Connection, drawers: Iterable[int]) -> None:
-    """Drop the mentions of drawers."""
+    """Delete the mentions of drawers."""
     connection.executemany("DELETE FROM mention WHERE drawer = ?", ((drawer,) for drawer in drawers))
 
 
 def clear(connection: Connection) -> None:
-    """Drop all mentions."""
+    """Delete all mentions."""
     connection.execute("DELETE FROM mention")
 
 
@@ -61,7 +63,7 @@ def find_mentions(connection: Connection, name: str, kind: str | None = None) ->
 
 
 class NameFrequency(NamedTuple):
-    """A name that live drawers mention, and how many."""
+    """A name that live drawers mention, and the number of drawers."""
 
     name: str
     kind: str
@@ -69,7 +71,7 @@ class NameFrequency(NamedTuple):
 
 
 def names_in(connection: Connection, wing: str | None, limit: int, kinds: Sequence[str] = ()) -> list[NameFrequency]:
-    """Return the names that most live drawers of a wing (None: of all) mention."""
+    """Return the names mentioned by the most live drawers of a wing (None: of all wings)."""
     rows = connection.execute(
         "SELECT m.name, m.kind, count(*) AS n FROM mention m JOIN drawer d ON d.id = m.drawer"
         " JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
@@ -82,16 +84,16 @@ def names_in(connection: Connection, wing: str | None, limit: int, kinds: Sequen
 
 
 class Spread(NamedTuple):
-    """How many live drawers of each room mention a name, by (kind, name), and how many drawers were read in all."""
+    """The number of live drawers per room that mention a name, by (kind, name), and the number of drawers read."""
 
     rooms: dict[tuple[str, str], dict[int, int]]
     drawers: int
 
 
 def spread(connection: Connection, kinds: Sequence[str], most: int) -> Spread:
-    """Return in which rooms names of these kinds are mentioned, by the newest `most` mentions.
+    """Return the rooms in which names of these kinds are mentioned, from the newest `most` mentions.
 
-    Two scans and a dictionary: a join, grouped, takes twice as long.
+    It uses two scans and a dictionary: a grouped join takes twice as long.
     """
     rooms = dict(connection.execute("SELECT id, coalesce(merged_into, id) FROM room"))
     homes = dict(connection.execute("SELECT id, room FROM drawer WHERE retired_at IS NULL"))
@@ -113,7 +115,7 @@ def spread(connection: Connection, kinds: Sequence[str], most: int) -> Spread:
 
 
 def read_spellings(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return names, given as (kind, folded name), as they are written where they were found first."""
+    """Return names, given as (kind, folded name), in the spelling of their first mention."""
     places = {}
     for kind, name in names:
         for item, start, end in connection.execute(
@@ -125,14 +127,14 @@ def read_spellings(connection: Connection, names: Sequence[tuple[str, str]]) -> 
 
 
 class MentionCount(NamedTuple):
-    """In how many live drawers something is mentioned, and in how many of each room, most first."""
+    """The number of live drawers that mention an entity, in total and per room, largest first."""
 
     drawers: int
     rooms: dict[Place, int]
 
 
 def count_mentions(connection: Connection, name_keys: Sequence[str], wing: str | None = None) -> MentionCount:
-    """Return where any of these folded names is mentioned, whatever its kind; in one wing."""
+    """Return where any of these folded names is mentioned, as any kind; in one wing."""
     rows = connection.execute(
         "SELECT wing.name, room.name, count(DISTINCT d.id) AS n FROM mention m"
         " JOIN drawer d ON d.id = m.drawer JOIN room ON room.id = d.room JOIN wing ON wing.id = room.wing"
@@ -145,7 +147,7 @@ def count_mentions(connection: Connection, name_keys: Sequence[str], wing: str |
 
 
 def most_mentioned(connection: Connection, limit: int) -> list[tuple[str, str]]:
-    """Return the names, as (kind, folded name), that most drawers mention."""
+    """Return the names, as (kind, folded name), that the most drawers mention."""
     rows = connection.execute(
         "SELECT kind, name FROM mention GROUP BY name, kind ORDER BY count(*) DESC, name LIMIT ?", (limit,)
     )
@@ -153,12 +155,12 @@ def most_mentioned(connection: Connection, limit: int) -> list[tuple[str, str]]:
 
 
 def count(connection: Connection) -> int:
-    """Return how many mentions are kept."""
+    """Return the number of stored mentions."""
     return int(next(connection.execute("SELECT count(*) FROM mention"))[0])
 
 
 def strays(connection: Connection) -> int:
-    """Return how many mentions belong to no live drawer."""
+    """Return the number of mentions that belong to no live drawer."""
     rows = connection.execute(
         "SELECT count(*) FROM mention WHERE drawer NOT IN (SELECT id FROM drawer WHERE retired_at IS NULL)"
     )

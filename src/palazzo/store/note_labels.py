@@ -1,6 +1,6 @@
-"""What somebody said of a note besides its words: what it was filed as, how important it is, and whatever else.
+"""Labels of a note, stated besides its words: the kind it was filed as, its importance, and other metadata.
 
-It stands in the note's `meta`, so an erase reaches it. Drawers of other kinds have none of it.
+They are stored in the note's `meta`, so an erase reaches them. Drawers of other kinds have none.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from palazzo.store.database import Connection
 
 DEFAULT_IMPORTANCE = 0.5
-"""The importance of what was given none: in the middle."""
+"""The default importance: the middle of the scale."""
 
 
 class Label(NamedTuple):
-    """Of a drawer of a note: what it was filed as ('' for nothing), how important, None where that was not said."""
+    """The label of a note's drawer: its kind ('' for none), and its importance (None if not given)."""
 
     filed_as: str
     importance: float | None
@@ -26,7 +26,7 @@ NO_LABEL = Label("", None)
 
 
 def labels_of(connection: Connection, drawers: Iterable[int]) -> dict[int, Label]:
-    """Return what was said of those of the drawers that are notes, by row id."""
+    """Return the labels of the drawers that belong to notes, by row id."""
     rows = connection.execute(
         "SELECT s.drawer, json_extract(item.meta, '$.label'), json_extract(item.meta, '$.importance')"
         " FROM drawer_span s JOIN item ON item.id = s.item"
@@ -37,7 +37,7 @@ def labels_of(connection: Connection, drawers: Iterable[int]) -> dict[int, Label
 
 
 def label_of(connection: Connection, item: int) -> Label:
-    """Return what was said of one note."""
+    """Return the label of one note."""
     rows = connection.execute(
         "SELECT json_extract(meta, '$.label'), json_extract(meta, '$.importance') FROM item WHERE id = ?", (item,)
     )
@@ -46,7 +46,7 @@ def label_of(connection: Connection, item: int) -> Label:
 
 
 def drawers_labelled(connection: Connection, filed_as: Iterable[str], least: float | None = None) -> frozenset[int]:
-    """Return the drawers, live and retired, of notes that were filed as one of these, and are that important."""
+    """Return drawers, live and retired, of notes that were filed as one of these with at least this importance."""
     rows = connection.execute(
         f"SELECT s.drawer FROM source CROSS JOIN item ON item.source = source.id JOIN drawer_span s ON s.item = item.id"
         f" AND s.n = 0 WHERE source.kind = 'note' AND {CONDITION}",
@@ -59,16 +59,16 @@ CONDITION = (
     "(?1 = '[]' OR json_extract(item.meta, '$.label') IN (SELECT value FROM json_each(?1)))"
     f" AND (?2 IS NULL OR coalesce(json_extract(item.meta, '$.importance'), {DEFAULT_IMPORTANCE}) >= ?2)"
 )
-"""On an `item` that is a note; `condition` has what it is given."""
+"""An SQL condition on an `item` that is a note; `condition` builds its parameters."""
 
 
 def condition(filed_as: Iterable[str], least: float | None) -> tuple[str, float | None]:
-    """Return what `CONDITION` takes; nothing at all lets every note through."""
+    """Return the parameters of `CONDITION`; without any label or importance, every note matches."""
     return json.dumps([*filed_as]), least
 
 
 def metadata_of(connection: Connection, item: int) -> dict[str, Any]:
-    """Return what else was said of a note when it was filed, {} for nothing."""
+    """Return the further metadata that was filed with a note, {} if there is none."""
     rows = connection.execute("SELECT json_extract(meta, '$.metadata') FROM item WHERE id = ?", (item,))
     (metadata_json,) = next(rows, (None,))
     metadata = json.loads(metadata_json) if isinstance(metadata_json, str) else None
@@ -76,7 +76,7 @@ def metadata_of(connection: Connection, item: int) -> dict[str, Any]:
 
 
 def replaced_by(connection: Connection, item: int) -> tuple[str, ...]:
-    """Return the ids of the drawers that a note was filed instead of."""
+    """Return the ids of the drawers that a note replaces."""
     rows = connection.execute(
         "SELECT replaced.value FROM item, json_each(item.meta, '$.replaces') AS replaced WHERE item.id = ?", (item,)
     )

@@ -1,13 +1,13 @@
-"""Packs: raw bytes of rows, compressed together. What other packs hold already is not held again.
+"""Packs: raw bytes of rows, compressed together. Bytes that other packs already contain are not stored again.
 
     pack.body       the pack's own bytes, compressed
-    pack.layout     NULL where these are the whole pack; else the segments that it is put together from
+    pack.layout     NULL if these are the whole pack; else the segments that it is put together from
     pack_reference  which packs name own bytes of which
-    landmark        places in own bytes, by a hash of what stands there: where repeats are looked for
+    landmark        positions in own bytes, by a hash of the bytes there: used to find repeats
 
-A segment names *own* bytes, of this pack or of another, so reading follows one step and never two. Own bytes keep
-their offsets for as long as they are there. Landmarks only propose: who finds one compares the bytes, and without
-them nothing is lost but later savings. Only `archive/` writes here.
+A segment names *own* bytes, of this pack or of another, so reading follows one step and never two. Own bytes keep their
+offsets for as long as they exist. Landmarks are only hints: the bytes are always compared, and without landmarks only
+later savings are lost. Only `archive/` writes here.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import zstandard
 from palazzo.store.database import Connection
 
 HELD_BYTES = 4 * 1024 * 1024
-"""Own bytes that a reader keeps: a pack of the usual size and all that it may refer to."""
+"""The most bytes of pack contents that a reader caches: a pack of the usual size and all packs that it may refer to."""
 ITSELF = 0
-"""In a segment, stands for the pack that the segment is of."""
+"""In a segment, stands for the pack to which the segment belongs."""
 _LEVEL = 3
 _SEGMENT = struct.Struct("<QII")
 
@@ -42,26 +42,26 @@ class Segment(NamedTuple):
 
 
 class Landmark(NamedTuple):
-    """A place at `start` of a body or of a pack's own bytes, known by `key`, a signed number of 64 bits."""
+    """A place at `start` of a body or of a pack's own bytes, identified by `key`, a signed 64-bit number."""
 
     key: int
     start: int
 
 
 def compress(own: bytes) -> bytes:
-    """Return own bytes as `pack.body` keeps them."""
+    """Return own bytes in the form stored in `pack.body`."""
     return zstandard.ZstdCompressor(level=_LEVEL).compress(own)
 
 
 def find_pack(connection: Connection, digest: bytes) -> int | None:
-    """Return the row id of the pack with these bytes, None where there is none."""
+    """Return the row id of the pack with these bytes, or None if there is none."""
     for (row,) in connection.execute("SELECT id FROM pack WHERE hash = ?", (digest,)):
         return int(row)
     return None
 
 
 def insert_pack(connection: Connection, digest: bytes, size: int, body: bytes, layout: Sequence[Segment] = ()) -> int:
-    """Store a pack of `size` bytes that is not there yet; return its row id. `body` is what `compress` made."""
+    """Store a new pack of `size` bytes; return its row id. `body` is the output of `compress`."""
     (row,) = next(
         connection.execute(
             "INSERT INTO pack(hash, size, layout, body) VALUES(?,?,?,?) RETURNING id",
@@ -73,7 +73,7 @@ def insert_pack(connection: Connection, digest: bytes, size: int, body: bytes, l
 
 
 def insert_landmarks(connection: Connection, pack: int, landmarks: Iterable[Landmark]) -> None:
-    """Remember places in the own bytes of a pack; of two with one key the first stays."""
+    """Store landmarks in the own bytes of a pack; if two have the same key, the first stays."""
     connection.executemany(
         "INSERT OR IGNORE INTO landmark(key, pack, start) VALUES(?,?,?)",
         ((key, pack, start) for key, start in landmarks),
@@ -81,7 +81,7 @@ def insert_landmarks(connection: Connection, pack: int, landmarks: Iterable[Land
 
 
 def find_landmarks(connection: Connection, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Return (pack, start in its own bytes) of those landmarks that are known."""
+    """Return (pack, start in its own bytes) of the known landmarks."""
     landmark_keys = list(keys)
     places: dict[int, tuple[int, int]] = {}
     for first in range(0, len(landmark_keys), 500):
@@ -96,7 +96,7 @@ def find_landmarks(connection: Connection, keys: Iterable[int]) -> dict[int, tup
 
 @dataclass(frozen=True, slots=True)
 class _LoadedPack:
-    """A pack as a reader keeps it. `ends` are the segments' ends in the whole pack."""
+    """A pack as a reader caches it. `ends` are the segments' ends in the whole pack."""
 
     own: bytes
     layout: tuple[Segment, ...]
@@ -104,7 +104,7 @@ class _LoadedPack:
 
 
 class PackReader:
-    """Reads slices of packs, keeping those used last within HELD_BYTES: neighbouring items share them."""
+    """Reads slices of packs, and caches the most recent within HELD_BYTES: neighbouring items share them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -114,7 +114,7 @@ class PackReader:
     def read(self, pack: int, start: int, size: int) -> bytes:
         """Return `size` bytes from `start` of the pack.
 
-        Raises LookupError when it or one that it refers to is gone, ValueError or ZstdError when one is damaged.
+        Raises LookupError if it or a pack that it refers to is missing, ValueError or ZstdError if one is damaged.
         """
         loaded_pack = self._pack(pack)
         if not loaded_pack.layout:
@@ -122,11 +122,11 @@ class PackReader:
         return b"".join(self._pieces(pack, loaded_pack, start, start + size))
 
     def own(self, pack: int) -> bytes:
-        """Return all own bytes of a pack. Raises what `read` does."""
+        """Return all own bytes of a pack. Raises the exceptions of `read`."""
         return self._pack(pack).own
 
     def _pieces(self, pack: int, loaded_pack: _LoadedPack, start: int, end: int) -> Iterator[bytes]:
-        """The bytes from `start` to `end`, segment by segment. A pack that the slice does not touch is not read."""
+        """Yield the bytes from `start` to `end`, segment by segment. Packs outside the slice are not read."""
         for n in range(bisect_right(loaded_pack.ends, start), len(loaded_pack.layout)):
             base, at, size = loaded_pack.layout[n]
             begins = loaded_pack.ends[n] - size
@@ -156,10 +156,10 @@ def referring_packs(connection: Connection, pack: int) -> list[int]:
 
 
 def release(connection: Connection, pack: int) -> None:
-    """Make every pack that refers to this one hold those bytes itself, and forget its landmarks.
+    """Copy this pack's bytes into every pack that refers to it, and delete its landmarks.
 
-    After it the pack's own bytes can be changed or removed without harm to another pack. What a pack takes over goes
-    behind its own bytes, so that their offsets stay and references to them hold.
+    Afterwards the pack's own bytes can be changed or removed without harm to another pack. A pack appends the copied
+    bytes after its own bytes, so that their offsets stay and references to them remain valid.
     """
     reader = PackReader(connection)
     for referrer in referring_packs(connection, pack):
@@ -180,7 +180,7 @@ def release(connection: Connection, pack: int) -> None:
 
 
 def whole(connection: Connection, pack: int) -> bytes:
-    """Return all bytes that a pack stands for, its own and others'. Raises what reading one does."""
+    """Return all bytes that a pack represents, its own and others'. Raises the exceptions of reading a pack."""
     (size,) = next(connection.execute("SELECT size FROM pack WHERE id = ?", (pack,)))
     return PackReader(connection).read(pack, 0, int(size))
 
@@ -191,10 +191,10 @@ def pack_rows(connection: Connection) -> list[int]:
 
 
 def keep_only(connection: Connection, pack: int, ranges: Sequence[tuple[int, int]]) -> None:
-    """Leave of a pack only the stretches `kept` (start, end), and zeros in between; of nothing at all no pack.
+    """Keep only the ranges `ranges` (start, end) of a pack, with zeros in between; without ranges, delete the pack.
 
-    What other packs refer to they take over first. After it the pack's hash is anybody's, so that nothing that is
-    filed later is taken for it, and it refers to no other.
+    Bytes that other packs refer to are first copied into them. Afterwards the pack has a random hash, so that nothing
+    filed later is mistaken for it, and it refers to no other pack.
     """
     release(connection, pack)
     body = whole(connection, pack)

@@ -1,9 +1,9 @@
 """A checksum on every page, so that `verify` notices a bit that flipped on disk.
 
-SQLite's own `cksumvfs` extension, which APSW's wheels carry, keeps eight bytes at the end of each page. `verify`
-compares them; without them it found 61 of 100 flipped bits, with them all (`tests/reliability/test_damage.py`).
-Everyday reading does not compare: a person may have opened the file with another SQLite, which leaves the checksums of
-what it wrote as they were. It costs about a sixth of writing time.
+SQLite's own `cksumvfs` extension, which APSW's wheels contain, stores eight bytes at the end of each page. `verify`
+compares them: without them it found 61 of 100 flipped bits, with them all (`tests/reliability/test_damage.py`). Normal
+reads do not compare them: a person may have opened the file with another SQLite, which does not update the checksums of
+the pages that it writes. Checksums cost about a sixth of writing time.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import apsw
 from palazzo.errors import PalaceUnusable
 
 CHECKSUM_BYTES = 8
-"""Bytes at the end of each page that hold its checksum."""
+"""Bytes at the end of each page that store its checksum."""
 _RESERVED_AT = 20
-"""Where a database's header says how many bytes its pages reserve (SQLite file format, section 1.3)."""
+"""The offset of the number of reserved bytes per page in a database's header (SQLite file format, section 1.3)."""
 _EXTENSION = "cksumvfs"
 _lock = threading.Lock()
 _has_extension: bool | None = None
 
 
 def install() -> bool:
-    """Have every connection of this process that is opened from now on keep checksums; return whether that is so.
+    """Make every later connection of this process keep checksums; return whether that works.
 
-    An APSW that was built without the extension cannot.
+    It does not if APSW was built without the extension.
     """
     global _has_extension
     with _lock:
@@ -38,7 +38,7 @@ def install() -> bool:
 
 
 def reserve(connection: apsw.Connection) -> None:
-    """Make room for checksums in a database that has no page yet."""
+    """Reserve space for checksums in a database that has no pages yet."""
     if install():
         connection.reserve_bytes(reserve=CHECKSUM_BYTES)
 
@@ -47,18 +47,18 @@ def refuse_without(path: Path) -> None:
     """Raise PalaceUnusable if writing to the palace at `path` would leave its checksums wrong."""
     if not install() and _keeps_checksums(path):
         raise PalaceUnusable(
-            f"The palace {path} keeps checksums, and the APSW that is installed here was built without them. "
-            "Install APSW from its wheel ('pip install --force-reinstall --only-binary :all: apsw') to write to it."
+            f"The palace {path} uses checksums, but the installed APSW was built without them. To write to the "
+            "palace, install APSW from its wheel ('pip install --force-reinstall --only-binary :all: apsw')."
         )
 
 
 def do_not_compare(connection: apsw.Connection) -> None:
-    """Let a connection keep checksums without comparing them: any SQLite may have written to the file meanwhile."""
+    """Let a connection keep checksums without verifying them: any SQLite may have written to the file meanwhile."""
     connection.execute("PRAGMA checksum_verification=OFF").fetchall()
 
 
 def compare(connection: apsw.Connection) -> None:
-    """Let a connection compare what it reads from here on."""
+    """Let a connection verify the checksums of what it reads from now on."""
     connection.execute("PRAGMA checksum_verification=ON").fetchall()
 
 
@@ -68,7 +68,7 @@ def plain_system() -> str:
 
 
 def is_mismatch(error: apsw.Error) -> bool:
-    """Whether an error says that a page is not what its checksum says."""
+    """Whether an error reports that a page does not match its checksum."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
 
 

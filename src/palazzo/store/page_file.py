@@ -1,11 +1,11 @@
-"""A database's file, read page by page past damaged pages, at which SQLite's own readers stop.
+"""A database's file, read page by page, also past damaged pages, at which SQLite's own readers stop.
 
     root ──> interior pages ──> leaves ──> rows      a page that cannot be read is a `Gap`; its neighbours are read
     all other pages ──> orphans                       leaves below a damaged interior page: nothing leads to them
 
-Of a page whose checksum is wrong those cells are read that can be. The format is SQLite's
-(https://sqlite.org/fileformat2.html, sections 1.4 to 1.6 and 2). Nobody may write to the file meanwhile. Nothing here
-knows a table of ours.
+From a page with a wrong checksum, the readable cells are read. The format is SQLite's
+(https://sqlite.org/fileformat2.html, sections 1.4 to 1.6 and 2). No process may write to the file meanwhile. Nothing
+here knows any table of Palazzo.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from palazzo.store.database import Value
 _HEADER = 100
 """Bytes of the file's own header on its first page."""
 _LOCK_BYTE = 1 << 30
-"""Where processes lock the file: SQLite leaves the page around it empty (section 1.4)."""
+"""The byte at which processes lock the file: SQLite leaves the page around it empty (section 1.4)."""
 _INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE = 2, 5, 10, 13
 _INTERIOR = {_INTERIOR_INDEX, _INTERIOR_TABLE}
 _DEEPEST = 40
-"""Levels of a tree: SQLite makes at most 20."""
+"""The most levels of a tree: SQLite creates at most 20."""
 _SMALLEST_ROW, _LARGEST_ROW = -(1 << 63), (1 << 63) - 1
 _MOST_COLUMNS = 2_000
 
@@ -38,7 +38,7 @@ class UnreadablePage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table or an entry of an index, where it stands; `rowid` is 0 in an index."""
+    """A row of a table or an entry of an index, and its page; `rowid` is 0 in an index."""
 
     page: int
     rowid: int
@@ -97,7 +97,7 @@ class PageFile:
     def read(self, page: int) -> bytes:
         """Return a page. Raises UnreadablePage."""
         if not 1 <= page <= self.count:
-            raise UnreadablePage(f"there is no page {page}")
+            raise UnreadablePage(f"page {page} does not exist")
         try:
             self._file.seek((page - 1) * self.page_size)
             return self._file.read(self.page_size)
@@ -105,11 +105,11 @@ class PageFile:
             raise UnreadablePage(f"page {page}: {error.strerror}") from None
 
     def rows(self, root: int, is_table: bool, tree: Tree) -> Iterator[Row]:
-        """Yield the readable rows of the tree that begins at the page `root`; record its gaps in `tree`."""
+        """Yield the readable rows of the tree with root page `root`; record its gaps in `tree`."""
         return self._walk(tree, root, is_table, _SMALLEST_ROW, _LARGEST_ROW, 0)
 
     def orphans(self, known_pages: set[int]) -> Iterator[tuple[bool, list[Row]]]:
-        """Yield (whether it is of a table, rows) for each leaf to which no tree and no free list refers."""
+        """Yield (whether it belongs to a table, rows) for each leaf that no tree and no free list refers to."""
         skipped = known_pages | self.free_pages()
         for page in range(2, self.count + 1):
             if page in skipped:
@@ -126,7 +126,7 @@ class PageFile:
                     yield is_table, rows
 
     def free_pages(self) -> set[int]:
-        """Return the pages of the free list: they hold deleted rows."""
+        """Return the pages of the free list, which hold deleted rows."""
         pages: set[int] = set()
         trunk = self._first_trunk
         while trunk and trunk not in pages:
@@ -145,12 +145,12 @@ class PageFile:
     def _walk(self, tree: Tree, page: int, is_table: bool, low: int, high: int, depth: int) -> Iterator[Row]:
         try:
             if page in tree.pages or depth > _DEEPEST:
-                raise UnreadablePage("a page stands twice in a tree")
+                raise UnreadablePage("a page occurs twice in a tree")
             body = self.read(page)
             kinds = (_LEAF_TABLE, _INTERIOR_TABLE) if is_table else (_LEAF_INDEX, _INTERIOR_INDEX)
             kind = body[_start(page)]
             if kind not in kinds:
-                raise UnreadablePage("it is no page of a tree")
+                raise UnreadablePage("it is not a page of a tree")
         except UnreadablePage:
             tree.gaps.append(Gap(page, low, high, is_interior=self._may_lead_on(page)))
             return
@@ -163,7 +163,7 @@ class PageFile:
     def _children(
         self, tree: Tree, page: int, body: bytes, is_table: bool, low: int, high: int, depth: int
     ) -> Iterator[Row]:
-        """Follow an interior page. In an index its own cells hold entries, too."""
+        """Follow an interior page. In an index, its own cells hold entries too."""
         for at in self._pointers(tree, page, body, low, high):
             try:
                 child, key = int.from_bytes(body[at : at + 4]), high
@@ -222,19 +222,19 @@ class PageFile:
         most = self.usable - 35 if is_table else (self.usable - 12) * 64 // 255 - 23
         if size <= most:
             if at + size > self.usable:
-                raise UnreadablePage("a cell reaches over its page")
+                raise UnreadablePage("a cell extends beyond its page")
             return body[at : at + size]
         least = (self.usable - 12) * 32 // 255 - 23
         local = least + (size - least) % (self.usable - 4)
         local = local if local <= most else least
         if at + local + 4 > self.usable:
-            raise UnreadablePage("a cell reaches over its page")
+            raise UnreadablePage("a cell extends beyond its page")
         parts, remaining = [body[at : at + local]], size - local
         next_page = int.from_bytes(body[at + local : at + local + 4])
         while remaining > 0:
             more = self.read(next_page)
             if next_page in tree.pages and remaining == size - local:
-                raise UnreadablePage("an overflow page is another cell's")
+                raise UnreadablePage("an overflow page belongs to another cell")
             tree.pages.add(next_page)
             parts.append(more[4 : 4 + min(remaining, self.usable - 4)])
             remaining -= len(parts[-1])
@@ -242,7 +242,7 @@ class PageFile:
         return b"".join(parts)
 
     def _may_lead_on(self, page: int) -> bool:
-        """Whether an unreadable page may have pages below it: yes, unless its type says otherwise."""
+        """Whether an unreadable page may have child pages: yes, unless its type shows otherwise."""
         try:
             return self.read(page)[_start(page)] not in (_LEAF_INDEX, _LEAF_TABLE)
         except UnreadablePage:
@@ -262,7 +262,7 @@ def decode_record(payload: bytes) -> tuple[Value, ...]:
         values.append(value)
         body += width
     if body != len(payload) or len(values) > _MOST_COLUMNS:
-        raise UnreadablePage("a record is not as long as its header says")
+        raise UnreadablePage("a record's length differs from its header")
     return tuple(values)
 
 
@@ -279,7 +279,7 @@ def _value(payload: bytes, at: int, kind: int) -> tuple[Value, int]:
     if kind in (8, 9):
         return kind - 8, 0
     if kind < 12:
-        raise UnreadablePage("a value of no known type")
+        raise UnreadablePage("a value has an unknown type")
     width = (kind - 12) // 2
     piece = _slice(payload, at, width)
     return (piece.decode("utf-8") if kind % 2 else piece), width
@@ -287,12 +287,12 @@ def _value(payload: bytes, at: int, kind: int) -> tuple[Value, int]:
 
 def _slice(payload: bytes, at: int, width: int) -> bytes:
     if at + width > len(payload):
-        raise UnreadablePage("a value reaches over its record")
+        raise UnreadablePage("a value extends beyond its record")
     return payload[at : at + width]
 
 
 def _varint(body: bytes, at: int) -> tuple[int, int]:
-    """Return a variable-length integer and where it ends."""
+    """Return a variable-length integer and its end position."""
     value = 0
     for n in range(8):
         byte = body[at + n]

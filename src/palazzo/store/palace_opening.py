@@ -1,4 +1,4 @@
-"""Opening a palace's file: who may, with which settings, and how long one waits for another's lock."""
+"""Opening a palace's file: who may open it, with which settings, and how long to wait for another process's lock."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from palazzo.store import page_checksums
 Mode = Literal["read", "write"]
 
 APPLICATION_ID = 0x50414C5A
-"""`PALZ`: tells a palace from any other SQLite file."""
+"""`PALZ`: distinguishes a palace from any other SQLite file."""
 
 LONGEST_WAIT = 60.0
-"""Seconds a connection waits for another's write lock. Batches hold it for 50 ms at most."""
+"""Seconds that a connection waits for another's write lock. Batches hold it for at most 50 ms."""
 CACHE_MB = 64
-"""Megabytes of pages that a connection keeps: most of what a question among 100,000 drawers reads."""
+"""Megabytes of pages that a connection caches: most of what a query over 100,000 drawers reads."""
 _SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
 _SMALLEST_PAGE = 512
 _OTHER_KINDS = (
@@ -39,18 +39,18 @@ _deadline = threading.local()
 
 
 def make_directory(directory: Path) -> None:
-    """Make the directory of a palace, its owner's alone."""
+    """Create a palace's directory, accessible only to its owner."""
     try:
         make_private_directory(directory)
     except OSError as error:
         raise PalaceUnusable(
-            f"The directory {directory} cannot be created ({error.strerror}). "
-            "Name another palace with --palace, or mend its permissions."
+            f"The directory {directory} cannot be created ({error.strerror}). Name another palace with --palace, or "
+            "fix its permissions."
         ) from error
 
 
 def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
-    """Open a connection to the palace at `path`, with pages of up to `cache_mb`; a new file is its owner's alone."""
+    """Open a connection to the palace at `path`, caching up to `cache_mb`; a new file is private to its owner."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     if mode == "read":
         flags = apsw.SQLITE_OPEN_READONLY
@@ -84,7 +84,7 @@ def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int) -
 
 @contextlib.contextmanager
 def lock_deadline(seconds: float | None) -> Iterator[None]:
-    """Within the block, let this thread wait at most that long in all for locks of palaces; None sets no limit."""
+    """Limit how long this thread waits in total for palace locks within the block; None sets no limit."""
     outer_deadline = getattr(_deadline, "at", float("inf"))
     _deadline.at = outer_deadline if seconds is None else min(outer_deadline, time.monotonic() + seconds)
     try:
@@ -94,38 +94,38 @@ def lock_deadline(seconds: float | None) -> Iterator[None]:
 
 
 def do_not_wait(connection: apsw.Connection) -> None:
-    """Let commits of this connection return before the disk has them; see `Database.commit_without_waiting`."""
+    """Let this connection's commits return before the data is on disk; see `Database.commit_without_waiting`."""
     connection.execute("PRAGMA synchronous=NORMAL")
 
 
 def edition(connection: apsw.Connection) -> int:
-    """Return what tells the palace in this file from one that was restored over it (`backup.put_in_place`)."""
+    """Return a number that differs after a backup was restored over this palace file (`backup.put_in_place`)."""
     ((number,),) = connection.execute("PRAGMA user_version").fetchall()
     return int(str(number))
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse a path that is no file before it is opened: NotAPalace, or PalaceUnusable. A free path is no error.
+    """Refuse a path that is no regular file before opening it: NotAPalace, or PalaceUnusable. A free path is allowed.
 
-    Opening a pipe would wait for its other end, and a dangling link would create a palace at its target.
+    Opening a pipe would block until its other end opens, and a dangling link would create a palace at its target.
     """
     if not str(path).isprintable():
         raise PalaceUnusable(
-            f"The palace's path {str(path)!a} holds characters that cannot be printed, so nothing was opened or "
-            "made. Name another with --palace or PALAZZO_PALACE."
+            f"The palace's path {str(path)!a} contains unprintable characters, so nothing was opened or created. "
+            "Name another with --palace or PALAZZO_PALACE."
         )
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
             raise NotAPalace(
-                f"{path} is a link to {path.readlink()}, which is not there. Bring that back, remove the link, or name "
-                "another palace with --palace."
+                f"{path} is a link to {path.readlink()}, which does not exist. Restore that file, remove the link, "
+                "or name another palace with --palace."
             ) from None
         return
     except OSError as error:
         raise PalaceUnusable(
-            f"The palace {path} cannot be looked at ({error.strerror or error}). Name another with --palace."
+            f"The palace {path} cannot be accessed ({error.strerror or error}). Name another with --palace."
         ) from None
     if not stat.S_ISREG(status.st_mode):
         kind = next((kind for is_kind, kind in _OTHER_KINDS if is_kind(status.st_mode)), "no file")
@@ -157,7 +157,7 @@ def _configure(connection: apsw.Connection, mode: Mode, cache_mb: int) -> None:
 
 
 def _may_be_palace(connection: apsw.Connection) -> bool:
-    """Whether this is a palace or will be one. Even its journal mode is not changed in another program's file."""
+    """Whether this is or can become a palace. Not even the journal mode of another program's file is changed."""
     ((application,),) = connection.execute("PRAGMA application_id").fetchall()
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     return application == APPLICATION_ID or not tables
@@ -169,7 +169,7 @@ def _has_wal(path: Path) -> bool:
 
 
 class Patience:
-    """A busy handler: short random naps, so that waiting writers interleave instead of marching in step."""
+    """A busy handler: short random waits, so that waiting writers alternate instead of retrying at the same time."""
 
     def __init__(self) -> None:
         self._since = 0.0

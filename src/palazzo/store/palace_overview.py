@@ -1,4 +1,4 @@
-"""Counts and lists of what a palace holds: for status, wake-up, and finding what to forget."""
+"""Counts and lists of a palace's content: for status, wake-up, and finding what to forget."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from palazzo.store.database import Connection
 
 
 def sqlite_version() -> str:
-    """Return the version of the SQLite that palaces are kept by."""
+    """Return the version of the SQLite library that stores palaces."""
     return apsw.sqlite_lib_version()
 
 
 def count_items(connection: Connection) -> int:
-    """Return how many items are archived, noise not counted."""
+    """Return the number of archived items, without noise."""
     return int(next(connection.execute("SELECT count(*) FROM item WHERE kind <> 'noise'"))[0])
 
 
 def count_drawers(connection: Connection, rooms: Sequence[int]) -> int:
-    """Return how many live drawers there are in rooms."""
+    """Return the number of live drawers in rooms."""
     rows = connection.execute(
         "SELECT count(*) FROM drawer WHERE room IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps([*rooms]),),
@@ -32,9 +32,9 @@ def count_drawers(connection: Connection, rooms: Sequence[int]) -> int:
 
 
 def last_filed(connection: Connection, window: int) -> tuple[Micros, int] | None:
-    """Return when the newest item was archived, and how many were within `together` microseconds up to then.
+    """Return the newest item's archival time, and how many items came within the `window` microseconds before it.
 
-    None of an empty palace. Noise does not count, and no more than the last 100,000 rows are looked at.
+    None for an empty palace. Noise does not count, and at most the last 100,000 rows are examined.
     """
     rows = connection.execute("SELECT recorded_at FROM item WHERE kind <> 'noise' ORDER BY id DESC LIMIT 100000")
     newest: int | None = None
@@ -48,7 +48,7 @@ def last_filed(connection: Connection, window: int) -> tuple[Micros, int] | None
 
 
 def drawers_by_place(connection: Connection) -> dict[str, dict[str, int]]:
-    """Return how many live drawers each room of each wing holds; a wing without any is there, empty."""
+    """Return the number of live drawers in each room of each wing; a wing without any is included, empty."""
     counts_by_wing: dict[str, dict[str, int]] = {}
     for (wing,) in connection.execute("SELECT name FROM wing WHERE merged_into IS NULL ORDER BY name"):
         counts_by_wing[wing] = {}
@@ -64,14 +64,14 @@ def drawers_by_place(connection: Connection) -> dict[str, dict[str, int]]:
 
 
 def size_in_bytes(connection: Connection) -> int:
-    """Return how large the palace file is, pages that wait to be used again included."""
+    """Return the size of the palace file, including pages that wait for reuse."""
     (pages,) = next(connection.execute("PRAGMA page_count"))
     (size,) = next(connection.execute("PRAGMA page_size"))
     return int(pages) * int(size)
 
 
 class SessionRow(NamedTuple):
-    """A session that was taken in: when its last row was written, and how many rows say something."""
+    """An ingested session: the time of its last row, and its number of rows with text."""
 
     source: int
     session_id: str
@@ -87,7 +87,7 @@ def sessions(
     trusts: Collection[str] | None = None,
     excluded_session: str = "",
 ) -> list[SessionRow]:
-    """Return the sessions with the newest last row, newest first; those filed in `wing` if it is given.
+    """Return the sessions with the newest last row, newest first; only those filed in `wing` if it is given.
 
     With `trusts`, only sessions with a message of such trust: other titles are not the user's words. The
     `excluded_session` and its sub-agents are left out.
@@ -107,7 +107,7 @@ def sessions(
 
 
 def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
-    """Return the session ids that begin with `prefix`, at most `limit`; an exact one alone."""
+    """Return the session ids that begin with `prefix`, at most `limit`; an exact match alone."""
     rows = connection.execute(
         "SELECT DISTINCT session_id FROM source WHERE session_id <> '' AND substr(session_id, 1, ?1) = ?2"
         " ORDER BY session_id LIMIT ?3",
@@ -118,7 +118,7 @@ def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
 
 
 def newest_notes(connection: Connection, wing: str, limit: int) -> list[int]:
-    """Return the row ids of the newest notes written to a wing of which something is live, newest first."""
+    """Return the row ids of the newest notes written to a wing that have a live drawer, newest first."""
     note_rows: list[tuple[int, int]] = []
     # A source of notes is called after the wing they were written to, which may be called otherwise now.
     for (source,) in list(connection.execute("SELECT id FROM source WHERE kind = 'note' AND key LIKE '[\"notes\"%'")):
@@ -155,7 +155,7 @@ def live_drawers_of_sources(connection: Connection, sources: list[int]) -> list[
 
 
 def sources_at(connection: Connection, uri: str) -> list[int]:
-    """Return the sources that were last seen at `uri`, or below it when it ends with a slash."""
+    """Return the sources last seen at `uri`, or below it if it ends with a slash."""
     rows = connection.execute(
         "SELECT id FROM source WHERE uri = ?1 OR (substr(?1, -1) = '/' AND substr(uri, 1, length(?1)) = ?1)"
         " ORDER BY id",
@@ -165,7 +165,7 @@ def sources_at(connection: Connection, uri: str) -> list[int]:
 
 
 class DocumentRow(NamedTuple):
-    """A document, where it was last seen, and its current version."""
+    """A document, its last known path, and its current version."""
 
     source: int
     uri: str
@@ -174,7 +174,7 @@ class DocumentRow(NamedTuple):
 
 
 def documents_at(connection: Connection, uri: str) -> list[DocumentRow]:
-    """Return the documents that were last seen at `uri` or below it."""
+    """Return the documents last seen at `uri` or below it."""
     rows = connection.execute(
         "SELECT s.id, s.uri, i.id, i.uid FROM source s JOIN item i ON i.id ="
         " (SELECT r.item FROM revision r JOIN item v ON v.id = r.item WHERE r.source = s.id"
@@ -186,7 +186,7 @@ def documents_at(connection: Connection, uri: str) -> list[DocumentRow]:
 
 
 def wings_of_items(connection: Connection, items: Sequence[int]) -> dict[int, str]:
-    """Return the wing that each item stands in now, by row id."""
+    """Return the current wing of each item, by row id."""
     rows = connection.execute(
         "SELECT item.id, wing.name FROM item JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing"
         " WHERE item.id IN (SELECT value FROM json_each(?))",
@@ -196,7 +196,7 @@ def wings_of_items(connection: Connection, items: Sequence[int]) -> dict[int, st
 
 
 def branches_of_items(connection: Connection, items: Sequence[int]) -> dict[int, str]:
-    """Return the branch that each item was written on, by row id."""
+    """Return the branch on which each item was written, by row id."""
     rows = connection.execute(
         "SELECT id, branch FROM item WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
     )
@@ -204,5 +204,5 @@ def branches_of_items(connection: Connection, items: Sequence[int]) -> dict[int,
 
 
 def any_passages(connection: Connection) -> bool:
-    """Whether there is anything that gets a vector."""
+    """Whether anything exists that gets a vector."""
     return any(True for _ in connection.execute("SELECT 1 FROM passage LIMIT 1"))

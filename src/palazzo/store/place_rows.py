@@ -1,11 +1,11 @@
 """Wings, rooms and projects: names to row ids.
 
-Row ids never change. A wing and a room keep what they were first called; what they are called now, and in which wing a
-room stands, follows from that and from what people arranged since (`store/arrangements`). Of one that was merged into
-another the tables say the other's name and wing, so that who reads them by name finds both.
+Row ids never change. A wing and a room keep their first names. Their current names, and the wing that a room is in,
+follow from that and from later arrangements by people (`store/arrangements`). A merged wing or room has the target's
+name and wing in the tables, so a reader who looks them up by name finds both.
 
-A former name *leads* to what has it no more, as long as nothing else is called so: what is filed by it, or asked for,
-goes where it leads.
+A former name *leads* to its former owner as long as nothing else has that name: content filed under the name, and
+requests for it, go there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from palazzo.store.database import Connection
 
 
 def room_id(connection: Connection, place: Place) -> int:
-    """Return the row id of the room that a place leads to, creating it and its wing when they are new."""
+    """Return the row id of the room that a place resolves to, creating the room and its wing if they are new."""
     wing, name = wing_id(connection, place.wing), tombstones.name(connection, place.room)
     room = room_led_to(connection, wing, name)
     if room is not None:
@@ -39,7 +39,7 @@ def room_id(connection: Connection, place: Place) -> int:
 
 
 def wing_id(connection: Connection, name: str) -> int:
-    """Return the row id of the wing that a name leads to, creating it when it is new."""
+    """Return the row id of the wing that a name resolves to, creating it if it is new."""
     name = tombstones.name(connection, name)
     wing = wing_led_to(connection, name)
     if wing is not None:
@@ -54,7 +54,7 @@ def _is_taken(connection: Connection, table: str, uid: bytes) -> bool:
 
 
 def room_of_move(connection: Connection, detail: Mapping[str, str]) -> int:
-    """Return the row id of the room that an act moved drawers to."""
+    """Return the row id of the room to which an act moved drawers."""
     return int(detail["row"]) if "row" in detail else room_id(connection, Place(detail["wing"], detail["room"]))
 
 
@@ -62,7 +62,7 @@ def room_of_move(connection: Connection, detail: Mapping[str, str]) -> int:
 
 
 def wing_led_to(connection: Connection, name: str) -> int | None:
-    """Return the wing that is called `name`, else the one that last was."""
+    """Return the wing with the current name `name`, else the last one that had it."""
     for (wing,) in connection.execute("SELECT id FROM wing WHERE name = ? AND merged_into IS NULL", (name,)):
         return int(wing)
     rows = connection.execute(
@@ -76,9 +76,9 @@ def wing_led_to(connection: Connection, name: str) -> int | None:
 
 
 def wing_called_then(connection: Connection, name: str, at: Micros) -> int | None:
-    """Return the wing that was called `name` at a time, or what it is part of now; else the one the name leads to.
+    """Return the wing named `name` at a time (or its current whole), else the wing that the name resolves to.
 
-    For names that were written down: what another wing is called since, or a renaming that was undone, is not meant.
+    This is for recorded names: another wing with that name since, or a renaming that was undone, is not meant.
     """
     rows = connection.execute(
         "SELECT coalesce(wing.merged_into, wing.id) FROM wing WHERE id IN (SELECT wing FROM arrangement"
@@ -93,7 +93,7 @@ def wing_called_then(connection: Connection, name: str, at: Micros) -> int | Non
 
 
 def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
-    """Return the room that is called `name` in the wing of that row id, else the one that last was."""
+    """Return the room with the name `name` in the wing with that row id, else the last one that had it."""
     rows = connection.execute("SELECT id FROM room WHERE wing = ? AND name = ? AND merged_into IS NULL", (wing, name))
     for (room,) in rows:
         return int(room)
@@ -111,7 +111,7 @@ def room_led_to(connection: Connection, wing: int, name: str) -> int | None:
 
 
 def rooms_led_to(connection: Connection, name: str) -> list[int]:
-    """Return the rooms of any wing that are called `name`; where none is, those that were."""
+    """Return the rooms of any wing with the name `name`; if there are none, those that had it before."""
     rows = list(connection.execute("SELECT id FROM room WHERE name = ? AND merged_into IS NULL ORDER BY id", (name,)))
     if not rows:
         rows = list(
@@ -125,12 +125,12 @@ def rooms_led_to(connection: Connection, name: str) -> list[int]:
 
 
 def wing_name(connection: Connection, wing: int) -> str:
-    """Return what the wing of that row id is called."""
+    """Return the name of the wing with that row id."""
     return str(next(connection.execute("SELECT name FROM wing WHERE id = ?", (wing,)))[0])
 
 
 def place_of(connection: Connection, room: int) -> Place:
-    """Return where the room of that row id is."""
+    """Return the place of the room with that row id."""
     rows = connection.execute(
         "SELECT wing.name, room.name FROM room JOIN wing ON wing.id = room.wing WHERE room.id = ?", (room,)
     )
@@ -138,7 +138,7 @@ def place_of(connection: Connection, room: int) -> Place:
 
 
 def leads_to(connection: Connection, place: Place) -> Place:
-    """Return the place that `place` leads to: itself where neither wing nor room is known by another name."""
+    """Return the place that `place` resolves to: itself if neither its wing nor its room has another name."""
     wing = wing_led_to(connection, place.wing)
     if wing is None:
         return place
@@ -150,9 +150,9 @@ def leads_to(connection: Connection, place: Place) -> Place:
 
 
 class Scope(NamedTuple):
-    """Where a search looks: the row ids of the rooms, None where it looks everywhere.
+    """The scope of a search: the row ids of the rooms, None for everywhere.
 
-    `wing` is what the wing is called now, `places` where the rooms are, if a room was named; the other is None.
+    `wing` is the wing's current name, `places` are the places of the rooms if a room was named; the other is None.
     """
 
     wing: str | None
@@ -161,7 +161,7 @@ class Scope(NamedTuple):
 
 
 def scope(connection: Connection, wing: str | None, room: str | None) -> Scope:
-    """Return where a search for `wing` and `room` looks; both may be former names."""
+    """Return the scope of a search in `wing` and `room`; both may be former names."""
     if wing is None and room is None:
         return Scope(None, None, None)
     at = None if wing is None else wing_led_to(connection, wing)
@@ -182,7 +182,7 @@ def _rooms_where(connection: Connection, condition: str, parameters: tuple[int |
 
 
 class Stretch(NamedTuple):
-    """Rooms that were created in one wing: all of them (`rooms` is empty), only these, or all `but` these."""
+    """Rooms created in one wing: all of them (`rooms` is empty), only these, or all `but` these."""
 
     first_wing: int
     but: bool
@@ -190,10 +190,10 @@ class Stretch(NamedTuple):
 
 
 def stretches(connection: Connection, wing: str) -> list[Stretch]:
-    """Return the rooms of a wing as the keyword index knows them: by the wing that each was created in.
+    """Return the rooms of a wing in the keyword index's terms: by the wing in which each was created.
 
-    Of those that were created in one wing, what stands elsewhere by now is left out one by one, unless that is the
-    greater part.
+    Of the rooms created in one wing, those that have moved elsewhere are excluded one by one, unless they are the
+    majority.
     """
     row = wing_led_to(connection, wing)
     stretch_list = []
@@ -207,7 +207,7 @@ def stretches(connection: Connection, wing: str) -> list[Stretch]:
 
 
 def first_place(connection: Connection, room: int) -> tuple[int, str]:
-    """Return the wing's row id and the name that a room was created with: what the keyword index knows it by."""
+    """Return the wing (row id) and the name with which a room was created: the keyword index uses these."""
     wing, name = next(connection.execute("SELECT first_wing, first_name FROM room WHERE id = ?", (room,)))
     return int(wing), str(name)
 
@@ -216,7 +216,7 @@ def first_place(connection: Connection, room: int) -> tuple[int, str]:
 
 
 class RoomRow(NamedTuple):
-    """A room that is no part of another, and where it is."""
+    """A room that was not merged into another, and its place."""
 
     row: int
     wing: int
@@ -224,7 +224,7 @@ class RoomRow(NamedTuple):
 
 
 def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
-    """Return all rooms, or those of a wing, by wing and name."""
+    """Return all rooms, or the rooms of a wing, by wing and name."""
     rows = connection.execute(
         "SELECT room.id, wing.id, wing.name, room.name FROM room JOIN wing ON wing.id = room.wing"
         " WHERE room.merged_into IS NULL AND (?1 IS NULL OR room.wing = ?1) ORDER BY wing.name, room.name",
@@ -234,7 +234,7 @@ def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
 
 
 def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
-    """Return the wings and rooms (row ids) that hold only items of undone imports: lists leave them out."""
+    """Return the wings and rooms (row ids) with only items of undone imports: lists omit them."""
     rows = connection.execute(
         "WITH brought(item) AS (SELECT ref FROM group_member WHERE kind = 'note' AND grp IN (SELECT u.undoes"
         " FROM change_group u JOIN change_group g ON g.id = u.undoes WHERE g.verb IN ('import', ?)))"
@@ -253,7 +253,7 @@ def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
 
 
 def wings(connection: Connection) -> dict[int, str]:
-    """Return the wings that are no part of another, by row id, in the order of their names."""
+    """Return the wings that are not part of another, by row id, sorted by name."""
     rows = connection.execute("SELECT id, name FROM wing WHERE merged_into IS NULL ORDER BY name")
     return {int(row): str(name) for row, name in rows}
 
@@ -264,7 +264,7 @@ def wing_names(connection: Connection) -> list[str]:
 
 
 def room_names(connection: Connection, wing: str | None = None) -> list[str]:
-    """Return the names of all rooms, or of those of a wing, sorted, each once."""
+    """Return the distinct names of all rooms, or of a wing's rooms, sorted."""
     rows = connection.execute(
         "SELECT DISTINCT room.name FROM room JOIN wing ON wing.id = room.wing"
         " WHERE room.merged_into IS NULL AND (?1 IS NULL OR wing.name = ?1) ORDER BY 1",
@@ -274,7 +274,7 @@ def room_names(connection: Connection, wing: str | None = None) -> list[str]:
 
 
 def former_wing_names(connection: Connection) -> dict[int, list[str]]:
-    """Return by wing the other names that lead to it, sorted."""
+    """Return, by wing, the other names that resolve to it, sorted."""
     rows = connection.execute(
         "SELECT DISTINCT coalesce(wing.merged_into, wing.id), was FROM (SELECT wing AS own, name AS was FROM"
         " arrangement WHERE kind = 'name' AND wing IS NOT NULL AND retired_at IS NULL"
@@ -288,7 +288,7 @@ def former_wing_names(connection: Connection) -> dict[int, list[str]]:
 
 
 def former_room_places(connection: Connection) -> dict[int, list[Place]]:
-    """Return by room the other places that lead to it, by the names that their wings have now, sorted."""
+    """Return, by room, the other places that resolve to it, by the current names of their wings, sorted."""
     rows = connection.execute(
         "SELECT DISTINCT coalesce(room.merged_into, room.id), at.id, at.name, was FROM (SELECT room AS own,"
         " target AS there, name AS was FROM arrangement WHERE kind IN ('name', 'move') AND room IS NOT NULL"
@@ -307,7 +307,7 @@ def former_room_places(connection: Connection) -> dict[int, list[Place]]:
 
 
 def wing_of_project(connection: Connection, identity: str) -> str | None:
-    """Return the wing that holds the project, or None when it has not been seen."""
+    """Return the wing that holds the project, or None if the project has not been seen."""
     identity = tombstones.name(connection, identity)
     rows = connection.execute(
         "SELECT wing.name FROM project JOIN wing ON wing.id = project.wing WHERE identity = ?", (identity,)
@@ -318,13 +318,13 @@ def wing_of_project(connection: Connection, identity: str) -> str | None:
 
 
 def projects_of_wing(connection: Connection, wing: int) -> list[str]:
-    """Return the identities of the projects that a wing holds."""
+    """Return the identities of the projects in a wing."""
     rows = connection.execute("SELECT identity FROM project WHERE wing = ? ORDER BY id", (wing,))
     return [str(identity) for (identity,) in rows]
 
 
 def names_of_projects(connection: Connection) -> set[str]:
-    """Return the names that lead to a wing that belongs to a project, former ones too."""
+    """Return the current and former names that resolve to a wing with a project."""
     rows = connection.execute(
         "SELECT name FROM wing WHERE id IN (SELECT wing FROM project)"
         " UNION SELECT first_name FROM wing WHERE id IN (SELECT wing FROM project)"
@@ -335,7 +335,7 @@ def names_of_projects(connection: Connection) -> set[str]:
 
 
 def project_at(connection: Connection, root: str) -> str | None:
-    """Return the identity of the project that was last seen at the directory `root`."""
+    """Return the identity of the project last seen at the directory `root`."""
     root = tombstones.name(connection, root)
     rows = connection.execute(
         "SELECT identity FROM project, json_each(project.roots) WHERE json_each.value = ? ORDER BY project.id", (root,)
@@ -346,7 +346,7 @@ def project_at(connection: Connection, root: str) -> str | None:
 
 
 def roots_of_project(connection: Connection, identity: str) -> list[str]:
-    """Return the local directories that were seen to hold the project, newest first."""
+    """Return the local directories in which the project was seen, newest first."""
     identity = tombstones.name(connection, identity)
     for (roots,) in connection.execute("SELECT roots FROM project WHERE identity = ?", (identity,)):
         return list(json.loads(roots))
@@ -354,7 +354,7 @@ def roots_of_project(connection: Connection, identity: str) -> list[str]:
 
 
 def roots_of_wing(connection: Connection, wing: str) -> list[str]:
-    """Return the local directories that were seen to hold the projects of a wing."""
+    """Return the local directories in which a wing's projects were seen."""
     rows = connection.execute(
         "SELECT DISTINCT json_each.value FROM project JOIN wing ON wing.id = project.wing, json_each(project.roots)"
         " WHERE wing.name = ? ORDER BY project.id, json_each.key",
@@ -364,15 +364,15 @@ def roots_of_wing(connection: Connection, wing: str) -> list[str]:
 
 
 def all_roots(connection: Connection) -> list[str]:
-    """Return every local directory that was seen to hold a project."""
+    """Return every local directory in which a project was seen."""
     rows = connection.execute("SELECT DISTINCT json_each.value FROM project, json_each(project.roots)")
     return [str(root) for (root,) in rows]
 
 
 def file_project(connection: Connection, identity: str, wing: str, root: str, at: Micros = Micros(0)) -> None:
-    """Record that `identity` was seen at `root`, and when it is new, that it lives in `wing` since `at`.
+    """Record that `identity` was seen at `root`, and if it is new, that it is in `wing` since `at`.
 
-    One that is known stays in its wing, whatever that is called now: a person may have renamed or merged it.
+    A known project stays in its wing, whatever the wing's current name: a person may have renamed or merged it.
     """
     identity, root = tombstones.name(connection, identity), tombstones.name(connection, root)
     old_roots = roots_of_project(connection, identity)
@@ -387,7 +387,7 @@ def file_project(connection: Connection, identity: str, wing: str, root: str, at
 
 
 def names_of_places(connection: Connection) -> list[tuple[str, str]]:
-    """Return (wing or room, name) for all names that wings and rooms have or had, each once."""
+    """Return (wing or room, name) for all current and former names of wings and rooms, each once."""
     select = (
         "SELECT 'wing', name FROM wing UNION SELECT 'wing', first_name FROM wing"
         " UNION SELECT 'room', name FROM room UNION SELECT 'room', first_name FROM room"

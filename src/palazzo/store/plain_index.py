@@ -1,4 +1,4 @@
-"""A bare FTS5 table in memory: what keyword search is without any of ours, for benchmarks to compare with."""
+"""A plain FTS5 table in memory: keyword search without any Palazzo extension, as a baseline for benchmarks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORD = re.compile(r"\w+")
 
 
 class PlainIndex:
-    """One row per text, `porter unicode61`, a query's words but stop words joined by OR, FTS5's own BM25."""
+    """One row per text, `porter unicode61`; a query's words except stop words are joined by OR; FTS5's own BM25."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._connection = apsw.Connection(":memory:")
@@ -34,5 +34,5 @@ class PlainIndex:
         return [int(row) - 1 for (row,) in rows]
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the index."""
         self._connection.close()

@@ -1,4 +1,4 @@
-"""Predicates: their spelling, and what was declared of them."""
+"""Predicates: their spelling, and their declarations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from palazzo.store.database import Connection
 
 
 class Predicate(NamedTuple):
-    """A predicate. `functional`: whether a subject has one object at a time; None where that was never declared."""
+    """A predicate. `functional`: whether a subject has only one object at a time; None if that was never declared."""
 
     row: int
     name: str
@@ -29,7 +29,7 @@ def create_predicate(connection: Connection, name: str, name_key: str) -> int:
 
 
 def find_predicate(connection: Connection, name: str, name_key: str) -> Predicate | None:
-    """Return the predicate of exactly that name, else the first by name that folds alike."""
+    """Return the predicate with exactly that name, else the first by name with the same folded name."""
     rows = connection.execute(
         f"{_COLUMNS} WHERE p.folded = ?2 OR p.name = ?1 ORDER BY p.name <> ?1, p.name", (name, name_key)
     )
@@ -37,7 +37,7 @@ def find_predicate(connection: Connection, name: str, name_key: str) -> Predicat
 
 
 def read_predicate(connection: Connection, row: int) -> Predicate:
-    """Return the predicate of that row id."""
+    """Return the predicate with that row id."""
     return _predicate(next(connection.execute(f"{_COLUMNS} WHERE p.id = ?", (row,))))
 
 
@@ -47,7 +47,7 @@ def all_predicates(connection: Connection) -> list[Predicate]:
 
 
 def count_facts(connection: Connection) -> dict[int, int]:
-    """Return in how many facts that are believed now each predicate is, by row id."""
+    """Return the number of facts believed now for each predicate, by row id."""
     rows = connection.execute(
         "SELECT f.predicate, count(*) FROM fact f JOIN fact_version v ON v.fact = f.id WHERE v.retired_at IS NULL"
         " GROUP BY f.predicate"
@@ -65,7 +65,7 @@ def declare(connection: Connection, uid: bytes, predicate: int, functional: bool
 
 
 def retire_rule(connection: Connection, row: int, at: Micros) -> None:
-    """Let a declaration no longer count; the one before it does again."""
+    """Retire a declaration; the one before it becomes active again."""
     connection.execute("UPDATE predicate_rule SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 

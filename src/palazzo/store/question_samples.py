@@ -1,4 +1,4 @@
-"""What a palace holds that questions can be made from: headings, first turns, any drawer. For benchmarks."""
+"""Material for generated questions: headings, first turns, any drawer. For benchmarks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from palazzo.store.database import Connection
 
 
 def section_titles(connection: Connection) -> list[tuple[str, int]]:
-    """Return the titles of live sections, in their own order, and how many sources have each."""
+    """Return the titles of live sections, sorted, and how many sources have each."""
     rows = connection.execute(
         "SELECT title, count(DISTINCT source) FROM drawer WHERE kind = 'section' AND retired_at IS NULL AND title <> ''"
         " GROUP BY title ORDER BY title"
@@ -17,7 +17,7 @@ def section_titles(connection: Connection) -> list[tuple[str, int]]:
 
 
 def drawers_titled(connection: Connection, title: str) -> frozenset[str]:
-    """Return the ids of the live sections of that title."""
+    """Return the ids of the live sections with that title."""
     rows = connection.execute(
         "SELECT uid FROM drawer WHERE kind = 'section' AND retired_at IS NULL AND title = ?", (title,)
     )
@@ -25,7 +25,7 @@ def drawers_titled(connection: Connection, title: str) -> frozenset[str]:
 
 
 def first_turns(connection: Connection) -> list[int]:
-    """Return the row id of what a person said first in each session, by the items' ids."""
+    """Return the row ids of the first user message in each session, by the items' ids."""
     rows = connection.execute(
         "SELECT id, uid, min(ordinal) FROM item WHERE kind = 'message' AND standing = 'said' AND role = 'user'"
         " GROUP BY source ORDER BY uid"
@@ -34,7 +34,7 @@ def first_turns(connection: Connection) -> list[int]:
 
 
 def drawers_of(connection: Connection, item: int) -> frozenset[str]:
-    """Return the ids of the live drawers that hold something of an item."""
+    """Return the ids of the live drawers that contain a part of an item."""
     rows = connection.execute(
         "SELECT uid FROM drawer WHERE retired_at IS NULL AND id IN (SELECT drawer FROM drawer_span WHERE item = ?)",
         (item,),
@@ -43,12 +43,12 @@ def drawers_of(connection: Connection, item: int) -> frozenset[str]:
 
 
 def live_drawers(connection: Connection) -> list[int]:
-    """Return the row ids of all live drawers, by their ids."""
+    """Return the row ids of all live drawers, sorted by drawer id."""
     return [int(row) for (row,) in connection.execute("SELECT id FROM drawer WHERE retired_at IS NULL ORDER BY uid")]
 
 
 def ids_of(connection: Connection, rows: Iterable[int]) -> frozenset[str]:
-    """Return the ids of those drawers that are live."""
+    """Return the ids of these drawers that are live."""
     uids = set()
     for row in rows:
         for (uid,) in connection.execute("SELECT uid FROM drawer WHERE retired_at IS NULL AND id = ?", (row,)):

@@ -1,10 +1,10 @@
-"""A palace as a hook reads it that answers by itself: by keyword, read-only, in a process that lives for milliseconds.
+"""Read-only palace for a hook that answers without the service: by keyword, in a process that lives for milliseconds.
 
-It imports nothing but SQLite: APSW's own where that is installed, else the standard library's if that is new enough for
-the keyword index; never both, since two libraries in one process undo each other's locks. Nothing is written or waited
-for: whatever is in the way (a lock, a damaged page, a later schema) raises, and the hook has nothing to add. What is
-read here is read elsewhere by `places`, `drawers`, `items`, `ledger` and `index/keyword_candidates`, with more care for ranking;
-tests hold the two together.
+It imports only SQLite: APSW's own where it is installed, else the standard library's if that is new enough for the
+keyword index; never both, since two libraries in one process release each other's locks. It writes nothing and waits
+for nothing: any obstacle (a lock, a damaged page, a later schema) raises, and the hook adds nothing. The same data is
+read elsewhere by `places`, `drawers`, `items`, `ledger` and `index/keyword_candidates`, with a better ranking; tests
+check that both give the same data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Connection(Protocol):
-        """What APSW and sqlite3 have in common."""
+        """The common interface of APSW and sqlite3."""
 
         def execute(self, sql: str, parameters: Sequence[Any] = ...) -> Iterator[Any]: ...
         def close(self) -> object: ...
@@ -28,25 +28,25 @@ MIGRATIONS = (
     *("m007_uses", "m008_counts", "m009_anchors", "m010_fact_trust", "m011_outside", "m012_fact_branch"),
     *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),
 )
-"""What may have been done to a palace that is understood here; `schema` does it."""
+"""The migrations that a readable palace may have; `schema` applies them."""
 _APPLICATION = 0x50414C5A
 _NEWEST = (3, 43, 0)
-"""The first SQLite that reads an FTS5 table without content from which rows were deleted."""
+"""The first version of SQLite that reads a contentless FTS5 table from which rows were deleted."""
 _WAIT_MS = 100
 _BUDGET = 100_000
-"""Postings that one question may read, as in `index/keyword_candidates`: the rarest words first."""
+"""The most postings that one query may read, as in `index/keyword_candidates`: rarest words first."""
 _CANDIDATES = 40
 _HOLDER_LIMIT = 5_000
-"""Holders of a word that are listed; of more only the candidates are looked up."""
+"""The most drawers with a word that are listed; for a more frequent word, only the candidates are looked up."""
 _DEFLATE_CODEC = 1
 
 
 class Unreadable(Exception):
-    """There is no palace that could be read here, and a hook has nothing to add."""
+    """There is no readable palace here, and a hook has nothing to add."""
 
 
 class DrawerHit:
-    """A live drawer that was found: what it is, its words, and how well they answer."""
+    """A live drawer that was found: its metadata, its text, and its score."""
 
     __slots__ = (
         "author",
@@ -83,13 +83,13 @@ class DrawerHit:
 
 
 def open_palace(path: str) -> Connection:
-    """Open a palace on one snapshot; Unreadable, or an error of SQLite's, where that is none that is understood."""
+    """Open a palace on one snapshot; raise Unreadable, or an SQLite error, if its format is not supported."""
     if not os.path.isfile(path):
         raise Unreadable("there is no palace")
     connection = _open_connection(path)
     ((application,),) = connection.execute("PRAGMA application_id")
     if application != _APPLICATION:
-        raise Unreadable("it is no palace")
+        raise Unreadable("it is not a palace")
     connection.execute("BEGIN")
     if {name for (name,) in connection.execute("SELECT name FROM migration")} - set(MIGRATIONS):
         raise Unreadable("a later Palazzo wrote it")
@@ -146,7 +146,7 @@ def _address(path: str) -> str:
 
 
 def wing_at(connection: Connection, roots: Iterable[str]) -> str | None:
-    """Return the wing of the project that was seen at one of these directories; None where none was."""
+    """Return the wing of the project that was seen at one of these directories; None if there is none."""
     for root in roots:
         rows = connection.execute(
             "SELECT wing.name FROM project JOIN wing ON wing.id = project.wing, json_each(project.roots)"
@@ -159,7 +159,7 @@ def wing_at(connection: Connection, roots: Iterable[str]) -> str | None:
 
 
 def wings_called(connection: Connection, names: Collection[str]) -> list[int]:
-    """Return the row ids of those of the wings that there are."""
+    """Return the row ids of the wings with these names that exist."""
     rows = connection.execute(
         f"SELECT id FROM wing WHERE merged_into IS NULL AND name IN ({_marks(names)})", tuple(names)
     )
@@ -167,7 +167,7 @@ def wings_called(connection: Connection, names: Collection[str]) -> list[int]:
 
 
 def session_of(connection: Connection, host: str, session: str) -> tuple[int | None, frozenset[str]]:
-    """Return since when a session has what was said in it (None: all of it), and the ids of what it was told."""
+    """Return since when a session remembers what was said in it (None: always), and the ids injected into it."""
     rows = list(
         connection.execute(
             "SELECT id, epoch, epoch_at FROM hook_session WHERE host = ? AND session = ?", (host, session)
@@ -187,7 +187,7 @@ def session_of(connection: Connection, host: str, session: str) -> tuple[int | N
 
 
 def frequencies(connection: Connection, words: Iterable[str]) -> dict[str, int]:
-    """Return in how many drawers each word occurs, whatever its ending; a word of several parts as a phrase."""
+    """Return in how many drawers each word occurs, with any ending; a word of several parts counts as a phrase."""
     counts: dict[str, int] = {}
     for word in words:
         rows = connection.execute(
@@ -198,7 +198,7 @@ def frequencies(connection: Connection, words: Iterable[str]) -> dict[str, int]:
 
 
 def size(connection: Connection) -> int:
-    """Return about how many drawers are indexed."""
+    """Return the approximate number of indexed drawers."""
     ((count,),) = connection.execute("SELECT coalesce(max(id), 0) FROM keyword_docsize")
     return int(count)
 
@@ -206,9 +206,9 @@ def size(connection: Connection) -> int:
 def search(
     connection: Connection, word_counts: dict[str, int], wings: Sequence[int], trusts: Collection[str]
 ) -> list[DrawerHit]:
-    """Return the best live drawers of these wings by BM25, best first, each with the words that it holds.
+    """Return the best live drawers of these wings by BM25, best first, each with the words that it contains.
 
-    `counted` are words with their `frequencies`. Their texts are not read yet.
+    `word_counts` are words with their `frequencies`. The drawers' texts are not read yet.
     """
     leading = list(_within_budget(word_counts))
     scope = _scope(connection, wings)
@@ -241,7 +241,7 @@ def read(connection: Connection, hit: DrawerHit) -> str:
 
 
 def _holders(connection: Connection, word: str, frequency: int, rows: Sequence[int]) -> set[int]:
-    """At least those of the rows that hold the word. FTS5 looks a row up in the time in which it lists a thousand."""
+    """Return at least the rows that hold the word. FTS5 looks up one row in the time in which it lists a thousand."""
     if frequency <= _HOLDER_LIMIT:
         holder_rows = connection.execute("SELECT rowid FROM keyword WHERE keyword MATCH ?", (_of_words(word),))
     else:
@@ -260,7 +260,7 @@ def _within_budget(word_counts: dict[str, int]) -> Iterator[str]:
 
 
 def _scope(connection: Connection, wings: Sequence[int]) -> str:
-    """What keeps a search to some wings: the wing in which rooms were created where all of them stand in these now."""
+    """Return a filter to some wings: the wing where rooms were created, if all of them are in these wings now."""
     rooms: dict[int, list[tuple[int, bool]]] = {}
     rows = connection.execute(
         f"SELECT first_wing, id, wing IN ({_marks(wings)}) FROM room"
@@ -291,7 +291,7 @@ def _load_hits(
 
 
 def _of_words(*words: str) -> str:
-    """A MATCH expression for any of the words; never for one of the tokens that say where a drawer is."""
+    """Return a MATCH expression for any of the words; it never matches a token of a drawer's location."""
     alternatives = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
     return f"{{body context}} : ({alternatives})"
 

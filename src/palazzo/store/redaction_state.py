@@ -1,6 +1,7 @@
-"""What the palace remembers of its guard: the key of its marks, and which rules its items have been seen by.
+"""Redaction state of the palace: the key of its marks, and the rule versions that its items were checked with.
 
-The key leaves the palace for the same person's other devices alone (`sync/device_pairing`): nothing prints or exports it.
+The key leaves the palace only for the same person's other devices (`sync/device_pairing`): nothing prints or exports
+it.
 """
 
 from __future__ import annotations
@@ -14,38 +15,38 @@ from palazzo.store.database import Connection
 
 KEY_BYTES = 32
 NO_RULES = 0
-"""The version of the rules of what was archived while redaction was off."""
+"""The rules version of items that were archived while redaction was off."""
 
 _MOST_STRETCHES = 64
 _KEY, _RULES, _SCAN = "fingerprint key", "rules", "looked through"
 
 
 class Stretch(NamedTuple):
-    """The items from row id `item` to the next stretch, and the version of the rules they were archived under."""
+    """The items from row id `item` to the next range, and the version of the rules they were archived under."""
 
     rules: int
     item: int
 
 
 class ArchiveScan(NamedTuple):
-    """A look through the archive that has come to its end: by which rules, and up to which item (row id)."""
+    """A finished scan of the archive: the rules version, and the last item (row id)."""
 
     rules: int
     item: int
 
 
 def make_fingerprint_key(connection: Connection) -> None:
-    """Give a new palace its key."""
+    """Create the key of a new palace."""
     connection.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (_KEY, os.urandom(KEY_BYTES)))
 
 
 def adopt_fingerprint_key(connection: Connection, key: bytes) -> None:
-    """Take another palace's key over; whoever calls has made sure that nothing here depends on the one it had."""
+    """Adopt another palace's key; the caller ensures that nothing here depends on the previous key."""
     _set(connection, _KEY, key)
 
 
 def is_key_used(connection: Connection) -> str:
-    """Return what here was made by the key and cannot be made anew by another one, in a word; '' where nothing was."""
+    """Return what here depends on the key and cannot be recomputed with another, in a word; '' if nothing does."""
     for label, table in _KEY_USES.items():
         if any(True for _ in connection.execute(f"SELECT 1 FROM {table} LIMIT 1")):
             return label
@@ -54,7 +55,7 @@ def is_key_used(connection: Connection) -> str:
 
 _KEY_USES = {
     "erased words": "tombstone",
-    "facts that were dismissed": "unwanted_fact",
+    "dismissed facts": "unwanted_fact",
     "cited lines of facts": "fact_anchor WHERE lines > 0",
     "redacted secrets": "item WHERE json_extract(meta, '$.redacted') IS NOT NULL",
     "cited lines of notes": "item WHERE json_extract(meta, '$.cited') IS NOT NULL",
@@ -62,25 +63,25 @@ _KEY_USES = {
 
 
 def fingerprint_key(connection: Connection) -> bytes:
-    """Return the key of the palace's marks; PalaceUnusable when the palace has lost it."""
+    """Return the key of the palace's marks; raise PalaceUnusable if the palace has lost it."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)):
         if isinstance(value, bytes) and len(value) == KEY_BYTES:
             return value
     raise PalaceUnusable(
-        "The palace has no key for the marks of what is redacted, so nothing can be added to it. "
-        "Restore a backup, or name another palace with --palace."
+        "The palace has no key for its redaction marks, so nothing can be added to it. Restore a backup, or name "
+        "another palace with --palace."
     )
 
 
 def rules_used(connection: Connection) -> list[Stretch]:
-    """Return which rules the items were archived under, in the items' order."""
+    """Return the rules under which the items were archived, in the items' order."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_RULES,)):
         return [Stretch(*map(int, pair)) for pair in json.loads(value)]
     return []
 
 
 def note_rules(connection: Connection, rules: int, item: int) -> None:
-    """Remember that the items from row id `item` on are archived under that version of the rules."""
+    """Record that the items from row id `item` on are archived under that version of the rules."""
     used = rules_used(connection)
     if used and used[-1].rules == rules:
         return
@@ -90,14 +91,14 @@ def note_rules(connection: Connection, rules: int, item: int) -> None:
 
 
 def last_look(connection: Connection) -> ArchiveScan:
-    """Return the last whole look through the archive; Looked(0, 0) before the first."""
+    """Return the last complete review of the archive; Looked(0, 0) before the first."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_SCAN,)):
         return ArchiveScan(*map(int, json.loads(value)))
     return ArchiveScan(0, 0)
 
 
 def note_look(connection: Connection, look: ArchiveScan) -> None:
-    """Remember a look through the archive that has come to its end."""
+    """Record a completed review of the archive."""
     _set(connection, _SCAN, json.dumps(look))
 
 

@@ -1,11 +1,11 @@
-"""What the palace remembers of its remotes: where they are, what was seen there, what was brought, what stays here.
+"""The palace's records of its remotes: their addresses, what was seen there, what was sent, what stays here.
 
-sync_remote     a place that devices meet at
-sync_seen       the last segment of each device there that is here as well; of this device: that was written
-sync_chain      up to which link each device's chain is there
-sync_sent       what was there last of each record that may change: a keyed name of it, a hash of its bytes
-sync_withheld   items of which only the link went there, and why
-private_wing    wings of which nothing leaves
+sync_remote     a place where devices exchange data
+sync_seen       the last segment of each device there that is also here; for this device, the last one written
+sync_chain      the last link of each device's chain that is there
+sync_sent       the last sent state of each record that may change: a keyed name of it, a hash of its bytes
+sync_withheld   items of which only the link was sent, and why
+private_wing    wings whose content never leaves
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from palazzo.store.database import Connection
 from palazzo.store.items import Link
 
 SealKind = Literal["", "passphrase", "key"]
-"""How the segments of a remote are sealed, if they are."""
+"""How the segments of a remote are encrypted, if they are."""
 Kind = Literal["folder", "git"]
-"""What a remote is."""
+"""The kinds of remotes."""
 
 TABLES = (
     "CREATE TABLE sync_remote(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE,"
@@ -41,15 +41,15 @@ TABLES = (
     " seq INTEGER NOT NULL, why TEXT NOT NULL, PRIMARY KEY(remote, device, seq)) WITHOUT ROWID",
     "CREATE TABLE private_wing(wing INTEGER PRIMARY KEY REFERENCES wing, at INTEGER NOT NULL)",
 )
-"""What `m013_exchange` creates of these. Never edited: what comes later is a migration of its own."""
+"""The tables of these that `m013_exchange` creates. Never edit it: a later change is a migration of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteRow:
-    """A remote as this palace knows it. `wings` are those that go there, all where there is none.
+    """A remote as this palace knows it. `wings` are those that are pushed there, all if empty.
 
-    `secret` opens and seals what is there, if it is sealed; it is shown to nobody. `erasure` is the last erasure (row
-    id) that what stands there has heard of. `failure` is why the last attempt came to nothing, '' where it did not.
+    `secret` encrypts and decrypts its content, if it is encrypted; it is never shown. `erasure` is the last erasure
+    (row id) applied to the content there. `failure` is why the last attempt failed, '' if it did not.
     """
 
     row: int
@@ -70,7 +70,7 @@ class RemoteRow:
 
 @dataclass(frozen=True, slots=True)
 class LastSegment:
-    """The last segment of a device that is here as well."""
+    """A device's last segment on a remote that this palace has read or written."""
 
     epoch: int
     n: int
@@ -87,12 +87,12 @@ _COLUMNS = (
 
 
 def remotes(connection: Connection) -> list[RemoteRow]:
-    """Return all remotes, the first one first."""
+    """Return all remotes, oldest first."""
     return [_remote(columns) for columns in connection.execute(f"SELECT {_COLUMNS} FROM sync_remote ORDER BY id")]
 
 
 def remote(connection: Connection, row: int) -> RemoteRow:
-    """Return the remote of that row id."""
+    """Return the remote with that row id."""
     return _remote(next(connection.execute(f"SELECT {_COLUMNS} FROM sync_remote WHERE id = ?", (row,))))
 
 
@@ -123,7 +123,7 @@ def add_remote(
     secret: str,
     automatic: bool,
 ) -> int:
-    """Remember a remote; return its row id."""
+    """Store a remote; return its row id."""
     (row,) = next(
         connection.execute(
             "INSERT INTO sync_remote(uid, name, kind, address, wings, sealing, secret, automatic)"
@@ -144,7 +144,7 @@ def change_remote(
     secret: str,
     automatic: bool,
 ) -> None:
-    """Give a remote another address, another filter, another key, or another wish."""
+    """Change a remote's address, filter, key and settings."""
     connection.execute(
         "UPDATE sync_remote SET kind = ?, address = ?, wings = ?, sealing = ?, secret = ?, automatic = ? WHERE id = ?",
         (kind, address, json.dumps([*wings]), seal_kind, secret, int(automatic), row),
@@ -152,29 +152,29 @@ def change_remote(
 
 
 def drop_remote(connection: Connection, row: int) -> None:
-    """Forget a remote and all that was known of it."""
+    """Delete a remote and everything known about it."""
     begin_anew(connection, row)
     device_rows.forget_claims(connection, row)
     connection.execute("DELETE FROM sync_remote WHERE id = ?", (row,))
 
 
 def note_pushed(connection: Connection, row: int, at: Micros) -> None:
-    """Note that all that was to go there went there."""
+    """Record that everything intended for the remote was pushed."""
     connection.execute("UPDATE sync_remote SET pushed_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
 
 
 def note_pulled(connection: Connection, row: int, at: Micros) -> None:
-    """Note that all that was there was read."""
+    """Record that everything on the remote was read."""
     connection.execute("UPDATE sync_remote SET pulled_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
 
 
 def note_failure(connection: Connection, row: int, why: str, at: Micros) -> None:
-    """Note why an attempt that nobody watched came to nothing."""
+    """Record why an unattended sync attempt failed."""
     connection.execute("UPDATE sync_remote SET failure = ?, failed_at = ? WHERE id = ?", (why, at, row))
 
 
 def note_erasure(connection: Connection, row: int, erasure: int) -> None:
-    """Note that what stands there has heard of all erasures up to that row id."""
+    """Record that the remote knows of all erasures up to that row id."""
     connection.execute("UPDATE sync_remote SET erasure = ? WHERE id = ?", (erasure, row))
 
 
@@ -182,7 +182,7 @@ def note_erasure(connection: Connection, row: int, erasure: int) -> None:
 
 
 def read_last_segments(connection: Connection, row: int) -> dict[bytes, LastSegment]:
-    """Return by device the last segment of each that is here as well."""
+    """Return, by device, its last segment on the remote that is also here."""
     rows = connection.execute("SELECT device, epoch, n, hash, at FROM sync_seen WHERE remote = ?", (row,))
     return {
         bytes(uid): LastSegment(int(epoch), int(n), bytes(code).hex(), Micros(at)) for uid, epoch, n, code, at in rows
@@ -190,7 +190,7 @@ def read_last_segments(connection: Connection, row: int) -> dict[bytes, LastSegm
 
 
 def note_seen(connection: Connection, row: int, device: bytes, segment: LastSegment) -> None:
-    """Note a device's last segment."""
+    """Record a device's last segment."""
     connection.execute(
         "INSERT OR REPLACE INTO sync_seen(remote, device, epoch, n, hash, at) VALUES(?,?,?,?,?,?)",
         (row, device, segment.epoch, segment.n, bytes.fromhex(segment.hash), segment.at),
@@ -198,13 +198,13 @@ def note_seen(connection: Connection, row: int, device: bytes, segment: LastSegm
 
 
 def chains(connection: Connection, row: int) -> dict[bytes, int]:
-    """Return by device up to which link its chain is there."""
+    """Return, by device, the link up to which its chain is on the remote."""
     rows = connection.execute("SELECT device, seq FROM sync_chain WHERE remote = ?", (row,))
     return {bytes(uid): int(seq) for uid, seq in rows}
 
 
 def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -> None:
-    """Note up to which link chains are there; one that was there further stays."""
+    """Record the link up to which chains are on the remote; an existing higher number stays."""
     connection.executemany(
         "INSERT INTO sync_chain(remote, device, seq) VALUES(?,?,?)"
         " ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)",
@@ -213,13 +213,13 @@ def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -
 
 
 def read_record_hashes(connection: Connection, row: int) -> dict[bytes, bytes]:
-    """Return by a record's name the hash of the bytes in which it is there."""
+    """Return, by record name, the hash of the bytes of the record on the remote."""
     rows = connection.execute("SELECT record, hash FROM sync_sent WHERE remote = ?", (row,))
     return {bytes(name): bytes(code) for name, code in rows}
 
 
 def note_sent(connection: Connection, row: int, hashes: Iterable[tuple[bytes, bytes]]) -> None:
-    """Note (record, hash) of what is there now."""
+    """Record (record, hash) of what is on the remote now."""
     connection.executemany(
         "INSERT OR REPLACE INTO sync_sent(remote, record, hash) VALUES(?,?,?)",
         ((row, name, code) for name, code in hashes),
@@ -227,30 +227,30 @@ def note_sent(connection: Connection, row: int, hashes: Iterable[tuple[bytes, by
 
 
 def forget_sent(connection: Connection, row: int) -> None:
-    """Forget what is there of this palace's, and what stays here: all of it is told anew."""
+    """Delete what is known of this palace's records on the remote, and of withheld items: all are sent again."""
     for table in ("sync_sent", "sync_withheld"):
         connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
 
 
 def begin_anew(connection: Connection, row: int) -> None:
-    """Forget all that was known of what is there."""
+    """Delete everything known of the remote's content."""
     for table in ("sync_seen", "sync_chain", "sync_sent", "sync_withheld"):
         connection.execute(f"DELETE FROM {table} WHERE remote = ?", (row,))
 
 
 def forget_device(connection: Connection, row: int, device: bytes) -> None:
-    """Forget a device's last segment."""
+    """Delete a device's recorded last segment."""
     connection.execute("DELETE FROM sync_seen WHERE remote = ? AND device = ?", (row, device))
 
 
 def devices(connection: Connection) -> list[tuple[int, bytes, str]]:
-    """Return (row id, id, name) of every device that is known, this one first."""
+    """Return (row id, id, name) of every known device, this one first."""
     rows = connection.execute("SELECT id, uid, name FROM device ORDER BY id")
     return [(int(row), bytes(uid), str(name or "")) for row, uid, name in rows]
 
 
 def links_beyond(connection: Connection, device: int, seq: int, extra_seqs: Iterable[int]) -> Iterator[Link]:
-    """Yield a device's links behind that number, and those besides; in their order."""
+    """Yield a device's links after that number, and the given additional links, in order."""
     rows = connection.execute(
         "SELECT seq, item_uid, digest, hash, absent FROM link WHERE device = ?1"
         " AND (seq > ?2 OR seq IN (SELECT value FROM json_each(?3))) ORDER BY seq",
@@ -261,7 +261,7 @@ def links_beyond(connection: Connection, device: int, seq: int, extra_seqs: Iter
 
 
 def become_another(connection: Connection, uid: bytes, at: Micros) -> int:
-    """Let this palace be another device from here on; return the row id of the one that it was."""
+    """Give this palace a new device identity; return the row id of the former one."""
     former, name, created = next(connection.execute("SELECT uid, name, created_at FROM device WHERE id = 1"))
     connection.execute("UPDATE device SET uid = ?, created_at = ? WHERE id = 1", (uid, at))
     rows = connection.execute(
@@ -279,13 +279,13 @@ def links_of_own(connection: Connection) -> dict[int, bytes]:
 
 
 def withheld(connection: Connection, row: int) -> dict[tuple[bytes, int], str]:
-    """Return by (device, number of the link) why the item did not go there."""
+    """Return, by (device, link number), why the item was not sent to the remote."""
     rows = connection.execute("SELECT device, seq, why FROM sync_withheld WHERE remote = ?", (row,))
     return {(bytes(device), int(seq)): str(why) for device, seq, why in rows}
 
 
 def withheld_items(connection: Connection, row: int) -> list[tuple[bytes, str]]:
-    """Return (item, why) of which only the link went there, by reason."""
+    """Return (item, reason) of the items of which only the link was sent, by reason."""
     rows = connection.execute(
         "SELECT DISTINCT link.item_uid, w.why FROM sync_withheld w JOIN device ON device.uid = w.device"
         " JOIN link ON link.device = device.id AND link.seq = w.seq WHERE w.remote = ? ORDER BY w.why, link.item_uid",
@@ -295,7 +295,7 @@ def withheld_items(connection: Connection, row: int) -> list[tuple[bytes, str]]:
 
 
 def has_left(connection: Connection, wing: int) -> bool:
-    """Whether any item of a wing went to a remote."""
+    """Whether any item of a wing was sent to a remote."""
     rows = connection.execute(
         "SELECT 1 FROM room JOIN item ON item.room = room.id JOIN link ON link.item_uid = item.uid"
         " JOIN device ON device.id = link.device JOIN sync_chain c ON c.device = device.uid AND c.seq >= link.seq"
@@ -307,7 +307,7 @@ def has_left(connection: Connection, wing: int) -> bool:
 
 
 def note_withheld(connection: Connection, row: int, items: Mapping[tuple[bytes, int], str]) -> None:
-    """Note of which items only the link went there."""
+    """Record the items of which only the link was sent."""
     connection.executemany(
         "INSERT OR REPLACE INTO sync_withheld(remote, device, seq, why) VALUES(?,?,?,?)",
         ((row, device, seq, why) for (device, seq), why in items.items()),
@@ -315,7 +315,7 @@ def note_withheld(connection: Connection, row: int, items: Mapping[tuple[bytes, 
 
 
 def forget_withheld(connection: Connection, row: int, items: Iterable[tuple[bytes, int]]) -> None:
-    """Note that these items went there after all."""
+    """Record that these items were sent after all."""
     connection.executemany(
         "DELETE FROM sync_withheld WHERE remote = ? AND device = ? AND seq = ?",
         ((row, device, seq) for device, seq in items),
@@ -323,18 +323,18 @@ def forget_withheld(connection: Connection, row: int, items: Iterable[tuple[byte
 
 
 def private_wings(connection: Connection) -> set[int]:
-    """Return the wings (row ids) of which nothing leaves."""
+    """Return the private wings (row ids), whose content is never sent."""
     return {int(wing) for (wing,) in connection.execute("SELECT wing FROM private_wing")}
 
 
 def make_private(connection: Connection, wing: int, at: Micros) -> None:
-    """Let nothing of a wing leave any more."""
+    """Make a wing private, so that its content is no longer sent."""
     connection.execute("INSERT OR IGNORE INTO private_wing(wing, at) VALUES(?,?)", (wing, at))
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateWing:
-    """A wing of which nothing leaves: what it was last called itself, and the wing (a row id) that it is part of."""
+    """A wing that is never pushed: its own last name, and the wing (a row id) that it is part of."""
 
     row: int
     uid: bytes
@@ -343,7 +343,7 @@ class PrivateWing:
 
 
 def listed_private(connection: Connection) -> list[PrivateWing]:
-    """Return the wings of which nothing leaves, also those that are part of another, by name."""
+    """Return the private wings, including those that are part of another, by name."""
     rows = connection.execute(
         "SELECT id, uid, CASE WHEN merged_into IS NULL THEN name ELSE coalesce((SELECT a.name FROM arrangement a"
         " WHERE a.wing = wing.id AND a.kind = 'name' AND a.retired_at IS NULL ORDER BY a.recorded_at DESC, a.uid DESC"
@@ -354,12 +354,12 @@ def listed_private(connection: Connection) -> list[PrivateWing]:
 
 
 def private_ids(connection: Connection) -> list[tuple[bytes, str]]:
-    """Return the wings (id, name) of which nothing leaves."""
+    """Return the private wings (id, name)."""
     return [(wing.uid, wing.name) for wing in listed_private(connection)]
 
 
 def keep_private(connection: Connection, wings: Iterable[tuple[bytes, str]], at: Micros) -> None:
-    """Let nothing of these wings (id, name) leave, also where the palace does not have them yet."""
+    """Make these wings (id, name) private, even if the palace does not have them yet."""
     for uid, name in wings:
         rows = connection.execute("SELECT id FROM wing WHERE uid = ?", (uid,))
         row = next((int(own) for (own,) in rows), None)
@@ -367,16 +367,16 @@ def keep_private(connection: Connection, wings: Iterable[tuple[bytes, str]], at:
 
 
 def make_public(connection: Connection, wing: int) -> None:
-    """Let a wing leave again."""
+    """Make a private wing public again."""
     connection.execute("DELETE FROM private_wing WHERE wing = ?", (wing,))
 
 
 def private_rooms(connection: Connection) -> set[int]:
-    """Return the rooms of private wings: those that stand in one now, that began in one, or that ever were moved there.
+    """Return the rooms of private wings: rooms that are, began, or ever were in one.
 
-    A private wing that was merged into another, or whose rooms were moved, keeps to itself what was said there. So does
-    a room that was a part of such a room. As long as a private wing is part of another, so does all of that: its name
-    leads there, and nobody can tell what was said since by which name.
+    A private wing that was merged into another, or whose rooms were moved, still keeps its content private. So does a
+    room that was part of such a room. As long as a private wing is part of another, all of that other wing is private:
+    its name resolves there, and later content cannot be attributed to either name.
     """
     rows = connection.execute(
         "WITH RECURSIVE named(name) AS (SELECT wing.name FROM private_wing JOIN wing ON wing.id = private_wing.wing),"

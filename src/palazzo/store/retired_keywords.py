@@ -1,7 +1,7 @@
-"""The words of drawers as they stood before: an FTS5 table like `keyword`, one row for each state that is over.
+"""The keyword index of former drawer states: an FTS5 table like `keyword`, one row for each former state.
 
 A row's id is that of its state in `past`. On a snapshot as of a day (`store/past.py`) both indexes answer together:
-`keyword` for what stands today as it stood then, this one for the rest.
+`keyword` for current states that already held then, this one for the rest.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from palazzo.store.database import Connection
 
 _PHRASE_PATTERN = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 _K1, _B = 1.2, 0.75
-"""As FTS5's own BM25 has them."""
+"""As in FTS5's own BM25."""
 _LEAST_IDF = 1e-6
 _SAMPLE = 2000
-"""Drawers that the usual length is told from."""
+"""The number of drawers from which the average length is estimated."""
 _RESCORE_LIMIT = 60
-"""The best of the past that are scored from their texts, at a quarter of a millisecond each; those further down keep
-their order below them. Thirty candidates are looked at closely."""
+"""The number of best past drawers that are scored from their texts, at a quarter of a millisecond each; those further
+down keep their order below them. Thirty candidates are examined closely.
+"""
 
 
 def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
@@ -31,17 +32,17 @@ def index(connection: Connection, rows: Iterable[tuple[int, str, str, str]]) -> 
 
 
 def remove(connection: Connection, states: Iterable[int]) -> None:
-    """Take states out of the index."""
+    """Remove states from the index."""
     connection.executemany("DELETE FROM keyword_retired WHERE rowid = ?", ((state,) for state in states))
 
 
 def indexed_rows(connection: Connection) -> int:
-    """Return how many states are indexed."""
+    """Return the number of indexed states."""
     return int(next(connection.execute("SELECT count(*) FROM keyword_retired_docsize"))[0])
 
 
 def strays(connection: Connection) -> list[int]:
-    """Return the indexed rows that are no state which is over."""
+    """Return the indexed rows that are not ended states."""
     rows = connection.execute(
         "SELECT id FROM keyword_retired_docsize WHERE id NOT IN (SELECT id FROM past WHERE until IS NOT NULL)"
     )
@@ -49,7 +50,7 @@ def strays(connection: Connection) -> list[int]:
 
 
 def purge(connection: Connection) -> None:
-    """Merge the index into one piece: until then words of removed rows stay in it, though nothing finds them."""
+    """Merge the index into one segment: until then it contains words of removed rows, though no query finds them."""
     connection.execute("INSERT INTO keyword_retired(keyword_retired) VALUES('optimize')")
 
 
@@ -64,9 +65,10 @@ def clear(connection: Connection) -> None:
 def matches(connection: Connection, match: str, words: str, weights: str, limit: int) -> list[tuple[int, float]]:
     """Return (drawer row id, BM25) of the best drawers as of the snapshot's day, best first.
 
-    `match` is a whole MATCH expression, `words` what of it asks for words, `weights` are those of the columns. Scores
-    of a small index mean little beside those of a large one, and words may have been said later: so what comes from
-    the index of the past, and what the snapshot shows in part, is scored from its text, by the frequencies of both.
+    `match` is a whole MATCH expression, `words` its part that searches for words, `weights` are those of the columns.
+    Scores of a small index are not comparable with those of a large one, and words may have been said later: therefore
+    results from the index of the past, and drawers that the snapshot shows in part, are scored from their text, with
+    the frequencies of both.
     """
     live = connection.execute(
         f"SELECT keyword.rowid, bm25(keyword, {weights}) AS score FROM keyword CROSS JOIN drawer"
@@ -88,7 +90,7 @@ def matches(connection: Connection, match: str, words: str, weights: str, limit:
 
 
 def drawers_in_scope(connection: Connection, match: str) -> list[int]:
-    """Return the drawers live on the snapshot's day that scope filters let through, ascending."""
+    """Return the drawers live on the snapshot's day that match scope filters, ascending."""
     rows = connection.execute(
         "SELECT keyword.rowid FROM keyword CROSS JOIN drawer ON drawer.id = keyword.rowid WHERE keyword MATCH ?1"
         " AND drawer.retired_at IS NULL AND drawer.id NOT IN (SELECT drawer FROM temp.state_then)"
@@ -111,7 +113,7 @@ def holders(connection: Connection, match: str, sources: Sequence[int]) -> list[
 
 
 def document_frequency(connection: Connection, stem: str) -> int:
-    """Return in how many states that are over a stemmed word occurs."""
+    """Return the number of ended states in which a stemmed word occurs."""
     rows = connection.execute("SELECT doc FROM keyword_retired_vocabulary WHERE term = ?", (stem,))
     return sum(int(count) for (count,) in rows)
 
@@ -140,7 +142,7 @@ def _compute_scores(connection: Connection, words: str, drawers: Iterable[int]) 
 
 
 def _below(over: Sequence[tuple[int, float]], exact_scores: Mapping[int, float]) -> dict[int, float]:
-    """Return scores of those that were not scored: their own, measured by the least of those that were."""
+    """Return scores for the drawers that were not rescored: their own, scaled by the lowest of the rescored ones."""
     rest = over[_RESCORE_LIMIT:]
     if not rest:
         return {}
@@ -153,7 +155,7 @@ def _idf(total: int, frequency: int) -> float:
 
 
 def _count(stems: Sequence[str], phrase: tuple[str, ...], is_beginning: bool) -> int:
-    """How often a phrase stands in a text; `is_beginning` lets its last word go on."""
+    """Count how often a phrase occurs in a text; with `is_beginning`, its last word is a prefix."""
     if len(phrase) == 1 and not is_beginning:
         return stems.count(phrase[0])
     *first, last = phrase

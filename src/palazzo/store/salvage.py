@@ -1,11 +1,11 @@
-"""Salvage of a damaged palace: a new palace of all rows that can be read, page by page.
+"""Salvage of a damaged palace: a new palace with all rows that can be read, page by page.
 
     damaged file ──copy──> its pages ──PageFile──> rows ──> new file, same tables     indexes are made anew
                                                         └─> losses: which table, how many, which ids, which pages
 
-What is derived is left out where any of it is lost; `index/rebuild` makes it again. Of truth every row is taken that
-can be read, also those that only an index still tells of (`salvage_rules`). What refers to a lost row is mended, so
-that every reference leads somewhere. What the chain says of it all is settled afterwards by `archive/lost_bodies`.
+A derived table with any loss is left out; `index/rebuild` builds it again. Of truth, every readable row is taken, also
+rows that only an index still contains (`salvage_rules`). References to lost rows are repaired, so that every reference
+has a target. Afterwards `archive/lost_bodies` settles the consequences for the chain.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from palazzo.store.page_file import PageFile, Row, Tree, UnreadablePage
 
 _CACHE_MB = 16
 _MOST_IDS = 1_000
-"""How many ids of lost rows are reported for each table."""
+"""The most ids of lost rows that are reported for each table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class Salvage:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether SQLite finds no error and each page matches its checksum. False for a file that is no palace.
+    """Whether SQLite finds no error and each page matches its checksum. False for a file that is not a palace.
 
-    A page that looks damaged is looked at again in a copy of one moment: another program may be writing to the file.
+    A page that looks damaged is checked again in a snapshot copy: another program may be writing to the file.
     """
     try:
         with (
@@ -81,7 +81,7 @@ def _has_sound_copy(path: Path) -> bool:
 def copy_pages(palace: Path, target: Path) -> None:
     """Copy a palace's pages unchanged, with their checksums, at one moment; other programs may use it meanwhile.
 
-    Raises NotAPalace for a file that SQLite cannot begin to read.
+    Raises NotAPalace for a file that SQLite cannot start reading.
     """
     if page_checksums.install():
         plain = page_checksums.plain_system()
@@ -139,8 +139,8 @@ def salvage(damaged_file: Path, target: Path) -> Salvage:
 
 def _unknowable(path: Path) -> NotAPalace:
     return NotAPalace(
-        f"The pages of {path} that say which tables there are cannot be read, so nothing was taken out of it. "
-        "'palazzo backup --list' says which backups there are."
+        f"The pages of {path} that list its tables cannot be read, so nothing was recovered from it. 'palazzo backup "
+        "--list' lists the backups."
     )
 
 
@@ -171,7 +171,7 @@ class _Object:
 
     @property
     def is_virtual(self) -> bool:
-        """Whether it is a keyword index (FTS5). SQLite makes its shadow tables, and `derive` fills them again."""
+        """Whether it is a keyword index (FTS5). SQLite creates its shadow tables, and `derive` refills them."""
         return (self.sql or "").upper().startswith("CREATE VIRTUAL")
 
 
@@ -185,7 +185,7 @@ class _Work:
     ids: dict[str, list[str]] = field(default_factory=dict)
 
     def carry_out(self) -> Salvage:
-        """Copy everything that can be read."""
+        """Copy all readable data."""
         self._read_schema()
         self._make_tables()
         self.connection.execute("BEGIN")
@@ -217,7 +217,7 @@ class _Work:
                 self.objects[str(name)] = _Object(str(kind), str(name), str(table), int(str(root)), _text(sql))
         expected = schema.objects()
         if tree.gaps and any(kind == "table" and name not in self.objects for kind, name, _, _ in expected):
-            raise UnreadablePage("a table is not known")
+            raise UnreadablePage("a table is unknown")
         for kind, name, table, sql in expected if tree.gaps else ():
             self.objects.setdefault(name, _Object(kind, name, table, 0, sql))
 
@@ -305,7 +305,7 @@ class _Work:
     # --- losses ----------------------------------------------------------------------------------------------
 
     def _count_lost(self, table: _Object) -> None:
-        """Find the lost rows by the table's indexes, if it has any."""
+        """Find the lost rows through the table's indexes, if it has any."""
         columns = _Columns.of(self.connection, table)
         values_by_key: dict[tuple[Value, ...], dict[str, Value]] = {}
         is_counted = False
@@ -323,7 +323,7 @@ class _Work:
     def _read_index(
         self, index: _Object, columns: _Columns, values_by_key: dict[tuple[Value, ...], dict[str, Value]]
     ) -> bool:
-        """Collect an index's values of each row; return whether the index covers all rows."""
+        """Collect an index's values for each row; return whether the index covers all rows."""
         names = [
             columns.key[0] if cid == -1 else str(name)
             for _, cid, name in self.connection.execute(_ENTRY, (index.name,))
@@ -404,12 +404,12 @@ class _Columns:
 
     @property
     def insert(self) -> str:
-        """The statement that inserts a row unless it breaks a constraint."""
+        """Return the statement that inserts a row unless it breaks a constraint."""
         names, marks = ", ".join(f'"{name}"' for name in self.names), ",".join("?" * len(self.names))
         return f'INSERT OR IGNORE INTO "{self.table}"({names}) VALUES({marks})'
 
     def values(self, row: Row) -> tuple[Value, ...] | None:
-        """Return the values of a stored row in the order of the columns; None if it is no row of this table."""
+        """Return the values of a stored row in the order of the columns; None if it is not a row of this table."""
         if len(row.values) > len(self.names):
             return None
         values = list(self.defaults)

@@ -1,7 +1,8 @@
-"""A salvage's rules for tables: derived tables, the values of lost rows that indexes hold, and references.
+"""A salvage's rules for tables: derived tables, the values of lost rows that indexes contain, and references.
 
-A row that others refer to is put in its place again with what is known of it, where the others mean something without
-it: an item without its source's address is still an item. Else what refers to it goes, or refers to nothing.
+A lost row with references to it is created again from the known values, if the referring rows make sense without the
+rest: an item without its source's address is still an item. Otherwise the referring rows are dropped, or refer to
+nothing.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ _DEFAULTS: dict[str, dict[str, Value]] = {
 }
 """Defaults for the columns of a lost row that no index holds."""
 _SHELVES = ("notes", "diary", "todo", "reminder")
-"""The shelves that sources of notes are named for (`archive/notes.Shelf`)."""
+"""The shelves after which sources of notes are named (`archive/notes.Shelf`)."""
 _WHOLE = ("predicate",)
-"""Tables whose indexes hold all values of a row."""
+"""Tables whose indexes contain all values of a row."""
 
 Key = tuple[Value, ...]
 
@@ -54,7 +55,7 @@ Key = tuple[Value, ...]
 def recover(
     connection: apsw.Connection, table: str, key: tuple[str, ...], missing: Mapping[Key, Mapping[str, Value]]
 ) -> set[Key]:
-    """Insert lost rows again that other rows refer to, from the indexes' values; return those that are complete."""
+    """Reinsert lost rows that other rows refer to, from the indexes' values; return those that are complete."""
     if table not in _DEFAULTS:
         return set()
     whole: set[Key] = set()
@@ -75,7 +76,7 @@ def recover(
 
 
 def _complete_row(connection: apsw.Connection, table: str, values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the values of a row that follow from its other values and from other tables."""
+    """Return the values of a row that can be derived from its other values and from other tables."""
     row = values.get("id")
     match table:
         case "device":
@@ -115,7 +116,7 @@ def _complete_row(connection: apsw.Connection, table: str, values: Mapping[str, 
 
 
 def _source(connection: apsw.Connection, values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return a source's values that files and items still show."""
+    """Return a source's values that its files and items still show."""
     row, uid = values.get("id"), values.get("uid")
     uid = uid if isinstance(uid, bytes) else os.urandom(uids.ID_BYTES)
     columns: dict[str, Value] = {"uid": uid}
@@ -174,7 +175,7 @@ def name_of(key: Key, values: Mapping[str, Value]) -> str:
 
 
 def indexed_columns(sql: str, key: tuple[str, ...]) -> list[str]:
-    """Return the columns of an index's entries: those in its statement, and the key of the row."""
+    """Return the columns of an index's entries: those in its statement, and the row's key."""
     own = [name.strip() for name in sql.split("(", 1)[1].split(")", 1)[0].split(",")]
     return [*own, *(name for name in key if name not in own)]
 
@@ -204,7 +205,7 @@ def settle(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:
 
 _ITEM_IS_GONE = "item NOT IN (SELECT id FROM item)"
 _OF_DRAWERS = ("drawer", "drawer_tag", "passage", "past", "claim", "mention", "anchor")
-"""Tables whose rows are deleted with a drawer of a lost item; `derive` cuts the remaining words again."""
+"""Tables whose rows are deleted together with a drawer of a lost item; `derive` cuts the remaining text again."""
 
 
 def _settle_singles(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:

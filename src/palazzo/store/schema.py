@@ -1,7 +1,7 @@
-"""The tables, as a list of migrations whose applied names are kept in the palace.
+"""The tables, as a list of migrations. The palace stores the names of the applied ones.
 
-To change the schema append a function `mNNN_what` to `MIGRATIONS`; never edit one that was released. A palace
-that holds a name this list lacks was written by a later Palazzo and is left untouched.
+To change the schema, append a function `mNNN_what` to `MIGRATIONS`; never edit a released one. A palace with a name
+that this list lacks was written by a later Palazzo and is not touched.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from palazzo.store.database import Connection, Database
 from palazzo.store.palace_opening import APPLICATION_ID
 
 _CREATION_TIMEOUT, _LOOK_AGAIN = 2.0, 0.02
-"""Seconds for which a palace is waited for that another process is making, and between two looks."""
+"""Seconds to wait for a palace that another process is creating, and the polling interval."""
 Migration = Callable[[Connection], None]
 
 
 def m001_first(connection: Connection) -> None:
-    """Create truth, the log and what is derived at first."""
+    """Create the first tables: archived content, the log and derived data."""
     for statement in first_tables.INITIAL_TABLES:
         connection.execute(statement)
     now = time.time_ns() // 1000
@@ -36,7 +36,7 @@ def m001_first(connection: Connection) -> None:
 
 
 def m002_tokens(connection: Connection) -> None:
-    """Create the tokens of the HTTP server."""
+    """Create the table of the HTTP server's tokens."""
     connection.execute(
         "CREATE TABLE token(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL, scope TEXT NOT NULL,"
         " hash BLOB NOT NULL UNIQUE, created_at INTEGER NOT NULL, revoked_at INTEGER)"
@@ -44,7 +44,7 @@ def m002_tokens(connection: Connection) -> None:
 
 
 def m003_calls(connection: Connection) -> None:
-    """Create what is known of calls that had a key (`store/answered_calls`)."""
+    """Create the table of calls with an idempotency key (`store/answered_calls`)."""
     connection.execute(
         "CREATE TABLE call(key BLOB PRIMARY KEY, operation TEXT NOT NULL, asked BLOB, result TEXT, at INTEGER NOT NULL)"
     )
@@ -52,7 +52,7 @@ def m003_calls(connection: Connection) -> None:
 
 
 def m004_hooks(connection: Connection) -> None:
-    """Create the sessions that hooks know (`store/hook_sessions`), and the ledger of what they were given."""
+    """Create the tables of hook sessions (`store/hook_sessions`) and of the ledger of injections into them."""
     for statement in (
         "CREATE TABLE hook_session(id INTEGER PRIMARY KEY, host TEXT NOT NULL, session TEXT NOT NULL,"
         " epoch INTEGER NOT NULL, saved_at INTEGER NOT NULL, held_back INTEGER NOT NULL, noticed INTEGER NOT NULL,"
@@ -72,12 +72,12 @@ def m004_hooks(connection: Connection) -> None:
 
 
 def m005_people(connection: Connection) -> None:
-    """Create the people who are known from commits (`store/known_people`)."""
+    """Create the table of people known from commits (`store/known_people`)."""
     connection.execute("CREATE TABLE known_person(id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
 
 
 def m006_mendings(connection: Connection) -> None:
-    """Create what failed in sessions and what mended it (`store/failure_fixes`), and what fails again in one now."""
+    """Create the tables of past failures and their fixes (`store/failure_fixes`), and of current repeated failures."""
     for statement in (
         "CREATE TABLE mending(source INTEGER NOT NULL, n INTEGER NOT NULL, target BLOB NOT NULL,"
         " signature BLOB NOT NULL, failed_at INTEGER NOT NULL, passed_at INTEGER, PRIMARY KEY(source, n))"
@@ -94,7 +94,7 @@ def m006_mendings(connection: Connection) -> None:
 
 
 def m007_uses(connection: Connection) -> None:
-    """Create what was told and used, in sum (`store/use_totals`), and how far sessions were looked through for uses."""
+    """Create the totals of injections and uses (`store/use_totals`), and how far sessions were searched for uses."""
     for statement in (
         "CREATE TABLE told_tally(uid BLOB PRIMARY KEY, told INTEGER NOT NULL, used INTEGER NOT NULL,"
         " unused INTEGER NOT NULL) WITHOUT ROWID",
@@ -109,7 +109,7 @@ def m007_uses(connection: Connection) -> None:
 
 
 def m008_counts(connection: Connection) -> None:
-    """Create what hooks have counted (`store/human_counts`), and the index by which they read what is new."""
+    """Create the counts of hooks (`store/human_counts`), and the index by which they read new items."""
     for statement in (
         "CREATE TABLE human_count(session INTEGER NOT NULL REFERENCES hook_session, source INTEGER NOT NULL,"
         " humans INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(session, source)) WITHOUT ROWID",
@@ -119,7 +119,7 @@ def m008_counts(connection: Connection) -> None:
 
 
 def m009_anchors(connection: Connection) -> None:
-    """Create the files that drawers and facts cite (`store/anchors`)."""
+    """Create the table of files that drawers and facts cite (`store/anchors`)."""
     anchor_columns = (
         "path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, digest BLOB NOT NULL,"
         " lines INTEGER NOT NULL, blob BLOB NOT NULL"
@@ -138,9 +138,9 @@ def m009_anchors(connection: Connection) -> None:
 
 
 def m010_fact_trust(connection: Connection) -> None:
-    """Keep whom to believe for a fact, of each who states it, and find quickly what came from outside.
+    """Store the trust of each source of a fact, and index external content.
 
-    `tainted_by` are the ids of items from outside that a session had met that stated it: a JSON list.
+    `tainted_by` are the ids of untrusted items that the stating session had met: a JSON list.
     """
     for statement in (
         "ALTER TABLE fact_source ADD COLUMN trust TEXT NOT NULL DEFAULT 'agent'",
@@ -153,7 +153,7 @@ def m010_fact_trust(connection: Connection) -> None:
 
 
 def m011_outside(connection: Connection) -> None:
-    """Create what of sessions came from outside, and what was said under its influence (`store/taint_rows`)."""
+    """Create the tables of untrusted content in sessions, and of what was said after it (`store/taint_rows`)."""
     for statement in (
         "CREATE TABLE outside(item INTEGER NOT NULL, start INTEGER NOT NULL, kind TEXT NOT NULL, name BLOB NOT NULL,"
         " source INTEGER NOT NULL, PRIMARY KEY(item, start, kind, name)) WITHOUT ROWID",
@@ -164,13 +164,13 @@ def m011_outside(connection: Connection) -> None:
 
 
 def m012_fact_branch(connection: Connection) -> None:
-    """Keep on which branch and commit each was who states a fact, where no item says that for them."""
+    """Store the branch and commit of each source of a fact, if no item provides them."""
     connection.execute("ALTER TABLE fact_source ADD COLUMN branch TEXT NOT NULL DEFAULT ''")
     connection.execute("ALTER TABLE fact_source ADD COLUMN commit_id TEXT NOT NULL DEFAULT ''")
 
 
 def m013_exchange(connection: Connection) -> None:
-    """Add what exchange between palaces needs (`store/sync_tables`)."""
+    """Add the tables for exchange between palaces (`store/sync_tables`)."""
     sync_tables.create(connection)
 
 
@@ -196,7 +196,7 @@ def m016_sync_devices(connection: Connection) -> None:
 
 
 def m017_done_here(connection: Connection) -> None:
-    """Note which groups were done in this palace: their rows are in the order in which they were done."""
+    """Record which groups were made in this palace: their rows are in the order in which they were made."""
     connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")
 
 
@@ -222,7 +222,7 @@ MIGRATIONS: list[Migration] = [
 
 
 def migrate(database: Database) -> None:
-    """Bring the palace to this schema, or refuse it; concurrent callers apply each step once."""
+    """Migrate the palace to this schema, or refuse it; concurrent callers apply each step once."""
     with database.snapshot() as connection:
         step_names = _read_step_names(connection, database)
     if all(step.__name__ in step_names for step in MIGRATIONS):
@@ -247,24 +247,24 @@ def _apply_step(connection: Connection, step: Migration) -> None:
 
 
 def is_older(database: Database) -> bool:
-    """Whether an earlier Palazzo wrote the palace."""
+    """Whether an earlier Palazzo release wrote the palace."""
     return 0 < len(_missing(database)) < len(MIGRATIONS)
 
 
 def check(database: Database) -> None:
-    """Raise unless the palace has exactly the schema that this Palazzo reads.
+    """Raise unless the palace has exactly the schema that this Palazzo release reads.
 
-    One that has nothing yet is being made by another process, which takes a moment: it is waited for.
+    If the schema is empty, another process is creating the palace, which takes a moment; wait for it.
     """
     deadline = time.monotonic() + _CREATION_TIMEOUT
     while len(missing := _missing(database)) == len(MIGRATIONS):
         if time.monotonic() > deadline:
-            raise PalaceMissing(f"There is nothing in {database.path} yet. Feed it with 'palazzo mine DIR'.")
+            raise PalaceMissing(f"{database.path} is empty. Fill it with 'palazzo mine DIR'.")
         time.sleep(_LOOK_AGAIN)
     if missing:
         raise NotAPalace(
-            f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). "
-            "Run 'palazzo status' with write access to it once, which brings it up to date."
+            f"{database.path} holds an older or unfinished palace (it lacks {missing[0]}). Run 'palazzo status' once "
+            "with write access to it, which updates it."
         )
 
 
@@ -284,7 +284,7 @@ def objects(steps: int | None = None) -> list[tuple[str, str, str, str | None]]:
 
 
 def version(connection: Connection) -> int:
-    """Return how many migrations the palace has had."""
+    """Return the number of migrations applied to the palace."""
     return int(next(connection.execute("SELECT count(*) FROM migration"))[0])
 
 
@@ -311,7 +311,7 @@ def _read_step_names(connection: Connection, database: Database) -> set[str]:
     later_steps = sorted(step_names - {step.__name__ for step in MIGRATIONS})
     if later_steps:
         raise SchemaTooNew(
-            f"{database.path} was written by a later Palazzo ({later_steps[-1]}). It was left untouched; "
-            "upgrade with 'pip install --upgrade palazzo'."
+            f"{database.path} was written by a later Palazzo ({later_steps[-1]}). It was left unchanged; upgrade "
+            "with 'pip install --upgrade palazzo'."
         )
     return step_names

@@ -1,4 +1,4 @@
-"""Sources, the versions of documents, and what mining remembers of files."""
+"""Sources, the versions of documents, and mining's records of files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from palazzo.store.database import Connection
 _COLUMNS = "kind, key, uri, session_id, title, project"
 _REVISIONS = "SELECT r.item, r.at FROM revision r JOIN item i ON i.id = r.item"
 _LAST = "r.at DESC, i.uid DESC"
-"""The last version first: by when it was current, and by its id where that is the same. Others arrive in any order."""
+"""The latest version first: by the time it was current, then by its id. Versions may arrive in any order."""
 
 
 def source_uid(kind: str, key: tuple[str, ...]) -> bytes:
-    """Return the identity of a source: 16 bytes of its kind and key."""
+    """Return the identity of a source: 16 bytes derived from its kind and key."""
     return hashlib.blake2b(json.dumps([kind, *key]).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def file_source(connection: Connection, source: Source, at: Micros = Micros(0)) -> int:
-    """Return the row id of `source`, creating it; where it lies now and its title are brought up to date.
+    """Return the row id of `source`, creating it if needed; update its current location and title.
 
-    It is known by its key as it came, and kept without words that were erased. `at` is when its title was told so.
+    It is identified by its original key, and stored without erased words. `at` is when its title was stated.
     """
     uid = source_uid(source.kind, source.key)
     source = _strip_erasures(connection, source)
@@ -71,14 +71,14 @@ def _strip_erasures(connection: Connection, source: Source) -> Source:
 
 
 def find_source(connection: Connection, source: Source) -> int | None:
-    """Return the row id of a source that was filed before."""
+    """Return the row id of a previously filed source."""
     for (row,) in connection.execute("SELECT id FROM source WHERE uid = ?", (source_uid(source.kind, source.key),)):
         return int(row)
     return None
 
 
 def place_of_first_item(connection: Connection, row: int) -> Place | None:
-    """Return where the first item of a source was filed."""
+    """Return the place in which the first item of a source was filed."""
     rows = connection.execute(
         "SELECT wing.name, room.name FROM item JOIN room ON room.id = item.room JOIN wing ON wing.id = room.wing"
         " WHERE item.source = ? ORDER BY thread, ordinal LIMIT 1",
@@ -90,13 +90,13 @@ def place_of_first_item(connection: Connection, row: int) -> Place | None:
 
 
 def count_live_drawers(connection: Connection, row: int) -> int:
-    """Return how many live drawers a source has."""
+    """Return the number of live drawers of a source."""
     rows = connection.execute("SELECT count(*) FROM drawer WHERE source = ? AND retired_at IS NULL", (row,))
     return int(next(rows)[0])
 
 
 def count_drawers_since(connection: Connection, row: int, since: Micros) -> int:
-    """Return how many live drawers of a source were recorded at `since` or later."""
+    """Return the number of live drawers of a source recorded at `since` or later."""
     rows = connection.execute(
         "SELECT count(*) FROM drawer WHERE source = ? AND recorded_at >= ? AND retired_at IS NULL", (row, since)
     )
@@ -104,12 +104,12 @@ def count_drawers_since(connection: Connection, row: int, since: Micros) -> int:
 
 
 def read_source(connection: Connection, row: int) -> Source:
-    """Return the source of that row id."""
+    """Return the source with that row id."""
     return read_sources(connection, [row])[row]
 
 
 def read_sources(connection: Connection, rows: Iterable[int]) -> dict[int, Source]:
-    """Return the sources of those row ids."""
+    """Return the sources with those row ids."""
     records = connection.execute(
         f"SELECT id, {_COLUMNS} FROM source WHERE id IN (SELECT value FROM json_each(?))", (json.dumps([*rows]),)
     )
@@ -149,7 +149,7 @@ def revisions(connection: Connection, source: int) -> list[tuple[int, Micros]]:
 
 
 def last_versions(connection: Connection, revision: int, count: int) -> list[int]:
-    """Return the items of a revision and of up to `count` - 1 before it of the same document, the last first."""
+    """Return the items of a revision and of up to `count` - 1 earlier ones of its document, newest first."""
     rows = connection.execute(
         f"{_REVISIONS} JOIN revision this ON this.id = ?1 JOIN item own ON own.id = this.item"
         f" WHERE r.source = this.source AND (r.at, i.uid) <= (this.at, own.uid) ORDER BY {_LAST} LIMIT ?2",
@@ -159,7 +159,7 @@ def last_versions(connection: Connection, revision: int, count: int) -> list[int
 
 
 def file_revision(connection: Connection, source: int, item: int, at: Micros) -> bool:
-    """Make `item` the document's current version; return False when it already was."""
+    """Make `item` the document's current version; return False if it already was."""
     current = current_revision(connection, source)
     if current is not None and current[0] == item:
         return False
@@ -172,11 +172,11 @@ def file_revision(connection: Connection, source: int, item: int, at: Micros) ->
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What mining saw of a file: its identity, and how many bytes of it are archived.
+    """What mining knows of a file: its identity, and how many bytes of it are archived.
 
-    `source` is None for a file of many conversations, each of which is remembered by itself.
-    `tail` is a hash of the last bytes before `consumed`: when they still are the same, the file has only
-    grown. `content` is a hash of the whole file where the format is read whole, else empty.
+    `source` is None for a file of many conversations, each of which is recorded separately. `tail` is a hash of the
+    last bytes before `consumed`: if they are unchanged, the file has only grown. `content` is a hash of the whole file
+    if the format is read as a whole, else empty.
     """
 
     uri: str
@@ -192,7 +192,7 @@ class FileState:
 
 
 def read_file_states(connection: Connection) -> dict[str, FileState]:
-    """Return what is remembered of every file, by uri."""
+    """Return the stored state of every file, by uri."""
     rows = connection.execute(
         "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
     )
@@ -202,7 +202,7 @@ def read_file_states(connection: Connection) -> dict[str, FileState]:
 
 
 class _RedactedFileStates(dict[str, FileState]):
-    """States under addresses without erased words, asked for by addresses as they are."""
+    """States stored under addresses without erased words, looked up by the original addresses."""
 
     def __init__(self, states: Mapping[str, FileState], address: Callable[[str], str]) -> None:
         super().__init__(states)
@@ -219,12 +219,12 @@ class _RedactedFileStates(dict[str, FileState]):
 
 
 def feeders_used(connection: Connection) -> frozenset[str]:
-    """Return the names of the feeders that files were read by."""
+    """Return the names of the feeders that read files."""
     return frozenset(str(feeder) for (feeder,) in connection.execute("SELECT DISTINCT feeder FROM file_state"))
 
 
 def read_file_state(connection: Connection, uri: str) -> FileState | None:
-    """Return what is remembered of one file."""
+    """Return the stored state of one file."""
     rows = connection.execute(
         "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
         " WHERE uri = ?",
@@ -236,7 +236,7 @@ def read_file_state(connection: Connection, uri: str) -> FileState | None:
 
 
 def file_states_of_source(connection: Connection, source: int) -> list[FileState]:
-    """Return what is remembered of every file that held the source: a session may have been copied or moved."""
+    """Return the stored state of every file that held the source: a session may have been copied or moved."""
     rows = connection.execute(
         "SELECT uri, source, feeder, version, inode, size, mtime, consumed, tail, content FROM file_state"
         " WHERE source = ? ORDER BY uri",
@@ -246,7 +246,7 @@ def file_states_of_source(connection: Connection, source: int) -> list[FileState
 
 
 def write_file_state(connection: Connection, state: FileState) -> None:
-    """Remember a file, replacing what was known of it."""
+    """Store the state of a file, replacing its earlier state."""
     connection.execute(
         "INSERT OR REPLACE INTO file_state(uri, source, feeder, version, inode, size, mtime, consumed, tail, content)"
         " VALUES(?,?,?,?,?,?,?,?,?,?)",
@@ -266,7 +266,7 @@ def write_file_state(connection: Connection, state: FileState) -> None:
 
 
 def titles_of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[str, str]:
-    """Return the titles of sessions by their ids; those without one are missing."""
+    """Return the titles of sessions by id; sessions without one are absent."""
     rows = connection.execute(
         "SELECT session_id, title FROM source WHERE session_id IN (SELECT value FROM json_each(?)) AND title <> ''"
         " ORDER BY id DESC",
@@ -276,7 +276,7 @@ def titles_of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[
 
 
 def titles_over(connection: Connection, item: int) -> set[str]:
-    """Return the titles under which an item's words are shown: its source's, and those of its retired sections."""
+    """Return the titles shown for an item's words: of its sources, and of its sections, even retired ones."""
     rows = connection.execute(
         "SELECT source.title FROM item JOIN source ON source.id = item.source WHERE item.id = ?1"
         " UNION SELECT source.title FROM repetition JOIN source ON source.id = repetition.source"
@@ -288,7 +288,7 @@ def titles_over(connection: Connection, item: int) -> set[str]:
 
 
 def forget_files(connection: Connection, rows: Iterable[int]) -> None:
-    """Drop the hashes of the files that hold these sources, so that they are read again: they are of words."""
+    """Delete the hashes of the files that hold these sources, as they are of words; the files are read again."""
     connection.executemany(
         "UPDATE file_state SET tail = x'', content = x'', mtime = 0 WHERE source = ?", ((row,) for row in rows)
     )

@@ -1,6 +1,6 @@
-"""What `m013_exchange` does: ids for what had none, what merging needs to know, and where exchange got to.
+"""The migration `m013_exchange`: ids for rows that had none, the data that merging needs, and the state of sync.
 
-Never edited, as the tables of `first_tables`; it reads the tables as they were then.
+Never edited, like the tables of `first_tables`; it reads the tables as they were then.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _GROUPS = (
 
 
 def create(connection: Connection) -> None:
-    """Add what exchange needs to a palace."""
+    """Add the tables for exchange to a palace."""
     for statement in (*_COLUMNS, *_GROUPS, *remote_rows.TABLES):
         for _ in connection.execute(statement):
             pass
@@ -129,7 +129,7 @@ def _states(connection: Connection) -> None:
 
 
 def _conflicts(connection: Connection) -> None:
-    """Name conflicts by their sides. Of several that are one, the first has that id, and the others keep theirs."""
+    """Name conflicts by their sides. Of duplicates, the first gets that id, and the others keep theirs."""
     used_uids: set[bytes] = set()
     uid_rows = []
     for row, kind, *sides in connection.execute(

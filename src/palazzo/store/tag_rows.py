@@ -1,4 +1,4 @@
-"""Tags: short names on drawers, stated by somebody or given by rule. Derived from acts and items by `derive/`.
+"""Tags: short names on drawers, stated by someone or given by a rule. `derive/` derives them from acts and items.
 
 A name has one row, so that a drawer's tags are small numbers, and tokens of the keyword index.
 """
@@ -12,7 +12,7 @@ from palazzo.store.database import Connection
 
 
 def tag_id(connection: Connection, name: str) -> int:
-    """Return the row id of a tag, recording its name when it is new."""
+    """Return the row id of a tag, creating it if it is new."""
     for (row,) in connection.execute("SELECT id FROM tag WHERE name = ?", (name,)):
         return int(row)
     (created,) = next(connection.execute("INSERT INTO tag(name) VALUES(?) RETURNING id", (name,)))
@@ -20,7 +20,7 @@ def tag_id(connection: Connection, name: str) -> int:
 
 
 def known_tags(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """Return the row ids of those of the tags that some drawer has or had."""
+    """Return the row ids of those tags that any drawer has or had."""
     return {
         name: int(row) for name in names for (row,) in connection.execute("SELECT id FROM tag WHERE name = ?", (name,))
     }
@@ -35,7 +35,7 @@ def tags_of(connection: Connection, drawer: int) -> tuple[str, ...]:
 
 
 def tags_of_each(connection: Connection, drawers: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """Return the tags, sorted, of those of the drawers that have any."""
+    """Return the sorted tags of those drawers that have any."""
     rows = connection.execute(
         "SELECT drawer, name FROM drawer_tag JOIN tag ON tag.id = drawer_tag.tag"
         " WHERE drawer IN (SELECT value FROM json_each(?)) ORDER BY drawer, name",
@@ -54,13 +54,13 @@ def tag_ids_of(connection: Connection, drawer: int) -> tuple[int, ...]:
 
 
 def set_tags(connection: Connection, drawer: int, names: Sequence[str]) -> None:
-    """Give a drawer exactly these tags."""
+    """Set a drawer's tags to exactly these."""
     connection.execute("DELETE FROM drawer_tag WHERE drawer = ?", (drawer,))
     add_tags(connection, [(drawer, names)])
 
 
 def add_tags(connection: Connection, drawers: Iterable[tuple[int, Sequence[str]]]) -> None:
-    """Give drawers tags besides those that they have."""
+    """Add tags to drawers' existing tags."""
     ids: dict[str, int] = {}
     rows = []
     for drawer, names in drawers:
@@ -72,7 +72,7 @@ def add_tags(connection: Connection, drawers: Iterable[tuple[int, Sequence[str]]
 
 
 def live_tags(connection: Connection) -> list[tuple[str, int]]:
-    """Return (name, how many live drawers have it) of every tag that one has, sorted by name."""
+    """Return (name, number of live drawers) of every tag in use, sorted by name."""
     rows = connection.execute(
         "SELECT tag.name, count(*) FROM drawer_tag JOIN drawer ON drawer.id = drawer_tag.drawer"
         " JOIN tag ON tag.id = drawer_tag.tag WHERE drawer.retired_at IS NULL GROUP BY tag.id ORDER BY tag.name"

@@ -1,7 +1,7 @@
-"""What is believed no more than words from outside: what of it sessions have met, what was written on purpose.
+"""Content trusted no more than untrusted content: what sessions have read of it, and notes, facts and the like.
 
-A drawer says whom to believe for its words (`derive` has found that, and a person's approval counts there); a fact says
-it of each who states it.
+A drawer states the trust of its words (`derive` determines it, and a person's approval counts there); a fact states the
+trust of each of its sources.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from palazzo.store.drawers import REPLACED
 from palazzo.store.items import decode_text, load_parts
 
 AUTHORED_KINDS = ("note", "diary", "todo", "reminder")
-"""Kinds of drawers that somebody wrote on purpose."""
+"""Kinds of drawers that are written deliberately."""
 
 
 class Outsider(NamedTuple):
-    """An item that has a part in a drawer that is not believed: that drawer's kind, and the item's parts."""
+    """An item with a part in an untrusted drawer: the kind of that drawer, and the item's parts."""
 
     row: int
     uid: str
@@ -29,11 +29,11 @@ class Outsider(NamedTuple):
     parts: tuple[Part, ...]
     size: int
     is_met: bool
-    """Whether words from outside came in with it, though it does not say so itself (`store/taint_rows`)."""
+    """Whether untrusted content came in with it, although the item itself does not say so (`store/taint_rows`)."""
 
 
 def outsiders(connection: Connection, sources: Iterable[int]) -> list[Outsider]:
-    """Return such items that sources hold or repeat, in their order; also those that were forgotten."""
+    """Return such items that sources contain or repeat, in order, including forgotten ones."""
     rows = connection.execute(
         f"{_OUTSIDERS} AND (d.source IN (SELECT value FROM json_each(?1)) OR s.item IN (SELECT item FROM repetition"
         " WHERE source IN (SELECT value FROM json_each(?1)))) ORDER BY item.id",
@@ -43,7 +43,7 @@ def outsiders(connection: Connection, sources: Iterable[int]) -> list[Outsider]:
 
 
 def outsiders_called(connection: Connection, uids: Iterable[str]) -> list[Outsider]:
-    """Return such items that have one of these ids, or whose drawers have."""
+    """Return such items with one of these ids, or with a drawer with one of them."""
     rows = connection.execute(
         "WITH asked(uid) AS (SELECT unhex(value) FROM json_each(?))"
         f" {_OUTSIDERS} AND (d.uid IN (SELECT uid FROM asked) OR item.uid IN (SELECT uid FROM asked)) ORDER BY item.id",
@@ -66,7 +66,7 @@ def _outsider(row: tuple[Any, ...]) -> Outsider:
 
 
 def tool_rows(connection: Connection, sources: Iterable[int]) -> list[tuple[str, tuple[Part, ...]]]:
-    """Return the text and the parts of each message of sources that has a tool's call or output, in order."""
+    """Return the text and parts of each message of sources that has a tool call or tool output, in order."""
     rows = connection.execute(
         "SELECT text, text_codec, parts FROM item WHERE source IN (SELECT value FROM json_each(?))"
         " AND kind = 'message' AND parts LIKE '%\"tool_%' ORDER BY id",
@@ -76,7 +76,7 @@ def tool_rows(connection: Connection, sources: Iterable[int]) -> list[tuple[str,
 
 
 def taint_of(connection: Connection, item: str) -> tuple[str, ...]:
-    """Return the ids of the items that tainted a note; none where it is untainted, or no note."""
+    """Return the ids of the items that tainted a note; none if it is untainted, or not a note."""
     rows = connection.execute(
         "SELECT json_extract(meta, '$.tainted_by') FROM item WHERE uid = ?", (bytes.fromhex(item),)
     )
@@ -87,7 +87,7 @@ def taint_of(connection: Connection, item: str) -> tuple[str, ...]:
 
 
 class Stretch(NamedTuple):
-    """A source of a session, and when its first and its last message came about."""
+    """A source of a session, and the times of its first and last message."""
 
     source: int
     first: Micros
@@ -105,7 +105,7 @@ def of_session(connection: Connection, session: str) -> list[int]:
 
 
 def stretches(connection: Connection, sources: Sequence[int]) -> list[Stretch]:
-    """Return when sources began and ended; those in which nothing was said are left out."""
+    """Return the start and end times of sources; sources without messages are left out."""
     rows = connection.execute(
         "SELECT source, first, last FROM (SELECT value AS source,"
         " (SELECT created_at FROM item WHERE source = value AND kind = 'message' ORDER BY id LIMIT 1) AS first,"
@@ -125,7 +125,7 @@ class SessionSource(NamedTuple):
 
 
 def active_sessions(connection: Connection, newest_items: int) -> list[SessionSource]:
-    """Return the sources of sessions that the newest items belong to: also of those that went on after a pause."""
+    """Return the session sources of the newest items, including sessions that continued after a pause."""
     rows = connection.execute(
         "SELECT id, kind, project FROM source WHERE session_id <> '' AND id IN"
         " (SELECT source FROM item WHERE id > (SELECT max(id) FROM item) - ?) ORDER BY id DESC",
@@ -146,7 +146,7 @@ def kinds_of(connection: Connection, sources: Iterable[int]) -> dict[int, str]:
 
 
 class AuthoredDrawer(NamedTuple):
-    """A live drawer that somebody wrote on purpose and that is not believed: its item, and what tainted that."""
+    """A live, deliberately written drawer that is not trusted: its item, and what tainted it."""
 
     drawer: str
     item: str
@@ -154,7 +154,7 @@ class AuthoredDrawer(NamedTuple):
 
 
 def find_authored_drawers(connection: Connection, at_most: int = -1) -> list[AuthoredDrawer]:
-    """Return what was written on purpose and is not believed, the newest first."""
+    """Return the explicitly written entries that are quarantined, newest first."""
     rows = connection.execute(
         "SELECT d.uid, item.uid, coalesce(json_extract(item.meta, '$.tainted_by'), '[]') FROM drawer d"
         " JOIN drawer_span s ON s.drawer = d.id AND s.n = 0 JOIN item ON item.id = s.item"
@@ -169,16 +169,17 @@ def find_authored_drawers(connection: Connection, at_most: int = -1) -> list[Aut
 
 
 def count_written(connection: Connection) -> int:
-    """Return how many live drawers that were written on purpose are not believed."""
+    """Return the number of live, explicitly written drawers that are quarantined."""
     rows = connection.execute(
-        f"SELECT count(*) FROM drawer WHERE trust = 'external' AND retired_at IS NULL AND kind IN ({_marks(AUTHORED_KINDS)})",
+        "SELECT count(*) FROM drawer WHERE trust = 'external' AND retired_at IS NULL AND kind IN "
+        f"({_marks(AUTHORED_KINDS)})",
         AUTHORED_KINDS,
     )
     return int(next(rows)[0])
 
 
 def count_facts(connection: Connection) -> int:
-    """Return how many facts are believed by nobody else than what came from outside."""
+    """Return the number of facts whose only sources are untrusted."""
     rows = connection.execute(
         "SELECT count(*) FROM fact_version v WHERE v.retired_at IS NULL"
         " AND v.id IN (SELECT version FROM fact_source WHERE trust = 'external')"
@@ -188,12 +189,12 @@ def count_facts(connection: Connection) -> int:
 
 
 def count_waiting(connection: Connection) -> int:
-    """Return how many drawers that were written on purpose, and how many facts, are not believed."""
+    """Return the numbers of explicitly written drawers and of facts that are quarantined."""
     return count_written(connection) + count_facts(connection)
 
 
 def find_unauthored_drawers(connection: Connection, at_most: int) -> list[int]:
-    """Return the row ids of live drawers that are not believed and that nobody wrote on purpose, the newest first."""
+    """Return the row ids of live, untrusted drawers that no one wrote explicitly, newest first."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE trust = 'external' AND retired_at IS NULL"
         f" AND kind NOT IN ({_marks(AUTHORED_KINDS)}) ORDER BY id DESC LIMIT ?",
@@ -210,14 +211,14 @@ def _marks(values: Sequence[object]) -> str:
 
 
 class Under(NamedTuple):
-    """A note that was written by one who had met certain items: its own id, and the row ids of its live drawers."""
+    """A note whose author had read certain items: its own id, and the row ids of its live drawers."""
 
     item: str
     drawers: tuple[int, ...]
 
 
 def drawers_at(connection: Connection, item: int, start: int, end: int) -> list[int]:
-    """Return the row ids of the live drawers that hold a part of a stretch of an item."""
+    """Return the row ids of the live drawers that contain a part of a range of an item."""
     rows = connection.execute(
         "SELECT DISTINCT d.id FROM drawer_span s JOIN drawer d ON d.id = s.drawer"
         " WHERE s.item = ? AND s.start < ? AND s.end > ? AND d.retired_at IS NULL ORDER BY d.id",
@@ -227,9 +228,9 @@ def drawers_at(connection: Connection, item: int, start: int, end: int) -> list[
 
 
 def find_tainted_replies(connection: Connection, item: int) -> list[int]:
-    """Return the live drawers of what was said in a message's thread behind it, until a person speaks, and is tainted.
+    """Return the live tainted drawers after a message in its thread, until a person's next message.
 
-    What came from outside by itself is not among them, but what sub-agents report is.
+    Untrusted content itself is excluded, but reports of sub-agents are included.
     """
     rows = connection.execute(
         "WITH own AS (SELECT source, thread, ordinal FROM item WHERE id = ? AND kind = 'message'),"
@@ -249,9 +250,9 @@ def find_tainted_replies(connection: Connection, item: int) -> list[int]:
 
 
 def reports_of(connection: Connection, item: int) -> list[int]:
-    """Return the items in which sub-agents of the session that a message is of reported words from outside later.
+    """Return the items with later reports of untrusted content by sub-agents of the message's session.
 
-    None where the message is of no sub-agent's thread.
+    None if the message is not in a sub-agent's thread.
     """
     rows = connection.execute(
         "WITH own AS (SELECT i.thread, i.created_at AS at, s.session_id AS session FROM item i"
@@ -268,7 +269,7 @@ def reports_of(connection: Connection, item: int) -> list[int]:
 
 
 def called_from_outside(connection: Connection) -> list[int]:
-    """Return the row ids of tools' drawers that came from outside, also those that a person approved since."""
+    """Return the row ids of untrusted tool drawers, including those that a person has approved since."""
     rows = connection.execute(
         "SELECT id FROM drawer WHERE trust = 'external' AND kind = 'tool' UNION SELECT d.id FROM act"
         " JOIN act_span s ON s.act = act.id JOIN drawer d ON d.uid = s.drawer_uid WHERE act.kind = 'approve'"
@@ -290,7 +291,7 @@ def written_under(connection: Connection, items: Iterable[str]) -> list[Under]:
 
 
 def stated_under(connection: Connection, items: Iterable[str]) -> list[int]:
-    """Return the row ids of versions of facts, believed now, that somebody states who had met one of these items."""
+    """Return the row ids of fact versions, believed now, with a source that had met one of these items."""
     rows = connection.execute(
         "SELECT DISTINCT v.id FROM fact_source s JOIN fact_version v ON v.id = s.version"
         " WHERE s.tainted_by <> '[]' AND v.retired_at IS NULL AND EXISTS (SELECT 1 FROM json_each(s.tainted_by) met"

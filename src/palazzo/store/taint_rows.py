@@ -1,19 +1,19 @@
-"""What of sessions came from outside, and what was said under its influence (`index/taint_consumer` keeps it).
+"""Untrusted content in sessions, and what was said under its influence (`index/taint_consumer` maintains it).
 
-A mark is of an item, at the beginning of a part of it (0 where it has none):
+A mark belongs to an item, at the beginning of one of its parts (0 if it has none):
 
-    met       words from outside, whether the row says so or it is known from elsewhere
-    quoted    words of somebody else that stand in a person's message, at their own beginning
+    met       untrusted content, whether the row says so or it is known from elsewhere
+    quoted    words of another author in a person's message, at their own beginning
     snippet   program text in a person's message: only what repeats it later is tainted
-    tainted   what an agent said, or a call of its printed, after it met such words
-    fetched   others' words were left behind: in a file, a reference, the working tree (`index/session_state`); `name`
-              is its key
+    tainted   what an agent said, or what its call printed, after it read untrusted content
+    fetched   untrusted words were left behind: in a file, a reference, the working tree (`index/session_state`);
+              `name` is its key
     made      local words were left there; `name` is its key
-    local     a result that the row takes for one from outside, and that is local
+    local     a result that the row marks as untrusted, and that is local
     own       a call that is local because a person allows it (`trust.own`)
     awaited   a call that looks into such a file; `name` is the call's id
-    gave      a call that gave a task to another agent while such words were before the one that called
-    reported  a sub-agent's report; `name` is what may be its id, empty where there is none
+    gave      a call that gave a task to another agent while the caller's context had untrusted content
+    reported  a sub-agent's report; `name` is its possible id, empty if there is none
     works     where a sub-agent's own session begins; `name` is that of the session for which it works
 
 Names are keyed hashes.
@@ -37,7 +37,7 @@ _MIN_BOUND, _MAX_BOUND = -(1 << 62), 1 << 62
 
 
 class Mark(NamedTuple):
-    """One mark: the item's row id, where in it, which kind, and the hash of what it names."""
+    """One mark: the item's row id, the position in it, the kind, and the hash of the name."""
 
     item: int
     start: int
@@ -62,14 +62,14 @@ def of_items(connection: Connection, rows: Iterable[int]) -> set[Mark]:
 
 
 class Beginnings(NamedTuple):
-    """The starts of an item's parts that count as untrusted, and of those that are local after all."""
+    """The starts of an item's parts that count as untrusted, and of those that are confirmed as local."""
 
     outside: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
 
 
 def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginnings]:
-    """Return by item the starts of parts whose trust differs from the row's."""
+    """Return, by item, the starts of parts whose trust differs from the row's."""
     beginnings_by_item: dict[int, Beginnings] = {}
     for mark in of_items(connection, rows):
         item_beginnings = beginnings_by_item.get(mark.item, Beginnings())
@@ -81,7 +81,7 @@ def beginnings(connection: Connection, rows: Iterable[int]) -> dict[int, Beginni
 
 
 def replace(connection: Connection, source: int, old_marks: Collection[Mark], new_marks: Collection[Mark]) -> None:
-    """Let items of a source have the marks `wanted` in the place of those that are `there`."""
+    """Replace the marks `old_marks` of a source's items by the marks `new_marks`."""
     connection.executemany(
         "DELETE FROM outside WHERE item = ? AND start = ? AND kind = ? AND name = ?", set(old_marks) - set(new_marks)
     )
@@ -92,7 +92,7 @@ def replace(connection: Connection, source: int, old_marks: Collection[Mark], ne
 
 
 def has_met(connection: Connection, thread: Thread, low: int = _MIN_BOUND, high: int = _MAX_BOUND) -> bool:
-    """Whether words from outside came into a thread, in [low, high) of its ordinals."""
+    """Whether untrusted content entered a thread, in [low, high) of its ordinals."""
     rows = connection.execute(
         "SELECT 1 FROM outside o CROSS JOIN item i ON i.id = o.item WHERE o.source = ?"
         f" AND o.{_UNTRUSTED_MARKS} AND i.thread = ? AND i.ordinal >= ? AND i.ordinal < ? LIMIT 1",
@@ -133,7 +133,7 @@ def first_met(connection: Connection, thread: Thread) -> int | None:
 
 
 def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
-    """Whether words from outside are among the rows before `ordinal` that a source repeats from others."""
+    """Whether a source's rows before `ordinal` that repeat others' items contain untrusted content."""
     rows = connection.execute(
         "SELECT 1 FROM repetition r CROSS JOIN outside o ON o.item = r.item WHERE r.source = ? AND r.ordinal < ?"
         f" AND o.{_UNTRUSTED_MARKS} LIMIT 1",
@@ -143,12 +143,12 @@ def is_repeated(connection: Connection, source: int, ordinal: int) -> bool:
 
 
 def met_in(connection: Connection, threads: Iterable[Thread], since: int, until: int = _MAX_BOUND) -> bool:
-    """Whether words from outside came into one of the threads in [since, until] of their time."""
+    """Whether untrusted content entered one of the threads at a time in [since, until]."""
     return any(_is_marked(connection, _UNTRUSTED_MARKS, thread, since, until) for thread in threads)
 
 
 def has_given(connection: Connection, thread: Thread, since: Micros, until: Micros) -> bool:
-    """Whether an agent gave a task to another in [since, until], under the influence of words from outside."""
+    """Whether an agent tainted by untrusted content gave a task to another in [since, until]."""
     return _is_marked(connection, "kind = 'gave'", thread, since, until)
 
 
@@ -173,7 +173,7 @@ class Trace(NamedTuple):
 
 
 def traces(connection: Connection, sources: Sequence[int]) -> list[Trace]:
-    """Return the foreign and the own keys that calls of these sources left."""
+    """Return the foreign and own keys that calls in these sources recorded."""
     rows = connection.execute(
         "SELECT i.source, i.thread, i.ordinal, i.created_at, o.start, o.kind, o.name"
         " FROM outside o CROSS JOIN item i ON i.id = o.item"
@@ -203,7 +203,7 @@ def is_awaited(connection: Connection, thread: Thread, name: bytes, ordinal: int
 
 
 def find_reports(connection: Connection, name: bytes) -> list[tuple[Thread, int]]:
-    """Return (thread, ordinal) of the rows in which what bears that name may have reported."""
+    """Return (thread, ordinal) of the rows in which the sub-agent with that name may have reported."""
     rows = connection.execute(
         "SELECT DISTINCT i.source, i.thread, i.ordinal FROM outside o CROSS JOIN item i ON i.id = o.item"
         " WHERE o.name = ? AND o.name <> x'' AND o.kind = 'reported' ORDER BY 1, 2, 3",
@@ -224,7 +224,7 @@ def reports(connection: Connection, thread: Thread, since: Micros) -> int | None
 
 
 def find_session_tree(connection: Connection, session: str) -> dict[int, tuple[str, str]]:
-    """Return the sources of a session and of its sub-agents, each with its own session's id and its kind."""
+    """Return the sources of a session and its sub-agents, each with its own session id and kind."""
     rows = connection.execute(
         "SELECT id, session_id, kind FROM source WHERE session_id <> ''"
         " AND (session_id = ?1 OR (session_id > ?1 || '/' AND session_id < ?1 || '0'))",  # 0 comes after the stroke
@@ -234,7 +234,7 @@ def find_session_tree(connection: Connection, session: str) -> dict[int, tuple[s
 
 
 def find_workers(connection: Connection, name: bytes) -> dict[int, tuple[str, str]]:
-    """Return the sources of those that work for the session of that name (hashed), each with its own id and kind."""
+    """Return the sources of sub-agents of the session with that (hashed) name, each with its own id and kind."""
     rows = connection.execute(
         "SELECT DISTINCT s.id, s.session_id, s.kind FROM outside o JOIN source s ON s.id = o.source"
         " WHERE o.name = ? AND o.name <> x'' AND o.kind = 'works'",
@@ -253,7 +253,7 @@ def sources_of(connection: Connection, sessions: Iterable[str]) -> list[int]:
 
 
 def threads(connection: Connection, sources: Iterable[int]) -> list[Thread]:
-    """Return the threads of these sources in which something was said."""
+    """Return the threads of these sources that contain messages."""
     thread_list = []
     for source in sources:
         rows = connection.execute(
@@ -267,5 +267,5 @@ def threads(connection: Connection, sources: Iterable[int]) -> list[Thread]:
 
 
 def count(connection: Connection) -> int:
-    """Return how many marks are kept."""
+    """Return the number of stored marks."""
     return int(next(connection.execute("SELECT count(*) FROM outside"))[0])

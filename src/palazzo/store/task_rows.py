@@ -1,7 +1,7 @@
-"""To-dos and reminders: which notes are one, when each is due, and how each stands.
+"""To-dos and reminders: which notes are tasks, when each is due, and its state.
 
-The words are the note's. States are only added: a change retires the one before, and an open task has none, so that
-how things stood at a moment can be asked for. A task that was forgotten is left out, as search leaves it out.
+The words are the note's. States are only added: a change retires the previous one, and an open task has none, so that
+the state at any moment can be queried. Forgotten tasks are left out, as in searches.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _AS_OF_CONDITION = "s.recorded_at <= {at} AND (s.retired_at IS NULL OR s.retired
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A to-do or a reminder as it stands. `state_at` is when it was closed, None while it is open.
+    """A to-do or a reminder in its current state. `state_at` is when it was closed, None while it is open.
 
-    `file` (from the root of its wing's project, or absolute) and `topic` are what else brings a reminder up.
+    `file` (relative to the root of its wing's project, or absolute) and `topic` are other triggers of a reminder.
     """
 
     row: int
@@ -69,9 +69,10 @@ def create(connection: Connection, item: int, kind: TaskKind, due_at: Micros | N
 def tasks(
     connection: Connection, kind: TaskKind, wing: str | None = None, *, includes_closed: bool = False
 ) -> list[Task]:
-    """Return open tasks, or if `closed` all, of a wing (also by a former name) or of every one; those due come first.
+    """Return open tasks (with `includes_closed`, all) of a wing (also by a former name) or of all wings; earliest due
+    first.
 
-    On a snapshot as of a day they are those of then.
+    On a snapshot as of a day, the tasks are those of that day.
     """
     wing_row = None if wing is None else place_rows.wing_led_to(connection, wing)
     wing = wing if wing_row is None else place_rows.wing_name(connection, wing_row)
@@ -84,19 +85,19 @@ def tasks(
 
 
 def read(connection: Connection, rows: Iterable[int]) -> Iterator[Task]:
-    """Yield the tasks of these row ids that are not forgotten."""
+    """Yield the tasks with these row ids that are not forgotten."""
     for row in rows:
         yield from map(_task, connection.execute(f"{_select(connection)} WHERE task.id = ?", (row,)))
 
 
 def of_items(connection: Connection, items: Iterable[int]) -> list[Task]:
-    """Return the tasks that the notes of these row ids are, in their order."""
+    """Return the tasks of the notes with these row ids, in order."""
     rows = [row for item in items for (row,) in connection.execute("SELECT id FROM task WHERE item = ?", (item,))]
     return list(read(connection, map(int, rows)))
 
 
 def find(connection: Connection, low: bytes, high: bytes, limit: int) -> list[int]:
-    """Return the tasks whose note, or a drawer of it, has an id within [low, high], at most `limit`, by row id."""
+    """Return the tasks whose note or its drawer has an id within [low, high], at most `limit`, by row id."""
     rows = connection.execute(
         "SELECT task.id FROM task JOIN item ON item.id = task.item WHERE item.uid BETWEEN ?1 AND ?2"
         " UNION SELECT task.id FROM drawer JOIN drawer_span ON drawer_span.drawer = drawer.id"
@@ -107,7 +108,7 @@ def find(connection: Connection, low: bytes, high: bytes, limit: int) -> list[in
 
 
 def of_drawers(connection: Connection, drawers: Iterable[bytes]) -> dict[bytes, int]:
-    """Return the task's row id for each of the drawers (by id) that are of one."""
+    """Return the task's row id for each of the drawers (by id) that belongs to one."""
     tasks_by_drawer = {}
     for uid in drawers:
         rows = connection.execute(
@@ -140,17 +141,17 @@ def _is_state(connection: Connection, uid: bytes) -> bool:
 
 
 def retire_state(connection: Connection, row: int, at: Micros) -> None:
-    """Let a state no longer count: the task is open again."""
+    """Retire a state: the task is open again."""
     connection.execute("UPDATE task_state SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
 def was_closed(connection: Connection, task: int) -> bool:
-    """Whether a task was ever closed, also if it is open again."""
+    """Whether a task was ever closed, even if it is open again."""
     return any(True for _ in connection.execute("SELECT 1 FROM task_state WHERE task = ? LIMIT 1", (task,)))
 
 
 def count_open(connection: Connection, kind: TaskKind) -> int:
-    """Return how many tasks are open."""
+    """Return the number of open tasks."""
     return len(tasks(connection, kind))
 
 

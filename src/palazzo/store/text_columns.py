@@ -1,4 +1,4 @@
-"""Where the store keeps words besides the text and the bytes of items: every such column is named here.
+"""The columns that store words besides the text and the bytes of items: every such column is listed here.
 
 An erase goes through all of them. A table that is in neither list fails a test, so that none can be forgotten.
 """
@@ -15,12 +15,12 @@ from palazzo.store import fact_rows
 from palazzo.store.database import Connection
 
 Form = Literal["name", "title", "address", "values", "parts"]
-"""`values` are strings anywhere in JSON but the names of its top level's members; `parts` as in `item.parts`."""
+"""`values` are strings anywhere in JSON except the member names of its top level; `parts` as in `item.parts`."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordRewriter:
-    """What becomes of names, of titles and of addresses."""
+    """How names, titles and addresses are changed."""
 
     name: Callable[[str], str]
     title: Callable[[str], str]
@@ -29,7 +29,7 @@ class WordRewriter:
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """A table with words: what its rows are known by, and the form of each column that holds some."""
+    """A table with text: the key of its rows, and the form of each text column."""
 
     table: str
     key: str
@@ -86,28 +86,29 @@ TABLES = (
     WordTable("fact_anchor", "id", (("path", "name"),)),
     WordTable("dead_letter", "id", (("label", "name"),)),
 )
-"""Tables that are gone through column by column."""
+"""Tables that are processed column by column."""
 
 DELEGATED_TABLES = {
-    "item": "its text and raw bytes: archive/erasing",
-    "pack": "raw bytes: archive/erasing, store/packs",
-    "landmark": "hashes of raw bytes: they go with the pack (store/packs)",
-    "vector": "made from words: those that no passage has go (store/vectors)",
-    "passage": "hashes of words: made anew (derive/erased)",
-    "keyword": "words: touched drawers are indexed anew, the index is merged (derive/erased)",
-    "keyword_retired": "words: as `keyword`",
-    "claim": "words: claims of touched drawers go, and are made anew (derive/erased)",
-    "anchor": "paths, keyed hashes of words: those of touched sessions and notes go, made anew (derive/erased)",
-    "outside": "keyed hashes of names: those of touched items are made anew with their drawers (derive/exposing)",
-    "mention": "names: those of touched drawers go, and are made anew (derive/erased)",
-    "wake_block": "words, cut short: all blocks go with any erase (archive/erasing)",
-    "mending": "keyed hashes of words: those of touched sessions go, and are made anew (derive/erased)",
-    "hook_failure": "keyed hashes of words: all rows go with any erase (archive/erasing)",
-    "injection": "what agents were given: it goes where it quotes what went (store/ledger)",
-    "call": "words, asked and answered: all rows lose them with any erase (archive/erasing)",
+    "item": "its text and raw bytes: archive/erasure",
+    "pack": "raw bytes: archive/erasure, store/packs",
+    "landmark": "hashes of raw bytes: deleted with the pack (store/packs)",
+    "vector": "computed from text: those without a passage are deleted (store/vector_rows)",
+    "passage": "hashes of text: computed again (index/erasure_rebuild)",
+    "keyword": "text: touched drawers are indexed again, the index is merged (index/erasure_rebuild)",
+    "keyword_retired": "text: as `keyword`",
+    "claim": "text: claims of touched drawers are deleted, and extracted again (index/erasure_rebuild)",
+    "anchor": "paths, keyed hashes of text: those of touched sessions and notes are deleted, and made again "
+    "(index/erasure_rebuild)",
+    "outside": "keyed hashes of names: those of touched items are made again with their drawers (index/taint_consumer)",
+    "mention": "names: those of touched drawers are deleted, and made again (index/erasure_rebuild)",
+    "wake_block": "text, cut short: all blocks are deleted with any erase (archive/erasure)",
+    "mending": "keyed hashes of text: those of touched sessions are deleted, and made again (index/erasure_rebuild)",
+    "hook_failure": "keyed hashes of text: all rows are deleted with any erase (archive/erasure)",
+    "injection": "what agents were given: deleted where it quotes erased text (store/ledger)",
+    "call": "text, asked and answered: all rows lose it with any erase (archive/erasure)",
     **dict.fromkeys(("entity", "entity_link", "predicate", "fact_source"), "store/facts"),
 }
-"""Tables with words that something else takes care of, and what."""
+"""Tables whose text other code processes, and which code."""
 
 WORDLESS = {
     "meta": "keys and numbers",
@@ -116,7 +117,7 @@ WORDLESS = {
     "link": "hashes with salt",
     "sync_device": "names of machines, keys",
     "sync_claim": "ids and kinds",
-    "sync_refusal": "names of segments, and sentences of ours",
+    "sync_refusal": "names of segments, and our own sentences",
     "unproven_erasure": "ids",
     "repetition": "numbers",
     "revision": "numbers",
@@ -142,28 +143,28 @@ WORDLESS = {
     "fact_version": "numbers",
     "conflict": "kinds and places",
     "unwanted_fact": "keyed hashes",
-    "digest_line": "kinds and places: the words are the items'",
-    "mending_place": "kinds and places: the words are the items'",
-    "task": "numbers and kinds: the words are the item's",
+    "digest_line": "kinds and places: the text is the items'",
+    "mending_place": "kinds and places: the text is the items'",
+    "task": "numbers and kinds: the text is the item's",
     "task_state": "states",
     "hook_session": "ids of sessions, and numbers",
     "injection_part": "ids",
     "injection_use": "numbers and kinds",
-    "told_tally": "ids and numbers; those of touched items go all the same (store/ledger)",
+    "told_tally": "ids and numbers; those of touched items are deleted all the same (store/ledger)",
     "used_together": "ids and numbers: as `told_tally`",
     "looked_through": "numbers",
     "human_count": "numbers",
-    "erasure": "certificates, which hold no words",
+    "erasure": "certificates, which contain no text",
     "erased_item": "ids",
     "tombstone": "keyed hashes",
     "keyword_vocabulary": "a view of `keyword`",
     "keyword_retired_vocabulary": "a view of `keyword_retired`",
 }
-"""Tables that hold no words, and what they hold."""
+"""Tables without text, and what they contain."""
 
 
 def reword(connection: Connection, rewriter: WordRewriter) -> dict[str, list[int | str]]:
-    """Put what `wording` makes of words in their place, everywhere; return the keys of the rows that changed."""
+    """Replace words everywhere by what `rewriter` makes of them; return the keys of the changed rows."""
     changed = {word_table.table: _reword_table(connection, word_table, rewriter) for word_table in TABLES}
     changed["fact"] = [fact_rows.erase_words(connection, rewriter.title)] if _any_facts(connection) else []
     return {table: rows for table, rows in changed.items() if rows and rows != [0]}
@@ -207,7 +208,7 @@ def _rewrite_value(value: str, form: Form, rewriter: WordRewriter) -> str:
 
 
 def _in_json(json_text: str, name: Callable[[str], str]) -> str:
-    """Change the strings of a JSON text; where none changes it stays to the letter."""
+    """Change the strings in a JSON text; if none changes, the text stays identical."""
     value = json.loads(json_text)
     new_value = (
         {key: _walk(child, name) for key, child in value.items()} if isinstance(value, dict) else _walk(value, name)
@@ -224,14 +225,14 @@ def _walk(value: object, name: Callable[[str], str]) -> object:
 
 
 def _in_parts(parts_json: str, name: Callable[[str], str]) -> str:
-    """Change what calls are named in stored parts: the fourth and fifth of each."""
+    """Change the names of calls in stored parts: the fourth and fifth element of each."""
     parts: list[list[object]] = json.loads(parts_json)
     new_parts = [[*part[:3], *(name(str(label)) for label in part[3:5]), *part[5:]] for part in parts]
     return parts_json if new_parts == parts else json.dumps(new_parts, separators=(",", ":"))
 
 
 def make_collector(take: Callable[[Sequence[str]], None]) -> WordRewriter:
-    """Return a wording that changes nothing and gives all words to `take`."""
+    """Return a wording that changes nothing and passes all words to `take`."""
 
     def collect_text(text: str) -> str:
         take((text,))

@@ -1,7 +1,7 @@
-"""Bearer tokens of the HTTP server: what each may do, and the hash by which it is known.
+"""Bearer tokens of the HTTP server: the rights of each, and the hash by which it is recognised.
 
-A token is 256 random bits. Only its SHA-256 is kept: of a guess that has no chance a slow hash would make nothing
-safer. A revoked token stays as a row, so that what once asked for a token never goes back to asking for none.
+A token is 256 random bits. Only its SHA-256 is stored: guessing has no chance, so a slow hash would add no security. A
+revoked token stays as a row, so that a server that once required a token never stops requiring one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from palazzo.store.database import Connection
 
 TokenScope = Literal["read", "write", "admin"]
 SCOPES: tuple[TokenScope, ...] = ("read", "write", "admin")
-"""What a token allows; each also what the ones before it allow."""
+"""What a token allows; each scope includes the ones before it."""
 
 PREFIX = "palazzo_"
 """The prefix of every token, by which scanners for leaked secrets recognise it (`security/token_forms`)."""
@@ -32,7 +32,7 @@ _SELECT = "SELECT uid, name, scope, created_at, revoked_at FROM token"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token without its secret. `revoked_at` is None while it is good."""
+    """A token without its secret. `revoked_at` is None while it is valid."""
 
     uid: str
     name: str
@@ -42,7 +42,7 @@ class Token:
 
 
 def issue(connection: Connection, uid: bytes, name: str, scope: TokenScope, at: Micros) -> str:
-    """Record a token and return its secret, which nothing keeps."""
+    """Record a token and return its secret, which is not stored."""
     secret = PREFIX + base64.urlsafe_b64encode(os.urandom(_BYTES)).rstrip(b"=").decode()
     connection.execute(
         "INSERT INTO token(uid, name, scope, hash, created_at) VALUES(?, ?, ?, ?, ?)",
@@ -52,7 +52,7 @@ def issue(connection: Connection, uid: bytes, name: str, scope: TokenScope, at: 
 
 
 def tokens(connection: Connection) -> list[Token]:
-    """Return all tokens: those that are good first, each in the order in which they were made."""
+    """Return all tokens: valid ones first, each group in creation order."""
     rows = connection.execute(f"{_SELECT} ORDER BY revoked_at IS NOT NULL, id")
     return [
         Token(
@@ -67,17 +67,17 @@ def tokens(connection: Connection) -> list[Token]:
 
 
 def revoke(connection: Connection, uid: str, at: Micros) -> None:
-    """Let a token count no more; one that was revoked before stays as it is."""
+    """Revoke a token; one that was revoked before does not change."""
     connection.execute("UPDATE token SET revoked_at = ? WHERE uid = ? AND revoked_at IS NULL", (at, bytes.fromhex(uid)))
 
 
 def stored_rows(connection: Connection) -> list[StoredToken]:
-    """Return all tokens as they are stored; `replace` writes them into another palace."""
+    """Return all tokens in stored form; `replace` writes them into another palace."""
     return [tuple(row) for row in connection.execute(f"SELECT {_STORED_COLUMNS} FROM token ORDER BY id")]
 
 
 def replace(connection: Connection, rows: list[StoredToken]) -> None:
-    """Store these tokens of another palace, in place of tokens with the same ids or secrets."""
+    """Store these tokens of another palace, replacing tokens with the same ids or secrets."""
     for uid, _, _, secret_hash, _, _ in rows:
         connection.execute("DELETE FROM token WHERE uid = ? OR hash = ?", (uid, secret_hash))
     connection.executemany(f"INSERT INTO token({_STORED_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", rows)
@@ -94,7 +94,7 @@ def revoke_all_but(connection: Connection, kept_tokens: list[StoredToken], at: M
 
 
 def holder(connection: Connection, secret: str) -> Token | None:
-    """Return the good token whose secret this is. Every hash is compared, each in the same time whatever it is."""
+    """Return the valid token with this secret. Every hash is compared, in constant time."""
     secret_hash, holder_uid = _hash(secret), None
     for uid, token_hash in connection.execute("SELECT uid, hash FROM token WHERE revoked_at IS NULL"):
         if hmac.compare_digest(secret_hash, bytes(token_hash)):

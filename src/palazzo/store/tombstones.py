@@ -1,11 +1,11 @@
-"""Tombstones: what was erased, known by keyed hashes alone, so that it is not taken in again.
+"""Tombstones: erased words, recognised by keyed hashes alone, so that they are not taken in again.
 
     erasure       one `palazzo erase`: when, its certificate, and whether the last traces in the file are gone
     erased_item   items that lost their bytes: why a link of the chain has no body
     tombstone     hashes of erased words under the palace's key, in the order in which they came
 
-Nothing here says what the words were. Names that the store itself keeps (places, addresses, titles) are held against
-tombstones where they are written, whoever writes them; words are by the archive's door.
+Nothing here reveals the words. Names that the store itself writes (places, addresses, titles) are checked against
+tombstones at every write; words are checked by the archive's ingest.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from palazzo.store.database import Connection
 from palazzo.text.hashed_words import Finder, HashedWords
 
 ERASED_BODY = "erased"
-"""In `link.absent`: the body is gone because somebody erased it."""
+"""In `link.absent`: the body was erased."""
 _SAFE = "/:#=&?;,@+!$'()*~"
 _COLUMNS = "size, standing, head, tail, hash"
 
 
 class Erasure(NamedTuple):
-    """One erasure. `finished_at` is None until no page of the file holds what was erased."""
+    """One erasure. `finished_at` is None until no page of the file contains the erased words."""
 
     row: int
     uid: bytes
@@ -38,20 +38,21 @@ class Erasure(NamedTuple):
 
 
 def finder(connection: Connection) -> Finder:
-    """Return what finds all that was ever erased here; an empty one where nothing was."""
+    """Return a finder of everything that was ever erased here; an empty one if nothing was."""
     newest = version(connection)
     return _finder(_key(connection), newest, connection) if newest else NOTHING
 
 
 def fresh_finder(connection: Connection) -> Finder:
-    """Return a finder under the palace's key that knows nothing yet: it makes the hashes."""
+    """Return an empty finder under the palace's key, for computing hashes."""
     return Finder(_key(connection))
 
 
 def version(connection: Connection) -> bytes:
-    """Return what tells one set of tombstones from every other; nothing where there is none.
+    """Return an identifier of the current set of tombstones; nothing if there are none.
 
-    Devices of one palace have one key, and may have heard of one erasure last, having heard of others before or not.
+    Devices of one palace share a key, and may have received the same erasure last, having received others before or
+    not.
     """
     rows = connection.execute(
         "SELECT hash, (SELECT uid FROM device WHERE id = 1) FROM tombstone ORDER BY id DESC LIMIT 1"
@@ -66,7 +67,7 @@ NOTHING = Finder(b"-")
 
 
 def name(connection: Connection, text: str) -> str:
-    """Return a name without erased words: a mark stands for each, the same for the same words."""
+    """Return a name without erased words: each is replaced by a mark, the same mark for the same words."""
     return mask_text(finder(connection), text)
 
 
@@ -76,12 +77,12 @@ def title(connection: Connection, text: str) -> str:
 
 
 def address(connection: Connection, uri: str) -> str:
-    """Return an address without erased words, also those that it spells with escapes."""
+    """Return an address without erased words, including words spelled with escapes."""
     return marked_address(finder(connection), uri)
 
 
 def mask_text(word_finder: Finder, text: str) -> str:
-    """Return `text` with a mark for each stretch that is known. Names stay as different as they were."""
+    """Return `text` with a mark for each known range. Different names stay different."""
     if not word_finder or not text:
         return text
     pieces: list[str] = []
@@ -93,7 +94,7 @@ def mask_text(word_finder: Finder, text: str) -> str:
 
 
 def marked_address(word_finder: Finder, uri: str) -> str:
-    """Return an address with a mark for each stretch that is known, escaped or not."""
+    """Return an address with a mark for each known range, escaped or not."""
     if not word_finder or not uri:
         return uri
     plain = unquote(uri, errors="surrogateescape")
@@ -107,7 +108,7 @@ def marked_address(word_finder: Finder, uri: str) -> str:
 
 
 def file_erasure(connection: Connection, uid: bytes, at: Micros) -> int:
-    """Record an erasure that is not finished; return its row id."""
+    """Record an unfinished erasure; return its row id."""
     (row,) = next(
         connection.execute(
             "INSERT INTO erasure(uid, at, certificate, sought) VALUES(?, ?, '', 1) RETURNING id", (uid, at)
@@ -117,28 +118,28 @@ def file_erasure(connection: Connection, uid: bytes, at: Micros) -> int:
 
 
 def certify(connection: Connection, erasure: int, certificate: str) -> None:
-    """Keep the certificate of an erasure."""
+    """Store the certificate of an erasure."""
     connection.execute("UPDATE erasure SET certificate = ? WHERE id = ?", (certificate, erasure))
 
 
 def finish(connection: Connection, at: Micros, rows: Iterable[int]) -> None:
-    """Record that of these erasures no page of the file holds anything any more."""
+    """Record that no page of the file holds anything of these erasures any more."""
     connection.executemany("UPDATE erasure SET finished_at = ? WHERE id = ?", ((at, row) for row in rows))
 
 
 def count_erasures(connection: Connection) -> int:
-    """Return how often something was erased."""
+    """Return the number of erasures."""
     return int(next(connection.execute("SELECT count(*) FROM erasure"))[0])
 
 
 def erasures(connection: Connection) -> list[Erasure]:
-    """Return all erasures, in the order in which they came."""
+    """Return all erasures, in the order in which they were recorded."""
     rows = connection.execute("SELECT id, uid, at, finished_at, certificate FROM erasure ORDER BY id")
     return [Erasure(int(row), bytes(uid), Micros(at), finished_at, text) for row, uid, at, finished_at, text in rows]
 
 
 def items_of_erasure(connection: Connection, erasure: int) -> list[bytes]:
-    """Return the items that lost their bytes by an erasure."""
+    """Return the items that lost their bytes through an erasure."""
     rows = connection.execute("SELECT item_uid FROM erased_item WHERE erasure = ? ORDER BY item_uid", (erasure,))
     return [bytes(uid) for (uid,) in rows]
 
@@ -152,7 +153,7 @@ def find_pending_erasures(connection: Connection) -> list[Erasure]:
 
 
 def unsought(connection: Connection) -> list[Erasure]:
-    """Return the erasures of other devices whose words nobody has looked for here yet, oldest first."""
+    """Return the erasures of other devices whose words have not been searched for here yet, oldest first."""
     rows = connection.execute(
         "SELECT id, uid, at, finished_at, certificate FROM erasure WHERE sought = 0 ORDER BY at, uid"
     )
@@ -160,23 +161,23 @@ def unsought(connection: Connection) -> list[Erasure]:
 
 
 def note_sought(connection: Connection, erasure: int) -> None:
-    """Note that the words of an erasure were looked for here."""
+    """Record that the words of an erasure were searched for here."""
     connection.execute("UPDATE erasure SET sought = 1 WHERE id = ?", (erasure,))
 
 
 def of_erasure(connection: Connection, erasure: int) -> list[HashedWords]:
-    """Return what an erasure erased, in the order in which it came."""
+    """Return the hashed words of an erasure, in the order in which they were recorded."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM tombstone WHERE erasure = ? ORDER BY id", (erasure,))
     return [HashedWords(int(a), b, int(c), int(d), bytes(e)) for a, b, c, d, e in rows]
 
 
 def newest_erasure(connection: Connection) -> int:
-    """Return the row id of the erasure that came last, 0 before the first."""
+    """Return the row id of the newest erasure, 0 if there is none."""
     return int(next(connection.execute("SELECT coalesce(max(id), 0) FROM erasure"))[0])
 
 
 def insert(connection: Connection, erasure: int, words: Iterable[HashedWords]) -> None:
-    """Add tombstones; those that are there already are not added twice."""
+    """Add tombstones; existing ones are not added again."""
     connection.executemany(
         f"INSERT OR IGNORE INTO tombstone(erasure, {_COLUMNS}) VALUES(?,?,?,?,?,?)",
         ((erasure, *entry) for entry in words),
@@ -191,7 +192,7 @@ def insert_items(connection: Connection, erasure: int, uids: Iterable[bytes]) ->
 
 
 def file_foreign(connection: Connection, uid: bytes, at: Micros) -> int:
-    """Record an erasure of another device, whose words were not looked for here; return its row id."""
+    """Record an erasure of another device, whose words were not searched for here; return its row id."""
     (row,) = next(
         connection.execute("INSERT INTO erasure(uid, at, certificate) VALUES(?, ?, '') RETURNING id", (uid, at))
     )
@@ -199,7 +200,7 @@ def file_foreign(connection: Connection, uid: bytes, at: Micros) -> int:
 
 
 def claim_item(connection: Connection, erasure: int, uid: bytes) -> bool:
-    """Say that an item lost bytes by an erasure, unless it did by an earlier one; return whether that is new."""
+    """Record that an item lost bytes through an erasure, unless an earlier one did; return whether that is new."""
     rows = connection.execute("SELECT erasure FROM erased_item WHERE item_uid = ?", (uid,))
     earlier_erasure = next((int(row) for (row,) in rows), None)
     if earlier_erasure is None:
@@ -212,7 +213,7 @@ def claim_item(connection: Connection, erasure: int, uid: bytes) -> bool:
 
 
 def claim_words(connection: Connection, erasure: int, words: HashedWords) -> bool:
-    """Say that words were erased by an erasure, unless they were by an earlier one; return whether that is new."""
+    """Record that an erasure erased these words, unless an earlier one did; return whether that is new."""
     rows = connection.execute(
         "SELECT erasure FROM tombstone WHERE hash = ? AND standing = ?", (words.hash, words.standing)
     )
@@ -255,7 +256,7 @@ def _key(connection: Connection) -> bytes:
 
 @lru_cache(maxsize=16)
 def _derive_key(key: bytes) -> bytes:
-    """A key of its own, so that no mark of a redaction can be compared with a tombstone."""
+    """Return a separate key, so that no redaction mark can be compared with a tombstone."""
     return hashlib.blake2b(b"tombstones", key=key, digest_size=32).digest()
 
 
@@ -263,7 +264,7 @@ _finder_cache: dict[bytes, tuple[bytes, Finder]] = {}
 
 
 def _finder(key: bytes, newest: bytes, connection: Connection) -> Finder:
-    """The finder of a palace (by its key), kept until it has other tombstones."""
+    """Return a palace's finder (by its key), cached until its tombstones change."""
     cache_entry = _finder_cache.get(key)
     if cache_entry is None or cache_entry[0] != newest:
         rows = connection.execute(f"SELECT {_COLUMNS} FROM tombstone ORDER BY id")

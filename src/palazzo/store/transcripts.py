@@ -1,6 +1,6 @@
-"""A session's transcript as it stands in the archive: what was said in it by whom, and what last.
+"""A session's transcript as stored in the archive: what was said in it by whom, and the last message.
 
-A session is known by its file; where a file holds many (a database), by its id.
+A session is identified by its file; if a file contains many (a database), by its id.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def last_kept(connection: Connection, source: int) -> Micros | None:
 
 
 def from_users(connection: Connection, source: int, last_row: int = 0) -> Iterator[tuple[int, str, tuple[Part, ...]]]:
-    """Yield the row, the text and the parts of each message that a user said in a session, behind an item (a row).
+    """Yield the row, text and parts of each user message in a session, after an item (a row).
 
-    Of sub-agents' sessions, none. What tools put out and commands echo is none: feeders have told it apart.
+    Sub-agents' sessions have none. Tool output and command echoes do not count: feeders have separated them.
     """
     rows = connection.execute(
         "SELECT id, text, text_codec, parts FROM item WHERE source = ? AND id > ? AND kind = 'message'"
@@ -47,7 +47,7 @@ def from_users(connection: Connection, source: int, last_row: int = 0) -> Iterat
 
 
 def last_texts(connection: Connection, source: int, at_most: int) -> list[str]:
-    """Return the texts of the messages of the agent in a session that were archived last, the last one first."""
+    """Return the texts of the agent's last archived messages in a session, last first."""
     rows = connection.execute(
         "SELECT text, text_codec FROM item WHERE source = ? AND kind = 'message' AND role = 'assistant'"
         " ORDER BY id DESC LIMIT ?",
@@ -57,15 +57,15 @@ def last_texts(connection: Connection, source: int, at_most: int) -> list[str]:
 
 
 def session_of(connection: Connection, source: int) -> str:
-    """Return the id of the session that a source holds; of a sub-agent's, that of the session it worked for."""
+    """Return the id of the session that a source holds; for a sub-agent, that of the session it worked for."""
     rows = connection.execute("SELECT session_id FROM source WHERE id = ?", (source,))
     return next((str(session_id).partition("/")[0] for (session_id,) in rows), "")
 
 
 def read_copy_times(connection: Connection, source: int) -> frozenset[Micros]:
-    """Return when what was said that a session has copies of: it was forked from another, or goes on from it.
+    """Return the times of the copied rows in a session that was forked from another, or continues it.
 
-    Hosts write copies before all else. They are variants of the rows of the other, or nothing but repetitions.
+    Hosts write copies first. They are variants of the other session's rows, or only repetitions.
     """
     rows = connection.execute(
         "SELECT i.created_at FROM repetition r JOIN item i ON i.id = r.item WHERE r.source = ?1 AND i.source <> ?1",
@@ -81,7 +81,7 @@ def read_copy_times(connection: Connection, source: int) -> frozenset[Micros]:
 
 
 def has_any_said_at(connection: Connection, source: int, moments: Iterable[Micros]) -> bool:
-    """Return whether a source has a message of one of these times."""
+    """Whether a source has a message with one of these times."""
     rows = connection.execute(
         "SELECT 1 FROM item WHERE source = ? AND kind = 'message' AND created_at IN (SELECT value FROM json_each(?))"
         " LIMIT 1",
@@ -91,7 +91,7 @@ def has_any_said_at(connection: Connection, source: int, moments: Iterable[Micro
 
 
 class TranscriptMessage(NamedTuple):
-    """A message of a session: its row, who says it, when, its text and the parts of it."""
+    """A message of a session: its row, its role, its time, its text and the parts of it."""
 
     row: int
     role: str
@@ -101,7 +101,7 @@ class TranscriptMessage(NamedTuple):
 
 
 def captured_since(connection: Connection, source: int, item: int, at_most: int) -> list[TranscriptMessage]:
-    """Return the messages of a source that were archived behind an item (a row), in the order in which they came."""
+    """Return the messages of a source that were archived after an item (a row), in that order."""
     rows = connection.execute(
         "SELECT id, role, created_at, text, text_codec, parts FROM item WHERE source = ? AND id > ?"
         " AND kind = 'message' AND standing = 'said' ORDER BY id LIMIT ?",
@@ -123,7 +123,7 @@ def first_of_person(connection: Connection, source: int, at_most: int) -> list[s
 
 
 def read_user_messages(connection: Connection, source: int, item: int, at_most: int) -> list[TranscriptMessage]:
-    """Return the last messages of the person up to an item, the last one first."""
+    """Return the person's last messages up to an item, last first."""
     rows = connection.execute(
         "SELECT id, role, created_at, text, text_codec, parts FROM item WHERE source = ? AND id <= ?"
         " AND kind = 'message' AND standing = 'said' AND role = 'user' ORDER BY id DESC LIMIT ?",
@@ -138,7 +138,7 @@ def _to_message(row: tuple[Any, ...]) -> TranscriptMessage:
 
 
 def of_session(connection: Connection, session: str, but_kind: str) -> list[int]:
-    """Return the sources of a session, but for those of a kind."""
+    """Return the sources of a session, except those of one kind."""
     rows = connection.execute(
         "SELECT id FROM source WHERE session_id = ? AND session_id <> '' AND kind <> ?", (session, but_kind)
     )
@@ -146,7 +146,7 @@ def of_session(connection: Connection, session: str, but_kind: str) -> list[int]
 
 
 def read_dialogue(connection: Connection, source: int) -> list[tuple[int, str, str]]:
-    """Return (item, role, text) of what both sides said in a session, in order, but for what was forgotten."""
+    """Return (item, role, text) of both sides' messages in a session, in order, without forgotten ones."""
     rows = connection.execute(
         "SELECT id, role, text, text_codec FROM item WHERE source = ?1 AND kind = 'message' AND standing = 'said'"
         " AND role IN ('user', 'assistant') AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer ON drawer.id ="
@@ -157,7 +157,7 @@ def read_dialogue(connection: Connection, source: int) -> list[tuple[int, str, s
 
 
 def ending(connection: Connection, source: int, count: int) -> list[tuple[str, str]]:
-    """Return (role, text) of the messages of both sides that were archived last, in order."""
+    """Return (role, text) of both sides' last archived messages, in order."""
     rows = connection.execute(
         "SELECT role, text, text_codec FROM item WHERE source = ? AND kind = 'message' AND standing = 'said'"
         " AND role IN ('user', 'assistant') ORDER BY id DESC LIMIT ?",

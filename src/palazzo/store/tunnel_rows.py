@@ -1,7 +1,6 @@
-"""Tunnels: links that people and agents make between rooms, with a label, and drawers on each side if they matter.
+"""Tunnels: links that people and agents make between rooms, with a label, and optional drawers on each side.
 
-A tunnel that was removed is kept as a retired row. Where its rooms were renamed, moved or merged, it leads where they
-are now.
+A removed tunnel stays as a retired row. If its rooms were renamed, moved or merged, it leads to their current place.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _OLDEST_FIRST = "ORDER BY t.recorded_at, t.uid"
 
 
 class End(NamedTuple):
-    """Where a tunnel ends: a room's row id, where it is, and the drawers that it leads to there (ids, 16 bytes)."""
+    """The end of a tunnel: a room's row id, its place, and the drawers that it leads to there (ids, 16 bytes)."""
 
     room: int
     place: Place
@@ -44,7 +43,7 @@ class Tunnel:
     target: End
 
     def says_the_same(self, tunnel: Tunnel) -> bool:
-        """Whether both lead from the same to the same, drawers among it, and are labelled alike."""
+        """Whether both have the same ends, including drawers, and the same label."""
         return (self.source, self.target, self.label) == (tunnel.source, tunnel.target, tunnel.label)
 
 
@@ -75,24 +74,24 @@ def insert(
 
 
 def retire(connection: Connection, row: int, at: Micros) -> None:
-    """Take a tunnel away."""
+    """Retire a tunnel."""
     connection.execute("UPDATE tunnel SET retired_at = ? WHERE id = ? AND retired_at IS NULL", (at, row))
 
 
 def restore(connection: Connection, row: int, at: Micros) -> None:
-    """Let a tunnel that was taken away be there again."""
+    """Restore a retired tunnel."""
     connection.execute("UPDATE tunnel SET retired_at = NULL, restored_at = ? WHERE id = ?", (at, row))
 
 
 def read(connection: Connection, row: int) -> Tunnel:
-    """Return the tunnel of that row id."""
+    """Return the tunnel with that row id."""
     return _tunnel(connection, next(connection.execute(f"{_COLUMNS} WHERE t.id = ?", (row,))))
 
 
 def live(connection: Connection, wing: int | None = None) -> list[Tunnel]:
-    """Return the tunnels that are there, oldest first; those that end in a wing, given by row id.
+    """Return the live tunnels, oldest first; with a wing (row id), those that end in it.
 
-    One whose ends a merge has made one room leads nowhere, and of equal ones the newest stands for all.
+    A tunnel whose ends were merged into one room is left out, and the newest of equal ones represents all.
     """
     rows = connection.execute(
         f"{_COLUMNS} WHERE t.retired_at IS NULL AND (?1 IS NULL OR a.wing = ?1 OR b.wing = ?1) {_OLDEST_FIRST}", (wing,)
@@ -118,7 +117,7 @@ def _distinct(tunnels: Iterable[Tunnel]) -> list[Tunnel]:
 
 
 def ever_dug(connection: Connection, source: int, target: int, label: str) -> list[int]:
-    """Return the row ids of all tunnels of that label that ever led from one room to another."""
+    """Return the row ids of all tunnels with that label that ever led from one room to another."""
     rows = connection.execute(
         "SELECT id FROM tunnel WHERE source = ? AND target = ? AND label = ? ORDER BY id", (source, target, label)
     )
@@ -126,13 +125,13 @@ def ever_dug(connection: Connection, source: int, target: int, label: str) -> li
 
 
 def between(connection: Connection, low: bytes, high: bytes, limit: int) -> list[Tunnel]:
-    """Return the tunnels whose id is in [low, high], also those that were taken away, at most `limit`."""
+    """Return the tunnels with ids in [low, high], including retired ones, at most `limit`."""
     rows = connection.execute(f"{_COLUMNS} WHERE t.uid BETWEEN ? AND ? ORDER BY t.uid LIMIT ?", (low, high, limit))
     return [_tunnel(connection, row) for row in list(rows)]
 
 
 def count(connection: Connection, at: Micros | None = None) -> int:
-    """Return how many tunnels are there, or were at a moment."""
+    """Return the number of live tunnels, now or at a moment."""
     rows = connection.execute(
         "SELECT count(*) FROM tunnel WHERE (?1 IS NOT NULL OR retired_at IS NULL)"
         " AND (?1 IS NULL OR (recorded_at <= ?1 AND coalesce(retired_at, ?1 + 1) > ?1))",

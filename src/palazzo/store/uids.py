@@ -1,6 +1,6 @@
-"""Ids of what is known by what it says, so that two devices that say the same mean the same.
+"""Ids of rows that are identified by their content, so that equal content has the same id on every device.
 
-What one of these is made of never changes: it is the id of rows on other machines.
+The input of such an id never changes: it is the id of rows on other machines.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ _Scalar = str | bytes | int | float | None
 
 
 def of_wing(first_name: str, number: int) -> bytes:
-    """Return the id of the wing that was created under a name when `number` were before it."""
+    """Return the id of the wing created under a name that `number` earlier wings had."""
     return _hash("wing", first_name, number)
 
 
 def of_room(wing: bytes, first_name: str, number: int) -> bytes:
-    """Return the id of the room that was created in the wing of that id, under a name that `number` had before."""
+    """Return the id of the room created in the wing with that id, under a name that `number` earlier rooms had."""
     return _hash("room", wing, first_name, number)
 
 
 def of_entity(name: str) -> bytes:
-    """Return the id of the entity of exactly that name."""
+    """Return the id of the entity with exactly that name."""
     return _hash("entity", name)
 
 
 def of_fact(subject: bytes, predicate: str, thing: bytes, wing: bytes | None, valid_to: int | None) -> bytes:
-    """Return the id of a fact: ids of entities, a predicate's name, a wing's id, and the end it is stated with."""
+    """Return a fact's id: from entity ids, a predicate's name, a wing's id, and the end it is stated with."""
     return _hash("fact", subject, predicate, thing, wing, valid_to)
 
 
@@ -41,16 +41,16 @@ def of_version(
     sources: Iterable[tuple[_Scalar, ...]],
     number: int,
 ) -> bytes:
-    """Return the id of a version of a fact; `number` tells apart those that say the same at the same moment.
+    """Return the id of a fact version; `number` distinguishes versions with the same statement and moment.
 
-    A source is what `fact_source` holds of it from `stated_by` on, and after that what it cites: all in one tuple.
+    A source is what `fact_source` stores of it from `stated_by` on, followed by its citations: all in one tuple.
     """
     values = (fact, *validity, confidence, superseded_by, recorded_at, number)
     return _hash("fact version", *values, *(_hash("source", *source) for source in sources))
 
 
 def of_state(note: bytes, state: str, recorded_at: int, number: int) -> bytes:
-    """Return the id of a state of the task that is a note; `number` as in `of_version`."""
+    """Return the id of a task's state, from its note; `number` as in `of_version`."""
     return _hash("task state", note, state, recorded_at, number)
 
 
@@ -60,11 +60,11 @@ def of_erased(drawer: bytes) -> bytes:
 
 
 Side = tuple[bytes | None, bytes | None, int | None, int | None]
-"""One side of a conflict: a fact's id, or an item's with a stretch of it."""
+"""One side of a conflict: the id of a fact, or of an item with a span of it."""
 
 
 def of_conflict(kind: str, first_side: Side, second_side: Side) -> bytes:
-    """Return the id of a conflict between two sides (fact, item, start, end), whichever comes first."""
+    """Return the id of a conflict between two sides (fact, item, start, end), in either order."""
     return _hash("conflict", kind, *sorted(_hash("side", *side) for side in (first_side, second_side)))
 
 
@@ -77,7 +77,7 @@ def free(known_by: Callable[[int], bytes], is_taken: Callable[[bytes], bool]) ->
 
 
 def _hash(*said: _Scalar) -> bytes:
-    """Hash values with their types and lengths, so that no two lists of them are one."""
+    """Hash values with their types and lengths, so that different lists have different input."""
     state = hashlib.blake2b(digest_size=ID_BYTES)
     for value in said:
         mark, data = _bytes(value)

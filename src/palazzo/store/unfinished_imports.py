@@ -1,4 +1,4 @@
-"""Imports that have begun and not come to their end: one row of `meta`, there as long as there are any."""
+"""Unfinished imports: imports that began and did not end, as one row of `meta` that exists only while there are any."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import NamedTuple
 from palazzo.store.database import Connection
 
 STANDARD_INPUT = "standard input"
-"""The path of what came by it."""
+"""The path recorded for an import from standard input."""
 _KEY = "unfinished imports"
 
 
 class Import(NamedTuple):
-    """A file that is imported: its path, and the digest of its bytes, by which a copy of it is known."""
+    """A file being imported: its path, and the digest of its bytes, by which a copy of it is recognised."""
 
     path: str
     digest: str
 
 
 def begin(connection: Connection, source_file: Import) -> None:
-    """Note that an import has begun."""
+    """Record that an import has begun."""
     _keep(connection, {**_read_paths(connection), source_file.digest: source_file.path})
 
 
 def end(connection: Connection, source_file: Import) -> None:
-    """Note that an import has come to its end, and with it what was interrupted of that file or of a copy of it."""
+    """Record that an import has ended, which also ends interrupted imports of that file or of a copy of it."""
     paths_by_digest = _read_paths(connection)
     remainder = {
         digest: path
@@ -37,12 +37,12 @@ def end(connection: Connection, source_file: Import) -> None:
 
 
 def paths(connection: Connection) -> list[str]:
-    """Return the files of which a part came, and the rest is still to come."""
+    """Return the files that were imported in part and whose rest is still to come."""
     return sorted(set(_read_paths(connection).values()))
 
 
 def _read_paths(connection: Connection) -> dict[str, str]:
-    """The paths, by digest."""
+    """Return the paths, by digest."""
     for (value,) in connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)):
         return {str(digest): str(path) for digest, path in json.loads(value).items()}
     return {}

@@ -1,4 +1,4 @@
-"""Items of a salvaged palace whose columns can be read and whose contents cannot be decoded."""
+"""Items of a salvaged palace whose columns are readable and whose contents cannot be decoded."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _LEAST_TRUST = "external"
 
 
 def mend(connection: Connection) -> None:
-    """Keep of each such item what can be decoded.
+    """Keep the decodable part of each such item.
 
-    A text keeps what is before the damage. Parts say who spoke which words, so an item without them gets least trust.
+    A text keeps what precedes the damage. Parts tell who said which words, so an item without them gets the least
+    trust.
     """
     for (row,) in list(connection.execute("SELECT id FROM item")):
         blob, codec, parts, meta = next(
@@ -42,7 +43,7 @@ def _readable_text(blob: Value, codec: Value) -> str:
 
 
 def _decompress_prefix(blob: bytes) -> bytes:
-    """Decompress as much as can be, byte by byte: an error takes the whole call's output with it."""
+    """Decompress as much as possible, byte by byte: an error discards the whole output of its call."""
     decompressor, plain = zlib.decompressobj(), bytearray()
     try:
         for n in range(len(blob)):

@@ -1,7 +1,7 @@
-"""What was used, in sum: how often each thing was told unasked and used, and which drawers were used together.
+"""Usage totals: how often each thing was injected automatically and used, and which drawers were used together.
 
-Counted as the ledger is written, and made anew from it (`make_anew`). Ids and numbers alone; an erase takes the rows of
-what went. What was used in one session counts once for it, however often.
+The totals are updated when the ledger is written, and can be rebuilt from it (`make_anew`). They contain only ids and
+numbers; an erase removes the rows of erased content. Several uses in one session count once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import NamedTuple
 from palazzo.store.database import Connection
 
 HALF_LIFE = 60 * 86_400_000_000
-"""Microseconds after which having been used together counts half: as long as a decision has half its worth in a
-wake-up. Age is counted up to the last time that anything was used, not to a clock: the same palace answers the same."""
+"""Microseconds after which joint use counts half: the same half-life that a decision has in a wake-up. Age is measured
+up to the latest use of anything, not up to the current time, so the same palace gives the same answer.
+"""
 _MOST_TOGETHER = 20
-"""Drawers of one session that are paired with the next one that it uses: those it used last."""
+"""The most drawers of one session that are paired with the next one it uses: the most recently used."""
 
 
 class UsageCounts(NamedTuple):
-    """In how many sessions something was told unasked, in how many it was used, and how often it was told since."""
+    """Sessions that got an entry automatically, sessions that used it, and how often it was injected since."""
 
     told: int = 0
     used: int = 0
@@ -31,7 +32,7 @@ NEVER = UsageCounts()
 
 
 def merge_counts(count_list: Iterable[UsageCounts]) -> UsageCounts:
-    """Return the tally of one thing that is told by several ids; a use by one of them is a use of it."""
+    """Return the combined tally of one thing with several ids; a use of one of them is a use of it."""
     nonzero_counts = [counts for counts in count_list if counts != NEVER]
     if not nonzero_counts:
         return NEVER
@@ -43,7 +44,7 @@ def merge_counts(count_list: Iterable[UsageCounts]) -> UsageCounts:
 
 
 def tallies(connection: Connection, uids: Iterable[str]) -> dict[str, UsageCounts]:
-    """Return the tallies of these ids; what was never told is absent."""
+    """Return the tallies of these ids; ids never injected are absent."""
     id_list = json.dumps(sorted(uid for uid in set(uids) if _is_id(uid)))
     rows = connection.execute(
         "SELECT lower(hex(t.uid)), t.told, t.used, t.unused FROM json_each(?) AS asked"
@@ -56,10 +57,10 @@ def tallies(connection: Connection, uids: Iterable[str]) -> dict[str, UsageCount
 def partners(
     connection: Connection, rows: Mapping[bytes, int], extra_rows: Collection[int] = ()
 ) -> dict[int, dict[int, float]]:
-    """Return by drawer (row) those it was used together with, and how much that counts, from 0 to 1.
+    """Return, per drawer (row), its partners in past uses, and how much each counts, from 0 to 1.
 
-    Both are of `rows`, by id, which are live; or the partner is one of `besides` that is. Most palaces have none: that
-    costs one look. A pair that came up once has half of what one has that came up in every session.
+    Both drawers are in `rows`, by id, which are live; or the partner is a live one of `extra_rows`. Most palaces have
+    no pairs, which costs one query. A pair used once has half the weight of one used in every session.
     """
     newest = next((last for (last,) in connection.execute("SELECT max(last) FROM used_together")), None)
     if newest is None:
@@ -85,7 +86,7 @@ def _live(connection: Connection, rows: Collection[int]) -> dict[bytes, int]:
 
 
 def rows_used(connection: Connection, session: str) -> frozenset[int]:
-    """Return the drawers (rows) that a session, by its host's id, has used so far; none where nothing is paired."""
+    """Return the drawers (rows) used so far by a session (by its host's id); none if no pairs are recorded."""
     if not session or not any(True for _ in connection.execute("SELECT 1 FROM used_together LIMIT 1")):
         return frozenset()
     rows = connection.execute(
@@ -102,7 +103,7 @@ def rows_used(connection: Connection, session: str) -> frozenset[int]:
 
 
 def count_injections(connection: Connection, uids: Iterable[bytes]) -> None:
-    """Count things that a session was told unasked, and was not told before."""
+    """Count things that were injected automatically into a session for the first time."""
     connection.executemany(
         "INSERT INTO told_tally(uid, told, used, unused) VALUES(?, 1, 0, 1)"
         " ON CONFLICT(uid) DO UPDATE SET told = told + 1, unused = unused + 1",
@@ -111,8 +112,9 @@ def count_injections(connection: Connection, uids: Iterable[bytes]) -> None:
 
 
 def used(connection: Connection, uid: bytes, earlier_uids: Sequence[bytes], at: int) -> None:
-    """Count something that a session uses for the first time; `others` are the drawers that it used before, if it is
-    one itself, the last one first."""
+    """Count the first use of something by a session; `earlier_uids` are drawers used before, last first, if it is
+    one.
+    """
     connection.execute(
         "INSERT INTO told_tally(uid, told, used, unused) VALUES(?, 0, 1, 0)"
         " ON CONFLICT(uid) DO UPDATE SET used = used + 1, unused = 0",
@@ -131,19 +133,19 @@ def used(connection: Connection, uid: bytes, earlier_uids: Sequence[bytes], at: 
 
 
 def drop(connection: Connection, uids: Collection[bytes]) -> None:
-    """Drop what is counted of these ids."""
+    """Delete the counts of these ids."""
     connection.executemany("DELETE FROM told_tally WHERE uid = ?", [(uid,) for uid in uids])
     connection.executemany("DELETE FROM used_together WHERE one = ?1 OR other = ?1", [(uid,) for uid in uids])
 
 
 def clear(connection: Connection) -> None:
-    """Drop all that is counted."""
+    """Delete all counts."""
     connection.execute("DELETE FROM told_tally")
     connection.execute("DELETE FROM used_together")
 
 
 def everything(connection: Connection) -> tuple[Mapping[str, UsageCounts], Mapping[tuple[str, str], tuple[int, int]]]:
-    """Return all that is counted: tallies by id, and by pair in how many sessions and when last."""
+    """Return all counts: tallies by id, and per pair the number of sessions and the last time."""
     counts_by_id = {
         bytes(uid).hex(): UsageCounts(*rest) for uid, *rest in connection.execute("SELECT * FROM told_tally")
     }

@@ -1,4 +1,4 @@
-"""Vectors: rows that belong to the hash of a text, as int8 with a scale."""
+"""Vectors: rows keyed by the hash of a text, stored as int8 with a scale."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from palazzo.store.database import Connection
 
 
 def embedder_id(connection: Connection, name: str, dimension: int) -> int:
-    """Return the row id of an embedder, recording it when it is new."""
+    """Return the row id of an embedder, creating it if it is new."""
     for row, stored_dimension in connection.execute("SELECT id, dimension FROM embedder WHERE name = ?", (name,)):
         assert stored_dimension == dimension, f"{name} gave {stored_dimension} dimensions before, now {dimension}"  # noqa: S101
         return int(row)
@@ -21,12 +21,12 @@ def embedder_id(connection: Connection, name: str, dimension: int) -> int:
 
 
 def embedders(connection: Connection) -> list[tuple[int, str, int]]:
-    """Return (row id, name, dimension) of every embedder that made vectors here."""
+    """Return (row id, name, dimension) of every embedder that computed vectors here."""
     return [(int(a), str(b), int(c)) for a, b, c in connection.execute("SELECT id, name, dimension FROM embedder")]
 
 
 def insert_vectors(connection: Connection, embedder: int, rows: Iterable[tuple[bytes, float, bytes]]) -> None:
-    """Store (text hash, scale, int8 bytes)."""
+    """Store vectors, each (text hash, scale, int8 bytes)."""
     connection.executemany(
         "INSERT OR REPLACE INTO vector(embedder, hash, scale, body) VALUES(?,?,?,?)",
         ((embedder, *row) for row in rows),
@@ -47,13 +47,13 @@ def pending_passages(connection: Connection, limit: int) -> list[tuple[int, byte
 
 
 def delete_orphans(connection: Connection) -> int:
-    """Delete the vectors of texts that no passage has any more; return how many there were."""
+    """Delete the vectors of texts without a passage; return how many there were."""
     deleted_rows = connection.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage) RETURNING 1")
     return sum(1 for _ in deleted_rows)
 
 
 def still_read(connection: Connection, passages: Iterable[tuple[int, bytes]]) -> set[int]:
-    """Return those passages that still have the text hash they were read with: (row id, hash)."""
+    """Return the passages whose text hash has not changed since it was read, each given as (row id, hash)."""
     return {
         row
         for row, digest in passages
@@ -62,19 +62,19 @@ def still_read(connection: Connection, passages: Iterable[tuple[int, bytes]]) ->
 
 
 def settle(connection: Connection, passages: Iterable[int]) -> None:
-    """Take passages off the waiting list."""
+    """Remove passages from the queue of pending vectors."""
     connection.executemany("DELETE FROM pending WHERE passage = ?", ((row,) for row in passages))
 
 
 def await_vectors(connection: Connection, drawers: Iterable[int]) -> None:
-    """Put the passages of these drawers on the waiting list."""
+    """Add the passages of these drawers to the queue of pending vectors."""
     connection.executemany(
         "INSERT OR IGNORE INTO pending SELECT id FROM passage WHERE drawer = ?", ((drawer,) for drawer in drawers)
     )
 
 
 def await_all(connection: Connection) -> None:
-    """Put every passage of a live drawer on the waiting list."""
+    """Add every passage of a live drawer to the queue of pending vectors."""
     connection.execute(
         "INSERT OR IGNORE INTO pending SELECT p.id FROM passage p JOIN drawer d ON d.id = p.drawer"
         " WHERE d.retired_at IS NULL"
@@ -82,12 +82,12 @@ def await_all(connection: Connection) -> None:
 
 
 def forgo_vectors(connection: Connection, drawer: int) -> None:
-    """Take a drawer's passages off the waiting list."""
+    """Remove a drawer's passages from the queue of pending vectors."""
     connection.execute("DELETE FROM pending WHERE passage IN (SELECT id FROM passage WHERE drawer = ?)", (drawer,))
 
 
 def count_pending(connection: Connection) -> int:
-    """Return how many passages wait for a vector."""
+    """Return the number of passages that wait for a vector."""
     return int(next(connection.execute("SELECT count(*) FROM pending"))[0])
 
 
@@ -97,7 +97,7 @@ def any_pending(connection: Connection) -> bool:
 
 
 def with_vectors(connection: Connection, embedder: int, hashes: Iterable[bytes]) -> set[bytes]:
-    """Return those of the text hashes that have a vector."""
+    """Return the text hashes, among these, that have a vector."""
     return {
         digest
         for digest in hashes
@@ -106,7 +106,7 @@ def with_vectors(connection: Connection, embedder: int, hashes: Iterable[bytes])
 
 
 def count_passages(connection: Connection) -> int:
-    """Return how many passages live drawers have."""
+    """Return the number of passages of live drawers."""
     rows = connection.execute(
         "SELECT count(*) FROM passage p JOIN drawer d ON d.id = p.drawer WHERE d.retired_at IS NULL"
     )
@@ -114,17 +114,18 @@ def count_passages(connection: Connection) -> int:
 
 
 def passages_with_hash(connection: Connection, digest: bytes) -> list[int]:
-    """Return the row ids of the passages of that text."""
+    """Return the row ids of the passages with that text hash."""
     return [int(row) for (row,) in connection.execute("SELECT id FROM passage WHERE hash = ?", (digest,))]
 
 
 _READ_TOGETHER = 200_000
-"""Passages whose vectors are read in one pass over the table: 90 MB for a moment. Read in the order of the drawers,
-each vector costs a page of its own, and a million of them took four minutes."""
+"""The most passages whose vectors are read in one pass over the table: 90 MB for a moment. Read in the order of the
+drawers, each vector costs a page of its own, and a million of them took four minutes.
+"""
 
 
 class VectorRow(NamedTuple):
-    """A live passage with its vector, and what a search filters by."""
+    """A live passage with its vector, and the fields that a search filters by."""
 
     passage: int
     drawer: int
@@ -136,7 +137,7 @@ class VectorRow(NamedTuple):
 
 
 def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int] | None = None) -> Iterator[VectorRow]:
-    """Yield the vectors of live drawers, in the order of the drawers: all, or those of `drawer_rows`, ascending."""
+    """Yield the vectors of live drawers, in drawer order: all, or those of `drawer_rows`, ascending."""
     passages = _passages(connection, drawer_rows)
     while block := list(itertools.islice(passages, _READ_TOGETHER)):
         vectors = _by_hash(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
@@ -146,7 +147,7 @@ def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int]
 
 
 def _passages(connection: Connection, drawer_rows: Sequence[int] | None) -> Iterator[Any]:
-    """Yield (passage, drawer, room, kind, created at, hash) of live drawers, in the order of the drawers."""
+    """Yield (passage, drawer, room, kind, created at, hash) of live drawers, in drawer order."""
     base = (
         "SELECT p.id, d.id, d.room, d.kind, d.created_at, p.hash FROM drawer d CROSS JOIN passage p"
         " ON p.drawer = d.id WHERE d.retired_at IS NULL"
@@ -184,5 +185,5 @@ def drawers_of_passages(connection: Connection, passages: Sequence[int]) -> set[
 
 
 def newest_passage(connection: Connection) -> int:
-    """Return the greatest row id of a passage: there are at most so many."""
+    """Return the greatest row id of a passage, which is an upper bound of their number."""
     return int(next(connection.execute("SELECT coalesce(max(id), 0) FROM passage"))[0])

@@ -1,7 +1,7 @@
-"""What sessions were told when they woke up, kept so that a session is told the same to the byte again.
+"""Wake-up texts of sessions, stored so that a session that asks again gets exactly the same bytes.
 
-A block belongs to a session's epoch (a host that drops what it was told begins another) and to what was asked for. It
-quotes words that are cut short, which no search for erased words would find: an erase drops all blocks.
+A block belongs to a session's epoch (a host that drops the text begins another one) and to a request. It quotes
+truncated words, which a search for erased words would not find: an erase drops all blocks.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from palazzo.model import Micros
 from palazzo.store.database import Connection
 
 RETENTION_MICROS = 30 * 24 * 60 * 60 * 1_000_000
-"""How long a block is kept, in microseconds. Sessions that are resumed later than that are told anew."""
+"""How long a block is kept, in microseconds. Sessions resumed later get a new text."""
 
 
 def find(connection: Connection, session: str, epoch: int, request: str) -> str | None:
-    """Return what a session was told in this epoch when it asked the same; None when it has not asked."""
+    """Return the stored answer to a session's same request in this epoch; None if there was no such request."""
     rows = connection.execute(
         "SELECT told FROM wake_block WHERE session = ? AND epoch = ? AND asked = ?", (session, epoch, request)
     )
@@ -22,7 +22,7 @@ def find(connection: Connection, session: str, epoch: int, request: str) -> str 
 
 
 def keep(connection: Connection, session: str, epoch: int, request: str, text: str, at: Micros) -> str:
-    """Keep what a session is told, unless it was told something already; return what it is told. Drops old blocks."""
+    """Store the text for a session's request unless there is one; return the stored text. Drops old blocks."""
     connection.execute("DELETE FROM wake_block WHERE at < ?", (at - RETENTION_MICROS,))
     connection.execute(
         "INSERT INTO wake_block(session, epoch, asked, told, at) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -32,5 +32,5 @@ def keep(connection: Connection, session: str, epoch: int, request: str, text: s
 
 
 def drop_all(connection: Connection) -> None:
-    """Drop every block."""
+    """Delete every block."""
     connection.execute("DELETE FROM wake_block")

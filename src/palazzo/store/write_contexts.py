@@ -1,4 +1,4 @@
-"""On which branch and commit words were written, and in which wing they are: what is asked of git goes by that."""
+"""Write contexts: the branch, the commit and the wing where words were written, which queries to git are based on."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from palazzo.store.database import Connection
 from palazzo.store.keyword_table import tag_filter, wing_filter
 
 _NEWEST = 200
-"""Drawers of a branch, those that were cut last, among which its last commit is looked for."""
+"""The latest drawers of a branch that are searched for the branch's last commit."""
 
 
 class CommitPlace(NamedTuple):
-    """The branch and the commit, '' where they are not known, and the wing."""
+    """The branch and the commit ('' if unknown), and the wing."""
 
     branch: str
     commit: str
@@ -27,7 +27,7 @@ NOWHERE = CommitPlace("", "", "")
 
 
 def of_items(connection: Connection, ids: Iterable[str]) -> dict[str, CommitPlace]:
-    """Return where these items were written, by id; of those that are archived."""
+    """Return where these items were written, by id, for those that are archived."""
     rows = connection.execute(
         "SELECT lower(hex(item.uid)), item.branch, item.commit_id, wing.name FROM json_each(?) AS asked"
         " CROSS JOIN item ON item.uid = unhex(asked.value) JOIN room ON room.id = item.room"
@@ -38,15 +38,15 @@ def of_items(connection: Connection, ids: Iterable[str]) -> dict[str, CommitPlac
 
 
 def of_facts(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[CommitPlace, ...]]:
-    """Return where these facts were stated, by a fact's id: each item that states one, and each who stated it here.
+    """Return where these facts were stated, by fact id: the place of each item and of each source that states one.
 
-    Who states one under words from outside counts only where nobody else does.
+    Sources tainted by untrusted content count only if there is no other source.
     """
     return _read_fact_places(connection, "fact.uid IN (SELECT unhex(value) FROM json_each(?))", sorted(set(ids)))
 
 
 def of_versions(connection: Connection, rows: Iterable[int]) -> dict[str, tuple[CommitPlace, ...]]:
-    """Return the same of the versions of these row ids, by a fact's id."""
+    """Return the same for the versions with these row ids, by fact id."""
     return _read_fact_places(connection, "v.id IN (SELECT value FROM json_each(?))", sorted(set(rows)))
 
 
@@ -76,7 +76,7 @@ def _read_fact_places(
 
 
 def of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[str, CommitPlace]:
-    """Return where the last message of each of these sessions was written, by the session's id."""
+    """Return where the last message of each of these sessions was written, by session id."""
     rows = connection.execute(
         "SELECT source.session_id, item.branch, item.commit_id, wing.name FROM json_each(?) AS asked"
         " CROSS JOIN source ON source.session_id = asked.value AND source.session_id <> '' JOIN item ON item.id ="
@@ -88,7 +88,7 @@ def of_sessions(connection: Connection, sessions: Iterable[str]) -> dict[str, Co
 
 
 def last_commits(connection: Connection, wing: str, branches: Iterable[str]) -> dict[str, str]:
-    """Return the last commit that is known of each of these branches, of those of which any is."""
+    """Return the last known commit of each of these branches that has one."""
     stretches = place_rows.stretches(connection, wing)
     tag_rows = tags.known_tags(connection, {f"branch:{branch}" for branch in branches}) if stretches else {}
     commits_by_branch = {}

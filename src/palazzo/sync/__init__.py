@@ -1,1 +1,1 @@
-"""How a palace's truth leaves it and comes into another: as records, merged by rule."""
+"""Exchange between palaces: the palace's primary data leaves it and enters another one as records, merged by rule."""

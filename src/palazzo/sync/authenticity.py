@@ -1,7 +1,7 @@
 """Proof that this palace wrote a stream: a keyed hash of its bytes, which only the palace's key can make.
 
-All devices of a palace have its key (`joining`). Without the key nobody can change a copy of an export and keep the
-proof valid.
+All devices of a palace have its key (`device_pairing`). Without the key, a copy of an export cannot be changed so that
+the proof stays valid.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ MAC_BYTES = 32
 
 
 class Proof:
-    """The keyed hash of the lines of one stream; `purpose` gives each kind of stream a key of its own."""
+    """The keyed hash of the lines of one stream; `purpose` gives each kind of stream its own key."""
 
     def __init__(self, key: bytes, purpose: bytes) -> None:
         stream_key = blake2b(purpose, key=key, digest_size=32).digest()
@@ -25,9 +25,9 @@ class Proof:
 
     @property
     def mac(self) -> bytes:
-        """The keyed hash of the lines so far."""
+        """Return the keyed hash of the lines so far."""
         return self._state.digest()
 
     def proves(self, mac: bytes) -> bool:
-        """Whether a keyed hash is that of the lines so far."""
+        """Return whether a keyed hash is that of the lines so far."""
         return hmac.compare_digest(self._state.digest(), mac)

@@ -1,8 +1,8 @@
-"""Files that are carried between palaces: read line by line within limits, written whole or not at all.
+"""Carried files: files that are carried between palaces, read line by line within limits, written whole or not at all.
 
-Knows compression and limits, and nothing of what a line says. What is read is somebody else's: a file that grows
-without end when it is unpacked, a line that is one deep bracket, the end that never came. Nothing here holds more of
-a file than one line and one unpacked block.
+This module knows compression and limits, and nothing about the content of a line. The input is untrusted: a file that
+grows without end when it is unpacked, a line that is one deep bracket, a missing end. Never more of a file than one
+line and one unpacked block is held in memory.
 """
 
 from __future__ import annotations
@@ -25,21 +25,24 @@ from palazzo.errors import PalazzoError, SourceUnreadable
 from palazzo.sync.record_lines import LARGEST_LINE
 
 MOST_GROWTH, FREE_GROWTH = 200, 64 << 20
-"""What is unpacked may be so many times what was packed, and so many bytes besides. Exports grow five- to tenfold; logs
-that repeat one line, hundredfold."""
+"""Limit of unpacked data: this many times the packed size, plus this many bytes. Exports grow five- to tenfold; logs
+that repeat one line, hundredfold.
+"""
 STDIN = Path("-")
-"""What names the standard input, or output, in place of a file."""
+"""The name for standard input or output in place of a file."""
 
 _BLOCK = 64 << 10
 _ZSTD_BLOCK = 1 << 10
-"""zstd is unpacked in one piece: a kilobyte of it holds at most 32 MiB (256 blocks of 128 KiB that repeat one byte)."""
+"""zstd data is unpacked in one piece: a kilobyte of it contains at most 32 MiB (256 blocks of 128 KiB that repeat one
+byte).
+"""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOM, _UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its end, where it stands (from 1), and how many bytes of the file were read by then."""
+    """A line without its line end, its number (from 1), and the number of bytes of the file read so far."""
 
     number: int
     text: bytes
@@ -47,16 +50,16 @@ class Line:
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file that may be packed by gzip or zstd, whatever it is called; empty ones are left out.
+    """Yield the lines of a file that may be packed by gzip or zstd, whatever its name; empty lines are left out.
 
-    Raises SourceUnreadable for a file that cannot be read, ends too soon, is no text or goes beyond a limit.
+    Raises SourceUnreadable for a file that cannot be read, ends too soon, is not text or exceeds a limit.
     """
     with _open_file(path) as file:
         yield from _lines(path, file)
 
 
 def pieces(path: Path) -> Iterator[bytes]:
-    """Yield what a file holds, unpacked, piece by piece, for formats that are no lines. Raises what `lines` raises."""
+    """Yield a file's content, unpacked, in pieces, for formats without lines. Raises the errors of `lines`."""
     with _open_file(path) as file:
         for piece, _ in _blocks(path, file):
             yield piece
@@ -66,11 +69,11 @@ def pieces(path: Path) -> Iterator[bytes]:
 def _open_file(path: Path) -> Iterator[BinaryIO]:
     try:
         if stat.S_ISFIFO(path.stat().st_mode):
-            raise SourceUnreadable(f"{path} is a pipe, and nobody may ever write into it. Name a file.")
+            raise SourceUnreadable(f"{path} is a pipe that may never be written to. Name a file.")
         with path.open("rb") as file:
             yield file
     except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
+        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a readable file.") from error
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -86,7 +89,7 @@ class _Unpacker(Protocol):
 
 
 class _Gzip:
-    """Members of gzip, one behind another."""
+    """Consecutive gzip members."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=31)
@@ -97,7 +100,7 @@ class _Gzip:
         return self._fresh or self._member.eof
 
     def unpack(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield what `packed` adds, in pieces of a megabyte at most."""
+        """Yield the output of `chunk`, in pieces of at most a megabyte."""
         while chunk:
             if self._member.eof:
                 chunk = chunk.lstrip(b"\0")  # padding of tapes
@@ -110,7 +113,7 @@ class _Gzip:
 
 
 class _Zstd:
-    """Frames of zstd, one behind another."""
+    """Consecutive zstd frames."""
 
     def __init__(self) -> None:
         self._frame = zstandard.ZstdDecompressor().decompressobj()
@@ -121,7 +124,7 @@ class _Zstd:
         return self._fresh or self._frame.eof
 
     def unpack(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield what `packed` adds, of a kilobyte at once."""
+        """Yield the output of `chunk`, in pieces of a kilobyte."""
         for start in range(0, len(chunk), _ZSTD_BLOCK):
             rest = chunk[start : start + _ZSTD_BLOCK]
             while rest:
@@ -133,12 +136,12 @@ class _Zstd:
 
 
 class _Plain:
-    """No packing at all."""
+    """Uncompressed data."""
 
     is_whole = True
 
     def unpack(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield it as it is."""
+        """Yield the content unchanged."""
         yield chunk
 
 
@@ -149,7 +152,7 @@ def _unpacker(beginning: bytes) -> _Unpacker:
 
 
 def _blocks(path: Path, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """What a file holds, unpacked, with how many of its own bytes were read by then."""
+    """Yield a file's content, unpacked, with the number of its own bytes read so far."""
     read = unpacked_size = 0
     block = file.read(_BLOCK)
     unpacker = _unpacker(block)
@@ -161,17 +164,15 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
                 unpacked_size += len(piece)
                 if has_limit and unpacked_size > read * MOST_GROWTH + FREE_GROWTH:
                     raise SourceUnreadable(
-                        f"{path} unpacks to more than {MOST_GROWTH} times its size, and was not read further. Unpack it"
-                        " yourself if you trust where it is from."
+                        f"{path} unpacks to more than {MOST_GROWTH} times its size, so reading stopped. Unpack it "
+                        "yourself if you trust its source."
                     )
                 yield piece, read
             block = file.read(_BLOCK)
     except (zlib.error, zstandard.ZstdError) as error:
-        raise SourceUnreadable(
-            f"{path} is damaged: it cannot be unpacked. Copy it anew from where it was made."
-        ) from error
+        raise SourceUnreadable(f"{path} is damaged: it cannot be unpacked. Copy it again from its source.") from error
     if not unpacker.is_whole:
-        raise SourceUnreadable(f"{path} ends in the middle: a part of it is missing. Copy it anew.")
+        raise SourceUnreadable(f"{path} is truncated: a part of it is missing. Copy it again.")
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
@@ -182,7 +183,9 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
         if not has_content and piece:
             has_content = True
             if piece.startswith(_UTF16):
-                raise SourceUnreadable(f"{path} was saved as UTF-16, and is read as UTF-8. Save it as that, or anew.")
+                raise SourceUnreadable(
+                    f"{path} is in UTF-16, but must be in UTF-8. Save it as UTF-8, or export it again."
+                )
             piece = piece.removeprefix(_BOM)
         for start in range(0, len(piece), _BLOCK):  # all lines of a piece at once could be as many as it has bytes
             first, *rest = piece[start : start + _BLOCK].split(b"\n")
@@ -196,8 +199,8 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
                 parts, size = [fragment], len(fragment)
             if size > LARGEST_LINE:
                 raise SourceUnreadable(
-                    f"{path}: line {number + 1:,} has more than {LARGEST_LINE >> 20} MiB, and was not read. It is no"
-                    " export, or a damaged one."
+                    f"{path}: line {number + 1:,} has more than {LARGEST_LINE >> 20} MiB and was not read. The file "
+                    "is not an export, or is damaged."
                 )
     if (text := b"".join(parts)).strip():
         yield Line(number + 1, text, read)
@@ -208,10 +211,10 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[Line]:
 
 @contextmanager
 def open_output(path: Path) -> Iterator[Callable[[bytes], object]]:
-    """Give a function that writes to `path`, packed as its ending says (`.gz`, `.zst`); `-` is standard output.
+    """Yield a function that writes to `path`, packed by its suffix (`.gz`, `.zst`); `-` is standard output.
 
-    The file has its name once all is written and on the disk; where anything fails before, there is none, and one that
-    was there stays. It can be read by its owner alone. The same lines make the same bytes.
+    The file gets its name once all data is written and on the disk; if anything fails before that, no file is created
+    and an existing one stays. Only its owner can read it. The same lines make the same bytes.
     """
     if path == STDIN:
         try:
@@ -221,7 +224,7 @@ def open_output(path: Path) -> Iterator[Callable[[bytes], object]]:
             raise
         except OSError as error:
             raise PalazzoError(
-                f"Standard output cannot be written ({error.strerror}). Name a file elsewhere, or make room."
+                f"Standard output cannot be written ({error.strerror}). Name a file elsewhere, or free some space."
             ) from error
         return
     try:
@@ -244,7 +247,7 @@ def open_output(path: Path) -> Iterator[Callable[[bytes], object]]:
 
 
 def sync_directory(path: Path) -> None:
-    """Have the names in a directory on the disk, where the system has a way to ask for that."""
+    """Flush the names in a directory to disk, if the system can do that."""
     if sys.platform == "win32":
         return
     handle = os.open(path, os.O_RDONLY)
@@ -273,4 +276,4 @@ def _packer(path: Path, file: BinaryIO) -> Iterator[Callable[[bytes], object]]:
 
 
 def _unwritable(path: Path, error: OSError) -> PalazzoError:
-    return PalazzoError(f"{path} cannot be written ({error.strerror}). Name a file elsewhere, or make room.")
+    return PalazzoError(f"{path} cannot be written ({error.strerror}). Name another file, or free some space.")

@@ -1,4 +1,4 @@
-"""What a device has told of its chain on a remote, whoever asks."""
+"""Chain trace: the links of its own chain that a device has published on a remote, for any caller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINK = b'{"kind":"link"'
 def links_told(
     transport: Remote, palace: str, device: bytes, cipher: Cipher | None, key: bytes = b""
 ) -> dict[int, bytes]:
-    """Return the hashes of the links that a device has told of its own chain, by number; `key` is the palace's."""
+    """Return the hashes of the chain links that a device has published, by number; `key` is the palace's."""
     uid = device.hex()
     remote_state = transport.look()
     head = remote_state.heads.get(uid)

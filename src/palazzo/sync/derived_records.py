@@ -1,4 +1,4 @@
-"""What an export tells besides the truth: its drawers, for programs that read it, and where it ends.
+"""Derived records of an export: its drawers, for programs that read it, and its end.
 
 Drawers follow from the items and acts before them, so an import checks these lines, and cuts its drawers itself.
 """
@@ -21,7 +21,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of an item's text, counted in code points."""
+    """A range of an item's text, counted in code points."""
 
     item: Id
     start: Whole
@@ -30,7 +30,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """What search finds: stretches of items, where they are filed now, and what is said of them."""
+    """A unit of search results: ranges of items, their current location, and their properties."""
 
     id: Id
     type: DrawerKind
@@ -48,9 +48,10 @@ class Drawer:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last line. `lines` is how many stand before it: what was cut off at a line's end would look whole.
+    """The last line.
 
-    `mac` proves to the palace that wrote those lines that none of their bytes has changed (`authenticity`).
+    `lines` is the number of lines before it: otherwise a file truncated at a line's end would appear complete. `mac`
+    proves to the palace that wrote those lines that none of their bytes has changed (`authenticity`).
     """
 
     lines: Whole
@@ -64,7 +65,7 @@ _BEGINNINGS = tuple(b'{"kind":"%s",' % kind.encode() for kind in KINDS)
 
 
 def drawers(connection: Connection, listing: Listing) -> Iterator[Drawer]:
-    """Yield the drawers that are live, by wing, room and time."""
+    """Yield the live drawers, by wing, room and time."""
     rows = [entry.row for entry in list_drawers(connection, listing)]
     for start in range(0, len(rows), _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
@@ -96,23 +97,23 @@ def _read(connection: Connection, rows: Sequence[int]) -> dict[int, Drawer]:
 
 
 def to_line(record: Drawer | End) -> bytes:
-    """Return one of these as its line, with the line's end."""
+    """Return a drawer or end record as a line, with its line ending."""
     kind = kind_of(record)
     return record_lines.line_of(kind, encode_fields(_FIELDS[kind], record))
 
 
 def kind_of(record: Drawer | End) -> str:
-    """Return what a line calls its kind."""
+    """Return the kind that its line states."""
     return KIND if isinstance(record, Drawer) else END
 
 
 def is_derived(line: bytes) -> bool:
-    """Whether a line tells one of these."""
+    """Return whether a line is a drawer or end record."""
     return line.startswith(_BEGINNINGS)
 
 
 def from_line(line: bytes) -> Drawer | End:
-    """Return what a line tells; BadRecord as `wire.from_line` raises it."""
+    """Return the record of a line; raise BadRecord as `record_lines.from_line` does."""
     kind, value = record_lines.parse_record(line)
     if kind not in KINDS:
         raise BadRecord(f"is no {KIND}")

@@ -3,10 +3,10 @@
     {"version":1, "public":"…", "name":"laptop", "invitations_from":0, "introduction":{…},
      "devices":{"<id>": {"public":"…", "may":"erase", "at":…}}, "seen":{"<id>":[1, 7]}}
 
-`devices` are those that it lets write, or no longer lets, and since when; `seen` how far it has read each of the others
-on this remote. `introduction` shows who invited it: the key file that a person carries to a new machine holds an
-invitation, which is a key of its own, signed by the device that saved the file. The new device signs its public key
-with that. So whoever trusts the first device trusts the second, without asking anybody.
+`devices` lists the devices that it lets write, or no longer lets write, and since when; `seen` is how far it has read
+each of the others on this remote. `introduction` shows who invited it: the key file that a person carries to a new
+machine holds an invitation, which is a separate key, signed by the device that saved the file. The new device signs its
+public key with it. So a device that trusts the first device trusts the second without further confirmation.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _VERSION = 1
 _INVITATION, _INTRODUCTION = b"invitation", b"introduction"
 _ID_BYTES = 16
 LARGEST_CARD = 1024 * 1024
-"""Bytes of a card: room for some 5,000 devices."""
+"""Maximum bytes of a card: enough for about 5,000 devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A key with which a new device introduces itself, signed by the device `by` at a time of its clock."""
+    """A key with which a new device introduces itself, signed by the device `by` at a time of that device's clock."""
 
     key: DeviceKey
     by: bytes
@@ -42,7 +42,7 @@ class Invitation:
         return cls(key, by, at, signer.sign(_INVITATION, _invitation_text(palace, by, key.public, at)))
 
     def dump(self) -> dict[str, object]:
-        """Return it for a key file."""
+        """Return its form for a key file."""
         return {
             "private": self.key.private.hex(), "by": self.by.hex(), "at": self.at, "signature": self.signature.hex()
         }  # fmt: skip
@@ -65,7 +65,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """The proof that a device was invited: the invitation's public key, its inviter's signature, and its own."""
+    """The proof that a device was invited: the invitation's public key, the inviter's and the device's signatures."""
 
     by: bytes
     at: int
@@ -74,7 +74,7 @@ class Introduction:
     proof: bytes
 
     def proves(self, palace: str, device: bytes, public: bytes, inviter: bytes) -> bool:
-        """Whether the device with that public key was invited by the one whose public key is `inviter`."""
+        """Return whether the device with that public key was invited by the one whose public key is `inviter`."""
         invitation = _invitation_text(palace, self.by, self.invitation, self.at)
         introduction = _introduction_text(palace, device, public)
         return is_signed(inviter, self.signature, _INVITATION, invitation) and is_signed(
@@ -168,7 +168,7 @@ LONGEST_NAME = 100
 
 
 def shown_name(name: str) -> str:
-    """Return a device's name as one line that may be shown: another device chose it."""
+    """Return a device's name as one line that is safe to show, since another device chose it."""
     return "".join(letter for letter in str(name) if letter.isprintable())[:LONGEST_NAME]
 
 
@@ -191,7 +191,7 @@ _LATEST = 10**18
 
 
 def _time(value: Any) -> int:
-    """A time in micros, or another whole number that SQLite can hold."""
+    """Return a time in microseconds, or another whole number that SQLite can hold."""
     if type(value) is not int or not 0 <= value < _LATEST:
         raise ValueError("no time")
     return value

@@ -1,7 +1,7 @@
-"""One palace on several devices: they share its id and its key, so that each knows again what another erased.
+"""Device pairing: several devices share one palace's id and key, so that each recognises what another has erased.
 
-The first device of a remote gives both, in a file that the person carries over, or sealed on the remote. A device that
-joins takes them over, which changes nothing it holds but what is derived by the key.
+The first device of a remote provides both, in a file that the person carries over, or encrypted on the remote. A device
+that joins adopts them; of its own data, this changes only what is derived with the key.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from palazzo.sync.device_cards import Invitation, shown_name
 _FORMAT, _VERSION = "palazzo key", 1
 _LARGEST = 64 * 1024
 _MOST_DEVICES = 20
-"""How many devices a key file names: an older Palazzo cannot read one of more than some 4,000 bytes."""
+"""Maximum number of devices in a key file: an older Palazzo cannot read a file of more than about 4,000 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
     """The secrets that a palace's devices share: its id (hex), and the key of its marks and tombstones.
 
-    A key file also holds an invitation for the device that joins, and the devices that it is to trust. `devices` is
-    None in a file of an older Palazzo.
+    A key file also contains an invitation for the joining device, and the devices that it must trust. `devices` is None
+    in a file of an older Palazzo.
     """
 
     palace: str
@@ -76,12 +76,12 @@ def device_id(connection: Connection) -> bytes:
 
 
 def device_name(connection: Connection) -> str:
-    """Return what this device is called."""
+    """Return this device's name."""
     return str(next(connection.execute("SELECT name FROM device WHERE id = 1"))[0] or "")
 
 
 def dump(secrets: Shared) -> bytes:
-    """Return it as bytes: for a file that is its owner's alone, or to be sealed."""
+    """Return it as bytes: for a file that only its owner can read, or to be sealed."""
     document: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -99,7 +99,7 @@ def dump(secrets: Shared) -> bytes:
 
 
 def load(raw: bytes, source_name: str) -> Shared:
-    """Return what `dump` wrote; UsageError where `where` (a file's name) holds something else."""
+    """Return what `dump` wrote; raise UsageError if `source_name` (a file's name) holds something else."""
     try:
         document = json.loads(raw)
         if document["format"] != _FORMAT or document["version"] != _VERSION:
@@ -129,13 +129,13 @@ def _device(uid: str, row: Any) -> DeviceRow:
 
 
 def save(secrets: Shared, path: Path) -> None:
-    """Write the key to a new file that its owner alone can read."""
+    """Write the key to a new file that only its owner can read."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(dump(secrets) + b"\n")
     except FileExistsError:
-        raise UsageError(f"{path} is there already; name a new file for the key.") from None
+        raise UsageError(f"{path} already exists; name a new file for the key.") from None
     except OSError as error:
         raise UsageError(f"The key cannot be written to {path} ({error.strerror}); name another file.") from None
 
@@ -151,7 +151,7 @@ def read(path: Path) -> Shared:
 
 
 def adopt(database: Database, secrets: Shared) -> bool:
-    """Make this palace a part of that one; say whether anything changed. Raises PalazzoError where it cannot be."""
+    """Join this palace to that one; return whether anything changed. Raises PalazzoError if it cannot be joined."""
     with database.transaction() as connection:
         own = shared(connection)
         if own == secrets:
@@ -160,8 +160,8 @@ def adopt(database: Database, secrets: Shared) -> bool:
             used = redaction_state.is_key_used(connection)
             if used:
                 raise PalazzoError(
-                    f"This palace holds {used}, which it knows by a key of its own, so it cannot become a device of "
-                    "another palace; export it, join with a new palace, and import the export there."
+                    f"This palace contains {used}, made with its own key, so it cannot become a device of another "
+                    "palace; export it, join with a new palace, and import the export there."
                 )
             redaction_state.adopt_fingerprint_key(connection, secrets.key)
         connection.execute("UPDATE meta SET value = ? WHERE key = 'palace'", (secrets.palace,))
@@ -174,9 +174,10 @@ def adopt(database: Database, secrets: Shared) -> bool:
 
 
 def become_another_device(database: Database, now: Micros, theirs: Mapping[int, bytes]) -> None:
-    """Give a copied palace a device's id of its own. `theirs` are the links (number, hash) of the other copy's chain.
+    """Give a copied palace a device id of its own. `theirs` are the links (number, hash) of the other copy's chain.
 
-    What both have stays the former device's; what this one has linked since is linked anew, as the new device's first.
+    Shared links remain those of the former device; links made since by this copy are linked again, as the first of the
+    new device.
     """
     with database.transaction() as connection:
         own, former_uid = remote_rows.links_of_own(connection), device_id(connection)

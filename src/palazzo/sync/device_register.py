@@ -1,10 +1,11 @@
-"""Which devices a palace takes segments from, and what it takes from each.
+"""Device register: from which devices a palace accepts segments, and which records it accepts from each.
 
-    segment ──MAC──> by somebody with the palace's key ──signature──> by this device ──may──> what it may do
+    segment ──MAC──> from a holder of the palace's key ──signature──> from this device ──may──> its rights
 
-A device may write if a person here said so, if it shows an invitation of a device that may do everything, or if such a
-device says so in its card. All else waits for the person, who compares the words. Devices from before there were
-signatures are known from then, and stay readable until each has signed once; from then on nothing of it counts without.
+A device may write if a person here allowed it, if it shows an invitation of a device that has all rights, or if such a
+device says so in its card. All others wait for the person, who compares the words. Devices from before signatures
+existed are known from then, and stay readable until each has signed once; after that, nothing of theirs counts without
+a signature.
 
 A decision counts until a later one. A device that was removed here stays removed until somebody trusts it here again.
 """
@@ -25,7 +26,7 @@ from palazzo.sync.device_cards import Card, Decision, Introduction, Invitation, 
 from palazzo.sync.segments import SegmentContent
 
 FULL: Right = "erase"
-"""The right of a device that the user introduced: everything. The user can limit a device."""
+"""The right of a device that the user introduced: full access. The user can limit a device."""
 
 
 @dataclass(slots=True)
@@ -36,9 +37,9 @@ class DeviceRegister:
     own: bytes
     rows: dict[bytes, DeviceRow]
     claims: dict[bytes, Claim] = field(default_factory=dict)
-    """The position up to which other devices have read each device on this remote, as they state."""
+    """The position up to which other devices have read each device on this remote, as they report it."""
     admitted_devices: set[bytes] = field(default_factory=set)
-    """Devices that got more rights from the segments that were read."""
+    """Devices that received more rights from the segments that were read."""
     removed_by: bytes | None = None
     """The device that no longer accepts segments from this one."""
     _changed: set[bytes] = field(default_factory=set)
@@ -54,14 +55,14 @@ class DeviceRegister:
         return "" if row is None else row.may
 
     def describe(self, device: bytes) -> str:
-        """Return a device's name and id for a sentence."""
+        """Return a device's name and id for use in a sentence."""
         row = self.rows.get(device)
         return f"'{row.name}' ({device.hex()[:8]})" if row is not None and row.name else device.hex()[:8]
 
     # --- one segment -------------------------------------------------------------------------------------------
 
     def is_proven(self, segment: SegmentContent) -> bool:
-        """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
+        """Return whether the segment is its device's; False if only a later one can prove it. Raises SegmentRefused."""
         uid = bytes.fromhex(segment.header.device)
         row = self.rows.get(uid)
         if row is not None and row.may == "nothing":
@@ -75,9 +76,10 @@ class DeviceRegister:
             self._changed.add(uid)
         elif row.public_key != segment.card.public:
             raise SegmentRefused(
-                f"Device {self.describe(uid)} signs with another key ({fingerprint(segment.card.public)}) than the one "
-                f"that is known here ({fingerprint(row.public_key)}), so nothing of it was taken in. Somebody else may "
-                f"write in its name; if it is yours, run 'palazzo sync init ADDRESS --new-device' on it."
+                f"Device {self.describe(uid)} signs with a key ({fingerprint(segment.card.public)}) that differs "
+                f"from the one known here ({fingerprint(row.public_key)}), so nothing from it was pulled. Someone "
+                "else may be writing in its name; if it is your device, run 'palazzo sync init ADDRESS --new-device' "
+                "on it."
             )
         if segment.card.name and row.name != segment.card.name:
             row.name = segment.card.name
@@ -85,26 +87,26 @@ class DeviceRegister:
         return True
 
     def _is_from_before(self, uid: bytes, row: DeviceRow | None) -> bool:
-        """Whether an unsigned segment may be from before its device had a key."""
+        """Return whether an unsigned segment may be from before its device had a key."""
         if row is None or row.may == "":
             raise SegmentRefused(
-                f"Device {self.describe(uid)} is not known here and does not sign what it writes, so nothing of it was "
-                "taken in. Update Palazzo on it, push there, and run 'palazzo sync devices' here."
+                f"Device {self.describe(uid)} is unknown here and does not sign what it writes, so nothing from it "
+                "was pulled. Update Palazzo on it, push from there, and run 'palazzo sync devices' here."
             )
         return not row.public_key
 
     def _meet(self, uid: bytes, card: Card) -> DeviceRow:
-        """Let a new device in if it was invited; SegmentRefused otherwise. The person may trust its key later."""
+        """Admit a new device if it was invited; raise SegmentRefused otherwise. The user may trust its key later."""
         row = self.rows.setdefault(uid, DeviceRow(uid))
         row.public_key, row.name = card.public, card.name
         self._changed.add(uid)
         introduction = card.introduction
         if introduction is None or not self._is_invited(uid, card.public, introduction):
-            why = "shows no invitation" if introduction is None else "shows an invitation that no longer counts"
+            why = "has no invitation" if introduction is None else "has an invitation that is no longer valid"
             raise SegmentRefused(
-                f"Device {self.describe(uid)} is new and {why}, so nothing of it was taken in. If these words are also "
-                f"shown there by 'palazzo sync devices', run 'palazzo sync devices trust {uid.hex()[:8]}' here: "
-                f"{fingerprint(card.public)}. Otherwise run 'palazzo sync devices forget {uid.hex()[:8]}'."
+                f"Device {self.describe(uid)} is new and {why}, so nothing from it was pulled. If 'palazzo sync "
+                f"devices' on that device shows these words too, run 'palazzo sync devices trust {uid.hex()[:8]}' "
+                f"here: {fingerprint(card.public)}. Otherwise run 'palazzo sync devices forget {uid.hex()[:8]}'."
             )
         row.may, row.decided_at, row.decided_by = FULL, introduction.at, introduction.by
         self.admitted_devices.add(uid)
@@ -167,14 +169,14 @@ class DeviceRegister:
 
 
 def invitations_from(rows: Mapping[bytes, DeviceRow]) -> int:
-    """Return the time before which all invitations are void: then a device was removed that may keep a key file."""
+    """Return the time before which all invitations are void: a removed device may have kept a key file."""
     return max((row.invitations_from for row in rows.values() if row.may == FULL), default=0)
 
 
 def _removed(device: str) -> str:
     return (
-        f"Device {device} was removed, so nothing that it has written since was taken in; "
-        f"'palazzo sync devices trust' lets it write again."
+        f"Device {device} was removed, so nothing that it has written since was pulled; 'palazzo sync devices trust' "
+        "lets it write again."
     )
 
 
@@ -182,15 +184,15 @@ def _removed(device: str) -> str:
 
 
 def own_row(connection: Connection, uid: bytes, name: str) -> DeviceRow:
-    """Return this device with its key; make the key if it has none yet. Raises PalazzoError if the key is lost."""
+    """Return this device with its key; make the key if there is none. Raises PalazzoError if the key is lost."""
     row = device_rows.row(connection, uid)
     if row is None:
         row = DeviceRow(uid, name, may=FULL, decided_by=uid)
     if row.private_key is None:
         if row.public_key and row.heard_at is not None:
             raise PalazzoError(
-                "This palace was put back from a backup, and backups hold no signing key. Run 'palazzo sync init "
-                "ADDRESS --new-device' here, and trust it on another device ('palazzo sync devices trust')."
+                "This palace was restored from a backup, and backups contain no signing key. Run 'palazzo sync init "
+                "ADDRESS --new-device' here, and trust the device on another device ('palazzo sync devices trust')."
             )
         key = DeviceKey.new()
         row.private_key, row.public_key, row.may = key.private, key.public, FULL
@@ -200,7 +202,7 @@ def own_row(connection: Connection, uid: bytes, name: str) -> DeviceRow:
 
 
 def signer(connection: Connection, uid: bytes, name: str, read_positions: Mapping[bytes, tuple[int, int]]) -> Signer:
-    """Return this device's key, and the card that it signs with; `seen` is how far it has read others on a remote."""
+    """Return this device's key, and its signing card; `seen` is how far it has read others on a remote."""
     own = own_row(connection, uid, name)
     assert own.private_key is not None  # noqa: S101 - `own_row` makes it
     decisions = {
@@ -257,7 +259,7 @@ def accept_invitation(
 
 
 def trust_unsigned(connection: Connection, devices: Mapping[bytes, str]) -> None:
-    """Trust the devices (id, name) that a remote holds when an old key file, which names none, is used to join."""
+    """Trust the devices (id, name) on a remote when an old key file, which names none, is used to join."""
     stored_devices = device_rows.rows(connection)
     for device, name in devices.items():
         if device not in stored_devices:
@@ -265,7 +267,7 @@ def trust_unsigned(connection: Connection, devices: Mapping[bytes, str]) -> None
 
 
 def become_another(connection: Connection, former: bytes, uid: bytes, name: str, palace: str, time: Micros) -> None:
-    """Give a copied palace, which was the device `former`, a key of its own as the device `uid`, introduced by it."""
+    """Give a copied palace, which was the device `former`, its own key as device `uid`, introduced by `former`."""
     former_row = device_rows.row(connection, former)
     if former_row is None:
         return

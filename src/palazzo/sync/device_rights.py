@@ -1,8 +1,8 @@
-"""Which records of a device count, by the device's right.
+"""Device rights: which records of a device count, according to its right.
 
 erase    everything
 change   no erasures: nothing that covers words or says that they are gone
-add      new records that change nothing that was here, as from another person's export, but trusted as they say
+add      new records that change nothing that was here, as from another person's export, but with their own trust
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIMITED_RIGHT = Origin("other", "user")
 
 
 def origin_of(may: Right) -> Origin:
-    """Return who vouches for the records of a device."""
+    """Return the origin that vouches for the records of a device."""
     return LIMITED_RIGHT if may == "add" else OWN_DEVICE
 
 

@@ -1,9 +1,9 @@
-"""An export that somebody brings: read through and checked whole before anything of it is merged.
+"""Check of an export from outside: the whole file is read and checked before any of it is merged.
 
-    lines ──wire──> records ──> kinds in order, and whatever is referred to came before
+    lines ──record_lines──> records ──> kinds in order, and every reference points to an earlier record
 
-What a record says of its own is checked by `wire`; here is what only who has seen all lines can say. It holds the ids
-that later lines may refer to, and no record.
+`record_lines` checks each record by itself; this module checks what depends on all lines. It holds the ids that later
+lines may refer to, and no record.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from palazzo.sync.record_references import Name, drop_missing, parts_of
 from palazzo.sync.record_types import Act, Header, Item, Link, Record, Task
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes of the file were read, of how many."""
+"""Called with (bytes of the file read, bytes of the file)."""
 _ORDER = {kind: n for n, kind in enumerate([*record_lines.KINDS, *derived_records.KINDS])}
 _ID_KINDS = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
-"""Kinds whose ids are kept while a file is checked: what something later is a part of."""
+"""Kinds whose ids are kept while a file is checked: later records refer to them."""
 PURPOSE = b"export"
 """The purpose of the proof at the end of an export."""
 _BEGINNING = b'{"kind":"header"'
@@ -35,13 +35,13 @@ _BEGINNING = b'{"kind":"header"'
 
 @dataclass(frozen=True, slots=True)
 class VerifiedExport:
-    """An export that was found whole: its header, and how many records of each kind it has."""
+    """An export that passed the check: its header, and the number of records of each kind."""
 
     header: Header
     counts: Counter[str]
     stamp: tuple[int, int, int]
     is_own: bool = False
-    """Whether the palace of the given key wrote it."""
+    """Whether the palace with the given key wrote it."""
 
 
 @dataclass(slots=True)
@@ -50,12 +50,12 @@ class _ExportState:
     ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in _ID_KINDS})
     kind: str = "header"
     chains: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    """By device the last link's number and hash."""
+    """The number and hash of the last link, by device."""
     end: End | None = None
 
 
 def is_export(path: Path) -> bool:
-    """Whether a file begins as an export of ours does; False for what cannot be read."""
+    """Return whether a file begins like an export of ours; False if it cannot be read."""
     try:
         first = next(carried_files.lines(path), None)
     except SourceUnreadable:
@@ -66,7 +66,8 @@ def is_export(path: Path) -> bool:
 def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> VerifiedExport:
     """Read an export to its end; the palace's `key` tells whether that palace wrote it.
 
-    Raises SourceUnreadable, which names the line, for one that is damaged, was written by a later Palazzo, or is none.
+    Raises SourceUnreadable, which names the line, if the file is damaged, was written by a later Palazzo, or is not an
+    export.
     """
     stamp = _stamp(path)
     state = _ExportState()
@@ -75,27 +76,27 @@ def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Ver
     for line, record in _records(path, progress, stamp[1], proof):
         if isinstance(record, Header):
             if header is not None:
-                raise _bad(path, line, "is a second header: import one export after another")
+                raise _bad(path, line, "is a second header: import one export at a time")
             header = record
         elif header is None:
-            raise SourceUnreadable(f"{path} is no export of Palazzo: it begins with no header.")
+            raise SourceUnreadable(f"{path} is not an export of Palazzo: it does not begin with a header.")
         elif state.end is not None:
-            raise _bad(path, line, "stands behind the end")
+            raise _bad(path, line, "comes after the end")
         elif isinstance(record, End):
             state.end = record
         else:
             _see(path, line, record, state)
     if header is None:
-        raise SourceUnreadable(f"{path} is empty, and no export of Palazzo.")
+        raise SourceUnreadable(f"{path} is empty; it is not an export of Palazzo.")
     _refuse_parted(path, state)
     is_own = bool(key) and state.end is not None and proof.proves(state.end.mac)
     return VerifiedExport(header, state.counts, stamp, is_own)
 
 
 def records(path: Path, export: VerifiedExport, progress: Progress | None = None) -> Iterator[Record]:
-    """Yield the records of a file that was checked, without its header; SourceUnreadable where it changed since."""
+    """Yield the records of a checked file, without its header; SourceUnreadable if it has changed since."""
     if _stamp(path) != export.stamp:
-        raise SourceUnreadable(f"{path} was changed while it was read; nothing of it was taken. Import it again.")
+        raise SourceUnreadable(f"{path} changed while it was read, and nothing was imported. Import it again.")
     for _, record in _records(path, progress, export.stamp[1]):
         if isinstance(record, Drawer | End):
             return  # drawers stand last, and are cut anew
@@ -114,7 +115,7 @@ def _records(
             raise SourceUnreadable(f"{path} {error}.") from error
         except BadRecord as error:
             if line.number == 1:
-                raise SourceUnreadable(f"{path} is no export of Palazzo: its first line {error}.") from error
+                raise SourceUnreadable(f"{path} is not an export of Palazzo: its first line {error}.") from error
             raise _bad(path, line.number, str(error)) from error
         if proof is not None and not isinstance(record, End):
             proof.add(line.text)
@@ -126,36 +127,36 @@ def _records(
 def _see(path: Path, line: int, record: Record | Drawer, state: _ExportState) -> None:
     kind = derived_records.KIND if isinstance(record, Drawer) else record_lines.kind_of(record)
     if _ORDER[kind] < _ORDER[state.kind]:
-        raise _bad(path, line, f"is a {kind} behind a {state.kind}: lines were put into another order")
+        raise _bad(path, line, f"is a {kind} after a {state.kind}: lines were reordered")
     state.kind = kind
     state.counts[kind] += 1
     if isinstance(record, Drawer):
         return
     if isinstance(record, Item) and not _is_within(record):
-        raise _bad(path, line, "tells of a part that lies outside its text")
+        raise _bad(path, line, "describes a part outside its text")
     if isinstance(record, Link) and not _follows(record, state.chains):
-        raise _bad(path, line, f"does not follow in the chain of device {record.device}: something was changed")
+        raise _bad(path, line, f"does not continue the chain of device {record.device}: something was changed")
     if kind in _ID_KINDS:
         state.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
     for to, uid in _references(record):
         if bytes.fromhex(uid) not in state.ids[to]:
-            raise _bad(path, line, f"is of a {to} ({uid}) that no line before it is about")
+            raise _bad(path, line, f"refers to a {to} ({uid}) that no earlier line defines")
 
 
 def _refuse_parted(path: Path, state: _ExportState) -> None:
-    """Refuse a file without its end, or without all that it says stands before that."""
+    """Refuse a file without its end record, or with fewer lines than that record states."""
     if state.end is None:
-        raise SourceUnreadable(f"{path} ends in the middle: a part of it is missing. Copy or export it anew.")
+        raise SourceUnreadable(f"{path} is truncated: a part of it is missing. Copy or export it again.")
     lines = state.counts.total() + 1
     if state.end.lines != lines:
         raise SourceUnreadable(
-            f"{path} says that {state.end.lines:,} lines stand before its end, and has {lines:,}. Nothing of it was "
-            "taken; export it anew where it is from."
+            f"{path} declares {state.end.lines:,} lines before its end, but has {lines:,}. Nothing was imported; "
+            "export it again at its source."
         )
 
 
 def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:
-    """Whether a link follows from the one before it. A filtered export has gaps, over which nothing can be said."""
+    """Return whether a link follows from the previous one. Across the gaps of a filtered export it is unknown."""
     seq, previous = chains.get(link.device, (0, bytes(32)))
     chains[link.device] = (link.seq, link.hash)
     if link.seq != seq + 1:
@@ -175,7 +176,7 @@ def _id(record: Record) -> str:
 
 
 def _references(record: Record) -> Iterator[Name]:
-    """What has to stand before a record."""
+    """Yield what must come before a record."""
     match record:
         case Item():
             yield from (("source", record.source), ("room", record.room))
@@ -187,13 +188,13 @@ def _references(record: Record) -> Iterator[Name]:
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    """What tells whether a file is still the same."""
+    """Return a stamp that tells whether a file is unchanged."""
     try:
         file_stat = path.stat()
     except OSError as error:
-        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a file that you may read.") from error
+        raise SourceUnreadable(f"{path} cannot be read ({error.strerror}). Name a readable file.") from error
     return file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns
 
 
 def _bad(path: Path, line: int, why: str) -> SourceUnreadable:
-    return SourceUnreadable(f"{path}: line {line:,} {why}. Nothing of it was taken; export it anew where it is from.")
+    return SourceUnreadable(f"{path}: line {line:,} {why}. Nothing was imported; export it again at its source.")

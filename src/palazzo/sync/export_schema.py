@@ -1,4 +1,4 @@
-"""The schema of an export, made from the records: what a line may be, for programs of others."""
+"""Schema of an export, generated from the record types: which lines are valid, for other programs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from palazzo.sync.record_lines import KINDS
 from palazzo.sync.record_types import FORMAT, VERSION
 
 _ABOUT = (
-    "Each line is one JSON object. The first is a header; kinds stand in the order of this list. A field that has its "
-    "default is left out. Times are microseconds since 1970-01-01 UTC, ids 32 hexadecimal digits, places in a text "
-    "count code points and are half-open."
+    "Each line is one JSON object. The first is a header; kinds appear in the order of this list. A field with its "
+    "default value is omitted. Times are microseconds since 1970-01-01 UTC, ids are 32 hexadecimal digits, text "
+    "positions count code points and are half-open."
 )
 
 _LINES: dict[str, type] = {**KINDS, **derived_records.KINDS}

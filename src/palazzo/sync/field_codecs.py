@@ -1,7 +1,7 @@
-"""How the fields of records are written in JSON, and what may be read there.
+"""Field codecs: how the fields of records are written in JSON, and which values are accepted when reading.
 
-A field's form follows from its annotation. What is read is taken for hostile: each value is checked before anything is
-made of it, and what does not fit raises BadRecord with half a sentence that says what is wrong.
+A field's form follows from its annotation. Input is treated as hostile: each value is checked before it is used, and an
+invalid value raises BadRecord with half a sentence that says what is wrong.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 from palazzo.model import PartKind, Trust
 
 DEEPEST = 64
-"""Lists and objects within each other that are read."""
+"""Maximum nesting of lists and objects that is read."""
 _DEEPEST_TEXT = DEEPEST - 4
-"""Of these, what a JSON text within a record may take."""
+"""The part of this nesting that a JSON text within a record may use."""
 _LARGEST = (1 << 63) - 1
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
-"""The first microsecond of the year 1 and the last of the year 9999: no calendar here tells others."""
+"""The first microsecond of the year 1 and the last of the year 9999: calendars here cannot represent other times."""
 _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
 class BadRecord(ValueError):
-    """A line is no record of this format. What it says goes behind the line's number: `line 7: …`."""
+    """A line is not a record of this format. The message follows the line's number: `line 7: …`."""
 
 
 Encode = Callable[[Any], object]
@@ -39,7 +39,7 @@ Schema = dict[str, object]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """How one sort of value is written, read and described. Without `encode` it is written as it is."""
+    """How one type of value is written, read and described. Without `encode` it is written unchanged."""
 
     name: str
     decode: Decode
@@ -52,12 +52,12 @@ class Form:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise BadRecord("must be a text")
+        raise BadRecord("must be a string")
     return value
 
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-"""Two halves that stand side by side and are two: JSON would make one character of them."""
+"""Two adjacent surrogate halves that are separate characters: JSON would combine them into one character."""
 _BYTES_KEY = "base64"
 _BYTES: Schema = {
     "type": "object",
@@ -68,7 +68,7 @@ _BYTES: Schema = {
 
 
 def _encode_long(value: str) -> object:
-    """A text of an item; what JSON cannot hold to the letter is written as bytes."""
+    """Return the form of an item's text; if JSON cannot hold it exactly, it is encoded as bytes."""
     if value.isascii() or not _PAIR.search(value):
         return value
     return _encode_base64(value.encode("utf-8", "surrogatepass"))
@@ -79,7 +79,7 @@ def _long(value: object) -> str:
         try:
             return _decode_base64(value).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
-            raise BadRecord("is no text") from None
+            raise BadRecord("is not valid text") from None
     return _text(value)
 
 
@@ -89,21 +89,21 @@ def _encode_base64(value: bytes) -> object:
 
 def _decode_base64(value: dict[str, object]) -> bytes:
     if list(value) != [_BYTES_KEY]:
-        raise BadRecord("must be a text, or an object with nothing but 'base64'")
+        raise BadRecord("must be a string, or an object with no key but 'base64'")
     try:
         return base64.b64decode(_text(value[_BYTES_KEY]), validate=True)
     except (binascii.Error, ValueError):
-        raise BadRecord("is no base64") from None
+        raise BadRecord("is not valid base64") from None
 
 
 def _name(value: object) -> str:
-    """A text that a table can hold as such: half of a surrogate pair is none."""
+    """Return a text that a table can hold; half of a surrogate pair is not valid."""
     text = _text(value)
     if not text.isascii():
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise BadRecord("holds half a character") from None
+            raise BadRecord("contains half of a surrogate pair") from None
     return text
 
 
@@ -121,7 +121,7 @@ def _digest(value: object) -> bytes:
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise BadRecord("must be a whole number")
+        raise BadRecord("must be an integer")
     if not -_LARGEST <= value <= _LARGEST:
         raise BadRecord("is out of range")
     return value
@@ -147,7 +147,7 @@ def _flag(value: object) -> bool:
 
 
 def _encode_raw(value: bytes) -> object:
-    """Bytes that are text are written as text: they are read, diffed and compressed better. A NUL would take six."""
+    """Return bytes that are text as text, which is better to read, diff and compress. A NUL would take six."""
     try:
         return _encode_base64(value) if b"\0" in value else value.decode("utf-8")
     except UnicodeDecodeError:
@@ -177,12 +177,12 @@ _COMPACT = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=
 
 
 def compact(value: object) -> str:
-    """Return a value as JSON without blanks and in ASCII, the form in which the palace keeps it."""
+    """Return a value as JSON in ASCII without spaces, the form in which the palace stores it."""
     return _COMPACT(value)
 
 
 def _encode_json(json_text: str) -> object:
-    """A stored JSON text as a value, where the very same text follows from that; else as a text."""
+    """Return a stored JSON text as a value if it encodes to exactly the same text; else as a text."""
     try:
         value: object = json.loads(json_text)
         same = isinstance(value, (dict, list)) and compact(value) == json_text and _depth_within(value, _DEEPEST_TEXT)
@@ -201,8 +201,8 @@ def _json(value: object) -> str:
     except BadRecord:
         raise
     except (ValueError, RecursionError):
-        raise BadRecord("holds what is no JSON") from None
-    raise BadRecord(f"is more than {DEEPEST} levels deep")
+        raise BadRecord("contains a value that is not valid JSON") from None
+    raise BadRecord(f"is nested more than {DEEPEST} levels deep")
 
 
 def _depth_within(value: object, most: int) -> bool:
@@ -232,13 +232,13 @@ _TRUSTS: tuple[str | None, ...] = (*get_args(Trust), None)
 
 def _part_kind(value: object) -> object:
     if not isinstance(value, str) or value not in _PART_KINDS:
-        raise BadRecord(f"has a part that is none of {', '.join(_PART_KINDS)}")
+        raise BadRecord(f"has a part whose kind is not one of {', '.join(_PART_KINDS)}")
     return value
 
 
 def _part_trust(value: object) -> object:
     if not (value is None or isinstance(value, str)) or value not in _TRUSTS:
-        raise BadRecord("has a part of a trust that there is none of")
+        raise BadRecord("has a part with an unknown trust")
     return value
 
 
@@ -275,7 +275,7 @@ def _detail(value: object) -> Mapping[str, object]:
     try:
         compact(value)
     except ValueError:
-        raise BadRecord("holds what is no JSON") from None
+        raise BadRecord("contains a value that is not valid JSON") from None
     return value
 
 
@@ -295,9 +295,9 @@ Share = Annotated[float, SHARE]
 Flag = Annotated[bool, FLAG]
 Raw = Annotated[bytes, RAW]
 Meta = Annotated[str, META]
-"""The text of a JSON object, as it is stored; on the wire the object itself."""
+"""The text of a JSON object, as stored; on the wire the object itself."""
 Parts = Annotated[str, PARTS]
-"""The text of a list of parts, '' where there are none; on the wire the list itself."""
+"""The text of a list of parts, '' if there are none; on the wire the list itself."""
 Detail = Annotated[Mapping[str, object], DETAIL]
 
 _ABSENT = object()
@@ -307,7 +307,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a record: what it is left out at, and its form. A field without a default must be there."""
+    """One field of a record: the default at which it is omitted, and its form.
+
+    A field without a default is required.
+    """
 
     name: str
     form: Form
@@ -315,12 +318,12 @@ class Field:
 
     @property
     def is_required(self) -> bool:
-        """Whether the field must be there."""
+        """Return whether the field is required."""
         return self.default is _ABSENT
 
 
 def fields_of(cls: type) -> tuple[Field, ...]:
-    """Return the fields of a dataclass of this module's annotations, in their order."""
+    """Return the fields of a dataclass that uses this module's annotations, in their order."""
     hints = get_type_hints(cls, include_extras=True)
     return tuple(
         Field(field.name, _form(hints[field.name]), _ABSENT if field.default is dataclasses.MISSING else field.default)
@@ -381,7 +384,7 @@ def form_of(cls: type) -> Form:
 
 
 def encode_fields(fields: tuple[Field, ...], record: object) -> dict[str, object]:
-    """Return the fields of a record as they are written: those that have another value than they are left out at."""
+    """Return the fields of a record in written form, without those that have their default value."""
     out: dict[str, object] = {}
     for field in fields:
         value = getattr(record, field.name)
@@ -391,7 +394,7 @@ def encode_fields(fields: tuple[Field, ...], record: object) -> dict[str, object
 
 
 def read(cls: type[_T], fields: tuple[Field, ...], value: object) -> _T:
-    """Return what an object says; BadRecord where it is not of that sort, or says what such a one has no field for."""
+    """Return the record in an object; raise BadRecord if it is not of that kind, or has an unknown field."""
     if not isinstance(value, dict):
         raise BadRecord("must be an object")
     values: dict[str, Any] = {}
@@ -405,12 +408,12 @@ def read(cls: type[_T], fields: tuple[Field, ...], value: object) -> _T:
             raise BadRecord(f"lacks '{field.name}'")
     if len(values) != len(value):
         extra_name = next(name for name in value if name not in values)
-        raise BadRecord(f"has a field '{extra_name[:_NAME_LIMIT]}' that this version does not know")
+        raise BadRecord(f"has an unknown field '{extra_name[:_NAME_LIMIT]}'; this version does not support it")
     return cls(**values)
 
 
 def _describe_field(field: Field) -> Schema:
-    """A field's schema with what it is left out at, where that says something."""
+    """Return a field's schema with its default, if the default is significant."""
     if field.is_required or field.default in (None, (), b""):
         return field.form.schema
     return {**field.form.schema, "default": field.default}

@@ -1,8 +1,8 @@
-"""Which records of another person's export a merge accepts: new ones that change nothing that was here before.
+"""Foreign records: which records of another person's export a merge accepts: new ones that change nothing existing.
 
 Their trust is lowered to the trust that the import states (`limit_record`). A record is accepted (`judge`) if it is new
 and refers only to rows that such exports added. So an export cannot forget, move, rename, link, end or erase anything
-that was here, and cannot approve anything. A wing or room whose name is in use here leads to the one of that name.
+that was here, and cannot approve anything. A wing or room whose name is in use here is mapped to the one of that name.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from palazzo.sync.record_types import Record
 from palazzo.text.names import fold
 
 Verdict = Literal["take", "there", "refused", "dropped"]
-"""`there`: it is here, and stays as it is. `dropped`: it means nothing outside the palace that it is from."""
+"""`there`: the record exists here and stays unchanged. `dropped`: the record means nothing outside the palace from
+which it comes.
+"""
 _SUFFIX = " (imported)"
 _TIMES = ("at", "recorded_at", "changed_at", "retired_at", "found_at", "dismissed_at", "restored_at")
-"""Fields that hold the time of something that was done."""
+"""Fields that contain the time of an action."""
 
 
 # --- limits ------------------------------------------------------------------------------------------------
 
 
 def limit_record(record: Record, trust: Trust) -> Record:
-    """Return a record as another person may state it: with no more than `trust`, and without what erases."""
+    """Return a record as another person may state it: with at most `trust`, and without anything that erases."""
     match record:
         case record_types.Item():
             return _limit_item(record, trust)
@@ -49,7 +51,7 @@ def limit_record(record: Record, trust: Trust) -> Record:
 
 
 def _mark_name(name: str) -> str:
-    """A name that is not in use here: `user` would be the user of this palace."""
+    """Return a name that is not in use here: `user` would be the user of this palace."""
     return name if name.endswith(_SUFFIX) else f"{name}{_SUFFIX}"
 
 
@@ -79,7 +81,7 @@ def limit_erasure(work: Work, erasure: record_types.Erasure) -> record_types.Era
 
 
 def judge(work: Work, record: Record) -> Verdict:
-    """Return whether a record may come in. Raises Missing where a row that it refers to is not here."""
+    """Return whether a record may be imported. Raises Missing if a row that it refers to is not here."""
     rule = _RULES[type(record)]
     if isinstance(rule, str):
         return rule
@@ -93,13 +95,13 @@ def judge(work: Work, record: Record) -> Verdict:
 
 
 def _is_of_the_future(work: Work, record: Record) -> bool:
-    """Whether a record has a time later than now, by more than clocks differ."""
+    """Return whether a record's time is in the future, by more than clocks differ."""
     times = (getattr(record, name, None) for name in _TIMES)
     return any(time is not None and time > work.now + clock_drift.FURTHEST for time in times)
 
 
 def _stored_row(work: Work, record: Record) -> tuple[Table, int] | None:
-    """The row of a record of the same id, and its table; None where there is none."""
+    """Return the stored row of a record's id, and its table; None if there is none."""
     rule = _RULES[type(record)]
     table = _TABLES.get(type(record)) if isinstance(rule, str) else rule.table
     row = None if table is None else work.find(table, record_lines.key_of(record)[1])
@@ -138,7 +140,7 @@ def accepted_items(work: Work, arrivals: Sequence[record_types.Item]) -> list[re
 
 
 def _may_join_source(work: Work, item: record_types.Item, foreign_sources: dict[str, bool]) -> bool:
-    """Whether a new item may join its source: no session or document that was archived here, but notes may."""
+    """Return whether a new item may join its source: not a session or document archived here; notes may."""
     if item.source not in foreign_sources:
         row = work.find("source", item.source)
         foreign_sources[item.source] = row is None or _is_foreign_source(work, row)
@@ -179,7 +181,7 @@ def _judge_room(work: Work, room: record_types.Room) -> Verdict:
 
 
 def _lead_to_namesake(work: Work, table: Table, uid: str, namesakes: Sequence[int]) -> Verdict:
-    """Let the id of a new place lead to the place here that has its name, if there is one."""
+    """Map the id of a new place to the place here with the same name, if there is one."""
     if work.find(table, uid) is not None or not namesakes:
         return "take"
     work.lead(table, uid, namesakes[0])
@@ -197,7 +199,7 @@ def _judge_source(work: Work, source: record_types.Source) -> Verdict:
 
 
 def _judge_place_in_source(work: Work, place: record_types.Repetition | record_types.Revision) -> bool:
-    """Neither the item nor the source was here before: a later version of a document ends the one before it."""
+    """Return whether item and source are both new here: a later version of a document ends the one before it."""
     return _is_foreign(work, "item", place.item) and _is_foreign_source(work, work.need("source", place.source))
 
 
@@ -242,7 +244,7 @@ def _judge_entity_link(work: Work, link: record_types.EntityLink) -> bool:
 
 
 def _is_foreign_entity(work: Work, uid: str) -> bool:
-    """Whether an entity, and all facts about it, came from another person's export."""
+    """Return whether an entity, and all facts about it, came from another person's export."""
     return _is_foreign(work, "entity", uid) and not _has_row(
         work,
         "SELECT 1 FROM fact JOIN fact_version v ON v.fact = fact.id WHERE ?1 IN (subject, object)"
@@ -284,7 +286,7 @@ def _judge_arrangement(work: Work, arrangement: record_types.Arrangement) -> boo
 
 
 def _is_name_in_use(work: Work, arrangement: record_types.Arrangement) -> bool:
-    """Whether a wing here, or a room of the wing that the arrangement leads to, has the name that it gives."""
+    """Return whether a wing here, or a room of the wing of the arrangement, already has the name it assigns."""
     name = work.name(arrangement.name)
     if arrangement.wing is not None:
         return _has_row(work, "SELECT 1 FROM wing WHERE ? IN (name, first_name)", name)
@@ -316,7 +318,7 @@ def _accept(work: Work, record: Record) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """The table in which a kind of record has its id, if any, and whether a record of that kind is accepted."""
+    """The table that contains the id of a kind of record, if any, and whether a record of that kind is accepted."""
 
     table: Table | None
     judge: Callable[[Work, Any], Verdict | bool]
@@ -350,4 +352,4 @@ _RULES: dict[type, _Rule | Verdict] = {
     record_types.Erasure: _Rule("erasure", _judge_erasure),
     record_types.Member: _Rule(None, _judge_member),
 }
-"""The rule for each kind, or the verdict on all records of it. Items have rules of their own (`accepted_items`)."""
+"""The rule for each kind, or the verdict on all records of it. Items have their own rules (`accepted_items`)."""

@@ -1,6 +1,7 @@
-"""Reading what is known and how the palace is arranged as records: names, facts, conflicts, wings and rooms, tunnels.
+"""Graph record reader: reads facts and the arrangement of the palace as records.
 
-A part of `reading`, which says how.
+These are names, facts, conflicts, wings and rooms, and tunnels. It is a part of `record_reader`, which describes the
+order.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _AT_ONCE = 500
 
 
 def records(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Record]:
-    """Yield these in canonical order, from entities on."""
+    """Yield the records of the graph in canonical order, from entities on."""
     yield from _names(connection, selection)
     yield from _facts(connection, selection)
     yield from _conflicts(connection, selection)
@@ -109,7 +110,7 @@ def _statement(provenance: fact_rows.Provenance) -> Statement:
 
 
 def _conflicts(connection: Connection, selection: Selection | None) -> Iterator[Conflict]:
-    """Those of which somebody said that both may stand, or took that back. The others are found anew from the facts."""
+    """Yield conflicts that were dismissed, or restored after that. Others are found again from the facts."""
     for row, uid, kind, found_at, dismissed_at, restored_at, *sides in connection.execute(
         "SELECT c.id, c.uid, c.kind, c.found_at, c.dismissed_at, c.restored_at, a.uid, c.earlier_item, c.earlier_start,"
         " c.earlier_end, b.uid, c.later_item, c.later_start, c.later_end FROM conflict c"
@@ -153,7 +154,7 @@ def _tunnels(connection: Connection, selection: Selection | None) -> Iterator[Tu
 
 
 def _erasures(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Erasure]:
-    """Erasures with what they took. One of which an export has a part tells of that part, and has no certificate."""
+    """Yield erasures with their items. An export with part of an erasure names only that part, and no certificate."""
     for row, uid, at, certificate in connection.execute("SELECT id, uid, at, certificate FROM erasure ORDER BY uid"):
         erased_ids = [
             bytes(item)
@@ -192,15 +193,15 @@ _REFS = {
     "tunnel+": "tunnel",
     "tunnel-": "tunnel",
 }
-"""The table that a member's row id is of."""
+"""The table of a member's row id."""
 _CASES = " ".join(f"WHEN '{kind}' THEN (SELECT uid FROM {table} WHERE id = m.ref)" for kind, table in _REFS.items())
 
 
 def _members(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Member]:
     rows: Iterator[Any] = connection.execute(
-        f"SELECT g.id, m.ref, g.uid, m.n, m.kind, CASE m.kind {_CASES} END,"
-        " CASE m.kind WHEN 'unwanted' THEN (SELECT at FROM unwanted_fact WHERE id = m.ref) END"
-        f" FROM change_group g CROSS JOIN group_member m ON m.grp = g.id WHERE {change_groups.IS_SHARED} ORDER BY g.uid, m.n"
+        f"SELECT g.id, m.ref, g.uid, m.n, m.kind, CASE m.kind {_CASES} END, CASE m.kind WHEN 'unwanted' THEN (SELECT "
+        "at FROM unwanted_fact WHERE id = m.ref) END FROM change_group g CROSS JOIN group_member m ON m.grp = g.id "
+        f"WHERE {change_groups.IS_SHARED} ORDER BY g.uid, m.n"
     )
     for row, ref, group, n, kind, uid, at in rows:
         if selection is not None and (row not in selection.groups or not selection.has(kind, ref)):

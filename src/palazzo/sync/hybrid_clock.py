@@ -1,12 +1,13 @@
-"""The palace's clock: the machine's, but never behind what other devices have said.
+"""Hybrid logical clock of the palace: the machine's clock, but never behind the times that other devices have recorded.
 
-A hybrid logical clock (Kulkarni and others, 2014: https://cse.buffalo.edu/tech-reports/2014-04.pdf), so that what is
-written after something was taken in is also later by its time. Where the latter's time is ahead of this machine's
-clock, this one goes on from there, at a tenth of its speed, until the machine's clock has caught up. So it depends on
-nothing but what is stored and what the machine shows: all processes have the same, also after they were killed, and
-it does not go back. On a machine that shares with none it is the machine's clock.
+The algorithm is that of Kulkarni and others, 2014 (https://cse.buffalo.edu/tech-reports/2014-04.pdf): data that is
+written after a merge also has a later time than the merged data. If a merged time is ahead of this machine's clock,
+this clock continues from that time at a tenth of its speed, until the machine's clock has caught up. It depends only on
+stored data and on the machine's clock: all processes see the same time, also after they were killed, and it never goes
+back. On a machine that shares with no other, it is the machine's clock.
 
-A device more than a day ahead moves no other's clock; it is named (`Skew`), and its times are kept as they are.
+A device that is more than a day ahead does not move the clock of another; it is reported (`Skew`), and its times are
+kept as they are.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from palazzo.store.clock_drift import FURTHEST
 from palazzo.store.database import Connection, Database
 
 _SLOWER = 10
-"""How many times slower it goes while it is ahead: distinct commands stay distinct by their milliseconds."""
+"""Factor by which the clock slows down while it is ahead: the milliseconds of separate commands remain different."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """A device whose clock is further ahead of this machine's than can be: by `ahead` micros."""
+    """A device whose clock is ahead of this machine's by `lead_time` microseconds, which is more than is plausible."""
 
     device: str
     lead_time: Micros
 
     def sentence(self, name: str = "") -> str:
-        """Return what to tell the person; `called` is what people call the device."""
+        """Return a message for the user; `name` is the device's name."""
         hours = self.lead_time / 3_600_000_000
         far = f"{hours / 24:,.0f} days" if hours >= 48 else f"{hours:.0f} hours"
         return (
-            f"The clock of device {name or self.device[:8]} is {far} ahead of this machine's: set the wrong one "
-            "right. What was recorded there keeps its times."
+            f"The clock of device {name or self.device[:8]} is {far} ahead of this machine's: correct the wrong "
+            "clock. Recorded times from that device are kept."
         )
 
 
@@ -46,7 +47,7 @@ def read_time(database: Database, wall: Micros) -> Micros:
 
 
 def compute_time(last: tuple[Micros, Micros] | None, wall: Micros) -> Micros:
-    """Return the time at `wall`, where `last` is what was seen of others, and when by the machine's clock."""
+    """Return the time at `wall`; `last` is the latest time seen from others, and when this clock saw it."""
     if last is None:
         return wall
     device_time, machine_time = last
@@ -55,10 +56,10 @@ def compute_time(last: tuple[Micros, Micros] | None, wall: Micros) -> Micros:
 
 
 def observe(connection: Connection, device: str, device_time: Micros, wall: Micros) -> Skew | None:
-    """Take in that a device's clock showed `seen`: from now on nothing is written here before it.
+    """Record that a device's clock showed `device_time`: from now on nothing is written here with an earlier time.
 
-    `wall` is what the machine's own clock shows. Returns the Skew, and nothing changes, where the device is too far
-    ahead.
+    `wall` is the time of the machine's own clock. If the device is too far ahead, returns the Skew, and nothing
+    changes.
     """
     if device_time > wall + FURTHEST:
         return Skew(device, Micros(device_time - wall))

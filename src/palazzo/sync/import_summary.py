@@ -1,6 +1,6 @@
 """A summary of an import before it is written: its speakers, their trust, and the records that hooks may inject.
 
-Both kinds of import use it: records of an export, and records that the reader of another memory's store yields.
+Both kinds of import use it: records of an export, and records from the reader of another memory's store.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Brings = TypeVar("Brings", Record, StoreRecord)
 
 @dataclass(slots=True)
 class ImportSummary:
-    """Counts by speaker, by kind and trust, and of injectable records; with the first lines of these."""
+    """Counts by speaker, by kind and trust, and of injectable records, with the first lines of the latter."""
 
     speakers: Counter[str] = field(default_factory=Counter)
     kinds: Counter[tuple[str, Trust]] = field(default_factory=Counter)
     injectable: Counter[str] = field(default_factory=Counter)
     lines: dict[str, list[str]] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
-    """Names of entities, and facts as a line, by id."""
+    """Names of entities, and facts as one line, by id."""
 
     def count_records(self, things: Iterable[Brings]) -> Iterator[Brings]:
-        """Yield things as they are, and count each."""
+        """Yield things unchanged, and count each."""
         for thing in things:
             self.note(thing)
             yield thing

@@ -1,14 +1,14 @@
-"""A palace as pages to read: a directory for each wing, one for each room in it, a page for each day.
+"""A palace as Markdown pages: a directory for each wing, one for each room in it, a page for each day.
 
-    README.md                    wings and rooms, and how much is in each
+    README.md                    wings and rooms, and the size of each
     facts.md                     facts that hold everywhere
     <wing>/facts.md              facts of a wing
-    <wing>/to-dos.md             to-dos and reminders, as they stand
+    <wing>/to-dos.md             to-dos and reminders, with their current state
     <wing>/<room>/2026-03-04.md  what was said and filed on that day (UTC), diaries among it; `undated.md`
 
-Every drawer that is live stands on one page, its words whole and in a fence that nothing in them ends. What surrounds
-them (titles, names) is inert. What is not here: rows that a host wrote for itself, what was forgotten, versions of
-facts that are no longer believed, and the history of changes. The same palace makes the same pages.
+Every live drawer is on one page, its text complete and in a fence that nothing in the text can end. The text around it
+(titles, names) is inert. Left out are rows that a host wrote for itself, forgotten text, versions of facts that are no
+longer believed, and the history of changes. The same palace makes the same pages.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from palazzo.text.times import to_iso
 from palazzo.text.visible import escape_controls
 
 _AT_ONCE = 200
-"""Drawers that are read at once."""
+"""Number of drawers that are read at once."""
 _NO_DATE = "undated"
 _TASKS = frozenset(["todo", "reminder"])
 _FACTS, _TO_DOS, _README = "facts.md", "to-dos.md", "README.md"
 _BACKTICKS = re.compile(r"`+")
 Progress = Callable[[int, int], None]
-"""Told how many drawers are written, of how many."""
+"""Called with (drawers written, all drawers)."""
 
 
 @dataclass(slots=True)
 class PageCounts:
-    """What pages were written of."""
+    """Counts of what the written pages contain."""
 
     drawers: int = 0
     facts: int = 0
@@ -59,9 +59,9 @@ class PageCounts:
 
 @dataclass(frozen=True, slots=True)
 class PageSelection:
-    """What is written: drawers, and of facts all, or those of a `wing` and what those drawers state.
+    """The content to write: drawers, and either all facts, or the facts of a `wing` and those that the drawers state.
 
-    `filter` is what it was limited to, by option; empty where it is everything.
+    `filter` is the restriction, by option; empty if everything is written.
     """
 
     drawers: Listing
@@ -69,17 +69,17 @@ class PageSelection:
 
     @property
     def all_facts(self) -> bool:
-        """Whether facts count that are written in no drawer."""
+        """Return whether facts count that are written in no drawer."""
         return not self.filter
 
     @property
     def wing(self) -> str | None:
-        """The wing that all of it is limited to, and by nothing else."""
+        """Return the wing that is the only filter."""
         return self.filter["wing"] if [*self.filter] == ["wing"] else None
 
 
 def write(connection: Connection, selection: PageSelection, tree: Tree, progress: Progress | None = None) -> PageCounts:
-    """Write what was chosen into a tree."""
+    """Write the selected content into a tree."""
     entries = list_drawers(connection, selection.drawers)
     names = safe_names(place_rows.wing_names(connection), [_README, _FACTS])
     page_counts = PageCounts()
@@ -124,7 +124,7 @@ def _wing(
 
 
 def day_of(moment: Micros) -> str:
-    """Return the day of a moment in UTC, as pages are called; `undated` for none and for one that is in no calendar."""
+    """Return the UTC date of a time, the name of its page; `undated` if it is unknown or outside the calendar."""
     if not moment:
         return _NO_DATE
     try:
@@ -145,7 +145,7 @@ def _page(connection: Connection, entries: Sequence[ListingRow], day: str, items
 
 
 def _front_matter(**told: object) -> str:
-    """YAML, of which JSON's strings and numbers are a part."""
+    """Return the front matter in YAML, which includes JSON's strings and numbers."""
     lines = [f"{name}: {escape_controls(json.dumps(value, ensure_ascii=False))}" for name, value in told.items()]
     return "\n".join(["---", "palazzo: 1", *lines, "---", ""])
 
@@ -190,7 +190,7 @@ def _about(drawer: Drawer, label: Label) -> str:
 
 
 def _turns(drawer: Drawer, speakers: Sequence[Speaker]) -> Iterator[tuple[str, str]]:
-    """Who says what, in order; '' says all of a drawer in which one alone speaks."""
+    """Yield each speaker and text, in order; '' stands for the only speaker of a drawer."""
     if len({speaker[:2] for speaker in speakers}) < 2:
         yield "", drawer.text
         return
@@ -202,7 +202,7 @@ def _turns(drawer: Drawer, speakers: Sequence[Speaker]) -> Iterator[tuple[str, s
 
 
 def fence_text(text: str) -> str:
-    """Return words in a fence that is longer than any in them, so that they stand there to the letter."""
+    """Return words in a fence longer than any fence in them, so that they stay exact."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
@@ -252,7 +252,7 @@ def _to_do(task: Task) -> str:
 def _facts(
     connection: Connection, selection: PageSelection, items: set[str]
 ) -> Iterator[tuple[str | None, list[Fact]]]:
-    """What is believed of what was chosen, wing by wing; `items` are those whose words were."""
+    """Return the facts about the selected content, by wing; `items` are those whose words were selected."""
     beliefs = Beliefs(connection)
     facts_by_wing: dict[str | None, list[Fact]] = defaultdict(list)
     for fact in beliefs.tell(beliefs.sort_versions(fact_rows.versions(connection, LATEST))):
@@ -290,11 +290,11 @@ def _readme(page_counts: PageCounts, wings: Mapping[str, str], filters: Mapping[
     parts = [
         _front_matter(**counts, **({"filter": filters} if filters else {})),
         "# Palace\n",
-        "Made by `palazzo export --format markdown`, to be read: words stand whole in fences, times are UTC. What can"
-        " be imported again is an export as jsonl.\n",
+        "Made by `palazzo export --format markdown`, for reading: texts are complete and fenced, times are UTC. To "
+        "import them again, export as jsonl.\n",
     ]
     if filters:
-        parts.append("This is a part of a palace: what the options let through that `filter` names above.\n")
+        parts.append("This is part of a palace: only what the options listed under `filter` above selected.\n")
     for wing, of_wing in groupby(sorted(page_counts.rooms), key=lambda one: one[0]):
         rooms = [room for _, room in of_wing]
         parts.append(f"## {_line(wing)}\n")

@@ -1,10 +1,10 @@
-"""Merging: what another palace holds becomes a part of this one.
+"""Merge: the content of another palace becomes a part of this one.
 
-    records ──guard──> as this palace keeps words ──join──> one of each id ──settle──> what follows from all of them
+    records ──guard──> redacted by this palace ──join──> one per id ──settle──> consequences of all records
 
-The result depends on which records there are, never on the order in which they came, nor on how often. What was
-recorded stays as it was recorded; of one id that two tell otherwise a rule keeps one that knows nothing of who came
-first (`archive/incoming_storage` for items, `merging_places`, `merging_deeds`, `merging_facts` for the rest).
+The result depends only on which records exist, never on the order in which they arrived, nor on how often. What was
+recorded stays as it was recorded. If two records of one id differ, a rule keeps one of them without regard to which
+came first (`archive/incoming_storage` for items; `merge_places`, `merge_acts`, `merge_facts` for the rest).
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ from palazzo.sync.record_types import (
 __all__ = ["OWN_DEVICE", "Origin", "Progress", "Report", "merge", "merge_into"]
 
 Progress = Callable[[int], None]
-"""Told how many records have been merged."""
+"""Called with the number of merged records."""
 RECORDS_AT_ONCE, CHARACTERS_AT_ONCE = 250, 512 * 1024
-"""What one transaction merges at most, but for a single longer record: others may write in between."""
+"""Maximum size of one transaction, except for a single longer record: others may write in between."""
 
 _MERGE: dict[type, Callable[[Work, Any], Outcome]] = {
     Device: merge_places.merge_device,
@@ -94,12 +94,12 @@ _ORDER = {
         [Erasure, *(record_class for record_class in record_lines.KINDS.values() if record_class is not Erasure)]
     )
 }
-"""What erasures tell is known before any words come in."""
+"""Erasures come first, so that they are known before any words arrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who vouches for the records that are merged; those of another person get no more than `trust`."""
+    """Who vouches for the merged records; records of another person get at most `trust`."""
 
     authority: Authority
     trust: Trust = "user"
@@ -113,7 +113,7 @@ OWN_DEVICE = Origin("device")
 
 
 class _TakeBack(Exception):
-    """Ends a merge that only was to tell what it would do."""
+    """Ends a merge that is only a dry run."""
 
 
 def merge(
@@ -130,9 +130,10 @@ def merge(
 ) -> Report:
     """Merge records into a palace, in the order in which they come, in transactions of bounded size.
 
-    The caller has checked them whole. What was interrupted is finished by merging the same again. A `dry_run` changes
-    nothing and tells what would have been done. With `vouch` what no link tells of in the end gets one of this device.
-    The palace records that a file is being `imported`, until all of it is here. New records go into `change`.
+    The caller has checked all of them. An interrupted merge is finished by merging the same records again. A `dry_run`
+    changes nothing and reports what would have been done. With `vouch`, items without a link get one of this device at
+    the end. The palace records that a file is being `import_record` until all of it is here. New records are added to
+    `change`.
     """
     on_progress = progress or (lambda done: None)
     records = map(origin.limit, records)
@@ -149,7 +150,7 @@ def merge(
 def merge_into(connection: Connection, records: Sequence[Record], guard: Guard, now: Micros, report: Report) -> None:
     """Merge a batch of records in the caller's transaction, whatever their order.
 
-    What refers to something that neither is here nor among them is left out and counted as missing.
+    Records that refer to something neither here nor in the batch are left out and counted as missing.
     """
     known_rows: dict[tuple[str, str], int] = {}
     later = _merge_batch(Work(connection, guard, now, report, known_rows), records, None)
@@ -236,7 +237,7 @@ def _prepare_items(database: Database, batch: Sequence[Record], guard: Guard) ->
 
 
 def _merge_batch(work: Work, records: Sequence[Record], arrival_batch: ArrivalBatch | None) -> list[Record]:
-    """Merge records by kind; return those that refer to what is not here."""
+    """Merge records by kind; return those that refer to records not here."""
     later: list[Record] = []
     if work.authority == "other" and not work.is_ending:  # an erasure is limited to the items that come with it
         later = [record for record in records if isinstance(record, Erasure)]
@@ -278,7 +279,7 @@ def _merge_record(work: Work, record: Record, merge_one: Callable[[Work, Any], O
 
 
 def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[Work, Any], Outcome]) -> None:
-    """Merge a record of another person if it may come in; report it otherwise."""
+    """Merge a record of another person if it is accepted; otherwise report it."""
     if isinstance(record, Erasure):
         record = foreign_records.limit_erasure(work, record)
     verdict = foreign_records.judge(work, record)
@@ -295,7 +296,7 @@ def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[W
 
 
 def settle(work: Work) -> None:
-    """Let what follows from a batch follow: names of wings and rooms, versions of documents that are over."""
+    """Update what depends on a batch: names of wings and rooms, ended versions of documents."""
     if work.arranged:
         arrangements.settle(work.connection)
     if work.documents:
@@ -305,7 +306,7 @@ def settle(work: Work) -> None:
 
 
 def _finish(work: Work, later: list[Record]) -> None:
-    """Merge what came before what it refers to, which may be a conflict that is found only now."""
+    """Merge records that came before what they refer to, which may be a conflict that is found only now."""
     work.is_ending = True
     later = _retry_records(work, later)
     work.report.conflicts += conflict_detection.find_everywhere(work.connection)

@@ -1,7 +1,7 @@
-"""Merging what was done: change groups and their members, acts, and the states of tasks.
+"""Merge of acts: change groups and their members, acts, and the states of tasks.
 
-Nothing of it is ever changed but by adding: that a group was undone is another group that says so, also where two
-devices undid it apart from each other.
+Records are only ever added, never changed. The undo of a group is another group that says so, also where two devices
+undid it independently.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ MEMBER_TABLES: dict[str, Table] = {
     "tunnel+": "tunnel",
     "tunnel-": "tunnel",
 }
-"""What a member's `ref` is the id of, by its type. `unwanted` and `undone` are not known by one id."""
+"""The table of the id in a member's `ref`, by its type. `unwanted` and `undone` are not identified by a single id."""
 
 
 def merge_group(work: Work, record: Group) -> Outcome:
-    """Merge a change group; what it took back is looked at again."""
+    """Merge a change group; its undone content is checked again."""
     undoes = work.optional("change_group", record.undoes)
     row = work.find("change_group", record.id)
     if row is not None:
@@ -48,10 +48,15 @@ def merge_group(work: Work, record: Group) -> Outcome:
     work.connection.execute(
         "INSERT INTO change_group(uid, actor, at, verb, size, summary, undoes) VALUES(?,?,?,?,?,?,?)",
         (
-            bytes.fromhex(record.id), work.name(record.actor), record.at, work.name(record.verb), record.size, work.words(record.summary),
+            bytes.fromhex(record.id),
+            work.name(record.actor),
+            record.at,
+            work.name(record.verb),
+            record.size,
+            work.words(record.summary),
             undoes,
         ),
-    )  # fmt: skip
+    )
     _show_undone(work, undoes)
     return "added"
 
@@ -63,7 +68,7 @@ def _show_undone(work: Work, group: int | None) -> None:
 
 
 def merge_act(work: Work, record: Act) -> Outcome:
-    """Merge an act. Of one that two devices did by one rule the earlier counts, then the lesser actor."""
+    """Merge an act. If two devices did it by the same rule, the earlier one counts, then the lesser actor."""
     actor = work.name(record.actor)
     row = work.find("act", record.id)
     if row is not None:
@@ -129,13 +134,13 @@ def merge_state(work: Work, record: State) -> Outcome:
 
 
 def ended_by(work: Work, table: Table, row: int, end: int | None) -> dict[int, int | None]:
-    """Return what a record says of the end of a row that is here, where that is earlier than what is known."""
+    """Return the end that a record gives for a row here, if it is earlier than the known one."""
     (stored_end,) = next(work.connection.execute(f"SELECT retired_at FROM {table} WHERE id = ?", (row,)))
     return {row: end} if end is not None and (stored_end is None or end < stored_end) else {}
 
 
 def merge_member(work: Work, record: Member) -> Outcome:
-    """Merge a member of a group. Of two with one number the lesser counts."""
+    """Merge a member of a group. Of two with the same number the lesser one counts."""
     group, ref = work.need("change_group", record.group), _ref(work, record)
     rows = work.connection.execute("SELECT kind, ref FROM group_member WHERE grp = ? AND n = ?", (group, record.n))
     for kind, stored_ref in list(rows):
@@ -169,7 +174,7 @@ def _ref(work: Work, record: Member) -> int:
 
 
 def _known_by(work: Work, kind: str, ref: int) -> tuple[str, str]:
-    """What a member is known by on every device."""
+    """Return the key of a member, which is the same on every device."""
     if kind == "undone":
         return kind, f"{ref:020d}"
     if kind == "unwanted":

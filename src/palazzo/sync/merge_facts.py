@@ -1,7 +1,7 @@
-"""Merging facts: entities and their links, what was declared of predicates, facts, their versions, conflicts.
+"""Merge of facts: entities and their links, declarations of predicates, facts, their versions, conflicts.
 
-A version ends when a later one of its fact was recorded, whichever device recorded it: so what is believed last is the
-same everywhere, and what was believed before can still be asked for.
+A version ends when a later version of its fact was recorded, on any device. So the current belief is the same
+everywhere, and earlier beliefs can still be queried.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from palazzo.text.names import fold
 
 
 def merge_entity(work: Work, record: Entity) -> Outcome:
-    """Merge an entity: two devices that name the same mean the same."""
+    """Merge an entity: the same name on two devices means the same entity."""
     row = work.find("entity", record.id)
     if row is not None:
         (stored_time,) = next(work.connection.execute("SELECT recorded_at FROM entity WHERE id = ?", (row,)))
@@ -44,7 +44,7 @@ def merge_entity(work: Work, record: Entity) -> Outcome:
 
 
 def _find_free_name(work: Work, name: str) -> str:
-    """A name that no other entity has: of two names what an erase left may be the same."""
+    """Return a name that no other entity has: after an erasure, two names may be equal."""
     candidate, number = name, 1
     while any(True for _ in work.connection.execute("SELECT 1 FROM entity WHERE name = ?", (candidate,))):
         number += 1
@@ -63,10 +63,16 @@ def merge_entity_link(work: Work, record: EntityLink) -> Outcome:
             "INSERT INTO entity_link(uid, kind, entity, name, folded, other, recorded_at, retired_at)"
             " VALUES(?,?,?,?,?,?,?,?) RETURNING id",
             (
-                bytes.fromhex(record.id), record.type, entity, name, fold(name) if name else "", merged_entity, record.recorded_at,
+                bytes.fromhex(record.id),
+                record.type,
+                entity,
+                name,
+                fold(name) if name else "",
+                merged_entity,
+                record.recorded_at,
                 record.recorded_at,
             ),
-        )  # fmt: skip
+        )
         row = int(next(rows)[0])
         stated_ends = {row: record.retired_at}
     else:
@@ -96,7 +102,7 @@ def merge_predicate_rule(work: Work, record: PredicateRule) -> Outcome:
 
 
 def _predicate(work: Work, name: str) -> int:
-    """The row id of the predicate of exactly that name, which is created where there is none."""
+    """Return the row id of the predicate with exactly that name; create it if there is none."""
     name = work.words(name)
     for (row,) in work.connection.execute("SELECT id FROM predicate WHERE name = ?", (name,)):
         return int(row)
@@ -105,7 +111,7 @@ def _predicate(work: Work, name: str) -> int:
 
 
 def merge_fact(work: Work, record: Fact) -> Outcome:
-    """Merge a fact, of which its versions tell the rest."""
+    """Merge a fact; its versions contain the rest."""
     if work.find("fact", record.id) is not None:
         return "same"
     subject, thing = work.need("entity", record.subject), work.need("entity", record.object)
@@ -127,10 +133,17 @@ def merge_fact_version(work: Work, record: FactVersion) -> Outcome:
             "INSERT INTO fact_version(uid, fact, valid_from, valid_to, confidence, superseded_by, recorded_at,"
             " retired_at, nth) VALUES(?,?,?,?,?,?,?,?,?) RETURNING id",
             (
-                bytes.fromhex(record.id), fact, record.valid_from, record.valid_to, record.confidence, successor, record.recorded_at,
-                record.recorded_at, record.nth,
+                bytes.fromhex(record.id),
+                fact,
+                record.valid_from,
+                record.valid_to,
+                record.confidence,
+                successor,
+                record.recorded_at,
+                record.recorded_at,
+                record.nth,
             ),
-        )  # fmt: skip
+        )
         row = int(next(rows)[0])
         for n, source in enumerate(record.sources):
             _insert_source(work, row, n, source)
@@ -150,10 +163,18 @@ def _insert_source(work: Work, version: int, n: int, record: Statement) -> None:
         "INSERT INTO fact_source(version, n, stated_by, item_uid, start, end, trust, tainted_by, branch, commit_id)"
         " VALUES(?,?,?,?,?,?,?,?,?,?)",
         (
-            version, n, work.words(record.stated_by), item, record.start, record.end, record.trust, json.dumps(record.tainted_by),
-            work.words(record.branch), work.words(record.commit),
+            version,
+            n,
+            work.words(record.stated_by),
+            item,
+            record.start,
+            record.end,
+            record.trust,
+            json.dumps(record.tainted_by),
+            work.words(record.branch),
+            work.words(record.commit),
         ),
-    )  # fmt: skip
+    )
     file_anchors = [
         Anchor(work.name(file.path), file.first, file.last, file.digest, file.lines, file.blob.hex(), "stated")
         for file in record.anchors
@@ -162,7 +183,7 @@ def _insert_source(work: Work, version: int, n: int, record: Statement) -> None:
 
 
 def merge_conflict(work: Work, record: Conflict) -> Outcome:
-    """Merge a conflict, of which there is a record because somebody dismissed it."""
+    """Merge a conflict; it has a record because it was dismissed."""
     row = work.find("conflict", record.id)
     if row is not None:
         discovery_time, *stored_state = next(
@@ -195,7 +216,7 @@ def merge_conflict(work: Work, record: Conflict) -> Outcome:
 
 
 def _turn(work: Work, row: int, record: Conflict) -> bool:
-    """Of two facts of one moment, which one device calls the earlier and another the later, the lesser id is first."""
+    """Put the lesser id first of two facts of the same time, if devices disagree about which one is earlier."""
     earlier, later = next(work.connection.execute("SELECT earlier_fact, later_fact FROM conflict WHERE id = ?", (row,)))
     if earlier is None or later is None or record.earlier.fact is None:
         return False
@@ -212,7 +233,7 @@ def _side(work: Work, side: Side) -> tuple[int | None, bytes | None, int | None,
 
 
 def merge_unwanted_fact(work: Work, record: UnwantedFact) -> Outcome:
-    """Merge a suggestion that nobody wants."""
+    """Merge a dismissed suggestion."""
     uid = bytes.fromhex(record.id)
     rows = work.connection.execute(
         "SELECT id, retired_at FROM unwanted_fact WHERE uid = ? AND at = ?", (uid, record.at)

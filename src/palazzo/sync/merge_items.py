@@ -1,4 +1,4 @@
-"""Merging items by the archive's door, where else they stood, versions of documents, links of chains, and erasures."""
+"""Merge of items through the archive's ingest, their other places, document versions, chain links, and erasures."""
 
 from __future__ import annotations
 
@@ -26,13 +26,25 @@ from palazzo.text.hashed_words import HashedWords
 
 
 def arrival(record: Item) -> Arrival:
-    """Return an item's record as the archive's door takes it."""
+    """Return an item's record in the form that the ingest takes."""
     new_item = NewItem(
-        ItemId(record.id), record.text, record.type, record.role, raw=record.raw if record.salt else None, standing=record.standing,
-        author=record.author, parts=items.load_parts(record.parts), thread=record.thread, ordinal=record.ordinal,
-        created_at=Micros(record.created_at), trust=record.trust, branch=record.branch, commit=record.commit, decoder=record.decoder,
+        ItemId(record.id),
+        record.text,
+        record.type,
+        record.role,
+        raw=record.raw if record.salt else None,
+        standing=record.standing,
+        author=record.author,
+        parts=items.load_parts(record.parts),
+        thread=record.thread,
+        ordinal=record.ordinal,
+        created_at=Micros(record.created_at),
+        trust=record.trust,
+        branch=record.branch,
+        commit=record.commit,
+        decoder=record.decoder,
         meta=json.loads(record.meta),
-    )  # fmt: skip
+    )
     return Arrival(
         new_item,
         bytes.fromhex(record.source),
@@ -45,13 +57,13 @@ def arrival(record: Item) -> Arrival:
 
 
 def prepare(came: Sequence[Item], guard: Guard, connection: Connection) -> ArrivalBatch:
-    """Make items ready to be taken in; `connection` says which are here already. Needs no lock."""
+    """Prepare items for storing; `connection` says which are already here. Needs no lock."""
     arrivals = [arrival(record) for record in came]
     return incoming_storage.prepare(arrivals, guard, incoming_storage.find_archived_uids(connection, arrivals))
 
 
 def merge_items(work: Work, came: Sequence[Item], arrival_batch: ArrivalBatch | None) -> list[Item]:
-    """Merge items; return those whose source or room is not here. `prepared` are all of them, made ready before."""
+    """Merge items; return those whose source or room is not here. `arrival_batch` are all of them, already prepared."""
     if work.authority == "other":
         accepted_items = foreign_records.accepted_items(work, came)
         work.report.refusals["item"] += len(came) - len(accepted_items)
@@ -94,7 +106,7 @@ def _note_origin(work: Work, came: Sequence[Item], result: IntakeResult) -> None
 
 
 def _follow_up(connection: Connection, result: IntakeResult) -> None:
-    """Log what came, so that what is derived follows; what lost words here leaves nothing behind."""
+    """Log the items, so that derived data is updated; remove all traces of items that lost words here."""
     change_log.append(connection, "item", result.added)
     for row in result.changed:
         _lead(connection, row)
@@ -110,7 +122,7 @@ def _follow_up(connection: Connection, result: IntakeResult) -> None:
 
 
 def _lead(connection: Connection, row: int) -> None:
-    """Let the drawers that an item leads stand where it stands, since what is kept of it may be another's."""
+    """Give the drawers that begin with an item its place and times, since the kept copy may be another's."""
     connection.execute(
         "UPDATE drawer SET source = i.source, thread = i.thread, ordinal = i.ordinal, created_at = i.created_at,"
         " branch = i.branch, commit_id = i.commit_id FROM item i JOIN drawer_span s ON s.item = i.id AND s.n = 0"
@@ -125,7 +137,7 @@ def _lead(connection: Connection, row: int) -> None:
 
 
 def _recut(connection: Connection, source: int, thread: str, ordinal: int) -> None:
-    """Cut a thread again that an item has left."""
+    """Cut a thread again after an item was moved away from it."""
     if from_segment(connection, source, thread, ordinal):
         recut_thread(connection, source, thread, ordinal)
         return
@@ -134,7 +146,7 @@ def _recut(connection: Connection, source: int, thread: str, ordinal: int) -> No
 
 
 def merge_repetition(work: Work, record: Repetition) -> Outcome:
-    """Merge that a source repeats an item at a place; the place where the item stands is no repetition."""
+    """Merge a source's repetition of an item at a place; the place where the item is stored is no repetition."""
     source, item = work.need("source", record.source), work.need("item", record.item)
     rows = work.connection.execute(
         "SELECT 1 FROM item WHERE id = ?1 AND source = ?2 AND ordinal = ?3"
@@ -148,7 +160,7 @@ def merge_repetition(work: Work, record: Repetition) -> Outcome:
 
 
 def merge_revision(work: Work, record: Revision) -> Outcome:
-    """Merge which version of a document was current from when on."""
+    """Merge which version of a document was current, and from when on."""
     source, item = work.need("source", record.source), work.need("item", record.item)
     rows = work.connection.execute(
         "SELECT 1 FROM revision WHERE source = ? AND at = ? AND item = ?", (source, record.at, item)
@@ -167,7 +179,7 @@ def merge_revision(work: Work, record: Revision) -> Outcome:
 
 
 def merge_link(work: Work, record: Link) -> Outcome:
-    """Merge a link of a device's chain. What it says of its body is what is true here."""
+    """Merge a link of a device's chain. What is stored about its body is the state here."""
     device = work.need("device", record.device)
     uid, absent = bytes.fromhex(record.item), _absent(work, record)
     link = items.Link(record.seq, uid, record.digest, record.hash, absent)
@@ -194,7 +206,7 @@ def merge_link(work: Work, record: Link) -> Outcome:
 
 
 def _joins(work: Work, device: int, link: items.Link) -> bool:
-    """Whether a link fits between those of its chain that are here. A copied palace's do not, from some place on."""
+    """Return whether a link fits its neighbours in the chain. A copied palace's do not, from some place on."""
     previous_link = chain_links.link_at(work.connection, device, link.seq - 1)
     next_link = chain_links.link_at(work.connection, device, link.seq + 1)
     start = bytes(32) if link.seq == 1 else None if previous_link is None else previous_link.hash
@@ -206,7 +218,7 @@ def _joins(work: Work, device: int, link: items.Link) -> bool:
 
 
 def _absent(work: Work, record: Link) -> str | None:
-    """Why the body of a link is not here as it says; None where it is."""
+    """Return why the body of a link is not here as stated; None if it is."""
     row = work.find("item", record.item)
     if row is None:
         return record.absent or "withheld"
@@ -216,7 +228,7 @@ def _absent(work: Work, record: Link) -> str | None:
 
 
 def link_unlinked(connection: Connection) -> int:
-    """Let this device's chain hold what came without a link; return how many that were."""
+    """Add items without a link to this device's chain; return their number."""
     reader = PackReader(connection)
     uids = list(items.unlinked_items(connection))
     rows = items.known_items(connection, uids)
@@ -231,9 +243,9 @@ def link_unlinked(connection: Connection) -> int:
 
 
 def merge_erasure(work: Work, record: Erasure) -> Outcome:
-    """Merge an erasure: its items are known by the earliest erasure that took from them, and so are its words.
+    """Merge an erasure: its items, and its words, belong to the earliest erasure that removed text from them.
 
-    Words that stand elsewhere here are looked for later (`sync/remote_erasures`).
+    Other copies of the words here are looked for later (`sync/remote_erasures`).
     """
     row = work.find("erasure", record.id)
     is_new = row is None

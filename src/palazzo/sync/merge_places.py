@@ -1,7 +1,7 @@
-"""Merging devices, wings and rooms, projects, sources, arrangements and tunnels.
+"""Merge of places: devices, wings and rooms, projects, sources, arrangements and tunnels.
 
-A wing is what it was created as; what it is called follows from all that was arranged of it, on whichever device, so it
-comes in under its first name and `arrangement.settle` says at the end of the transaction what it is called.
+The identity of a wing is that of its creation. Its current name follows from all arrangements of it, on any device. So
+it is merged under its first name, and `arrangements.settle` determines its current name at the end of the transaction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from palazzo.sync.record_types import Arrangement, Device, Project, Room, Source
 
 
 def merge_device(work: Work, record: Device) -> Outcome:
-    """Merge a device: of two names the one of the later creation counts, then the greater."""
+    """Merge a device: of two names, the one with the later creation counts, then the greater one."""
     name, uid = work.name(record.name), bytes.fromhex(record.id)
     row = work.find("device", record.id)
     if row is None:
@@ -62,7 +62,7 @@ def merge_room(work: Work, record: Room) -> Outcome:
 
 
 def merge_project(work: Work, record: Project) -> Outcome:
-    """Merge a project: of two wings the one that was told later counts, then the greater id."""
+    """Merge a project: of two wings, the later assignment counts, then the greater id."""
     identity, wing = work.name(record.identity), work.need("wing", record.wing)
     rows = work.connection.execute(
         "SELECT project.id, changed_at, wing.uid FROM project JOIN wing ON wing.id = project.wing WHERE identity = ?",
@@ -82,17 +82,23 @@ def merge_project(work: Work, record: Project) -> Outcome:
 
 
 def merge_source(work: Work, record: Source) -> Outcome:
-    """Merge a source. Where it lies here is kept; of its title, session and project the later told count."""
+    """Merge a source. Its local address is kept; the later title, session and project count."""
     source = _redact_source(work, record)
     row = work.find("source", record.id)
     if row is None:
         work.connection.execute(
             "INSERT INTO source(uid, kind, key, uri, session_id, title, project, changed_at) VALUES(?,?,?,?,?,?,?,?)",
             (
-                bytes.fromhex(record.id), source.kind, json.dumps(source.key), source.uri, source.session_id, source.title,
-                source.project, record.changed_at,
+                bytes.fromhex(record.id),
+                source.kind,
+                json.dumps(source.key),
+                source.uri,
+                source.session_id,
+                source.title,
+                source.project,
+                record.changed_at,
             ),
-        )  # fmt: skip
+        )
         return "added"
     uri, changed, *stored_values = next(
         work.connection.execute("SELECT uri, changed_at, title, session_id, project FROM source WHERE id = ?", (row,))
@@ -112,7 +118,7 @@ def merge_source(work: Work, record: Source) -> Outcome:
 
 
 def _redact_source(work: Work, record: Source) -> Filed:
-    """A source as it is kept here: without secrets, and without what was erased."""
+    """Return a source as it is stored here: without secrets, and without erased text."""
     came = work.guard.source(Filed(record.key, record.type, record.uri, record.session, record.title, record.project))
     tombstone_finder = work.guard.tombstone_finder
     return Filed(
@@ -126,13 +132,13 @@ def _redact_source(work: Work, record: Source) -> Filed:
 
 
 def _show_title(work: Work, source: int) -> None:
-    """Documents and notes show the title of their source: they are cut again."""
+    """Cut documents and notes again, since they show the title of their source."""
     rows = work.connection.execute("SELECT id FROM item WHERE source = ? AND kind IN ('document', 'note')", (source,))
     change_log.append(work.connection, "item", [int(row) for (row,) in list(rows)])
 
 
 def merge_arrangement(work: Work, record: Arrangement) -> Outcome:
-    """Merge what was arranged of a wing or a room."""
+    """Merge an arrangement of a wing or a room."""
     row = work.find("arrangement", record.id)
     if row is not None:
         (stored_end,) = next(work.connection.execute("SELECT retired_at FROM arrangement WHERE id = ?", (row,)))
@@ -176,10 +182,16 @@ def merge_tunnel(work: Work, record: Tunnel) -> Outcome:
         "INSERT INTO tunnel(uid, source, target, label, actor, recorded_at, retired_at, restored_at)"
         " VALUES(?,?,?,?,?,?,?,?) RETURNING id",
         (
-            bytes.fromhex(record.id), source, target, work.words(record.label), work.name(record.actor), record.recorded_at,
-            record.retired_at, record.restored_at,
+            bytes.fromhex(record.id),
+            source,
+            target,
+            work.words(record.label),
+            work.name(record.actor),
+            record.recorded_at,
+            record.retired_at,
+            record.restored_at,
         ),
-    )  # fmt: skip
+    )
     own = int(next(rows)[0])
     work.connection.executemany(
         "INSERT INTO tunnel_drawer(tunnel, side, n, drawer_uid) VALUES(?,?,?,?)",

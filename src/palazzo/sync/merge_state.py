@@ -1,6 +1,6 @@
-"""What one merge knows while it goes on: where ids lead here, how words are kept here, and what it has done.
+"""Merge state: the mapping from ids to local rows, how text is stored here, and the counts of one merge in progress.
 
-Row ids never change, so where an id leads is looked up once. What a record refers to and is not here raises Missing
+Row ids never change, so each id is looked up once. A record that refers to something that is not here raises Missing
 before anything of the record is written.
 """
 
@@ -44,18 +44,19 @@ Table = Literal[
 
 
 class Missing(LookupError):
-    """What a record refers to is not here."""
+    """A record refers to something that does not exist here."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What a merge did, by kind of record.
+    """Result of a merge, by kind of record.
 
-    `added` was not here, `changed` made something here more than it was, `same` was here. `missing` refers to what
-    neither came nor is here, and was left out; so was what is `refused`: another person's record that would change
-    something that was here before. `variants` are the items (ids) that came with other content than they have here.
-    `conflicts` are the ids of facts' conflicts that were found by it, `erased` how many items lost words here, `forked`
-    the devices (ids) whose chain was written twice from one place on.
+    `added` did not exist here, `changed` extended something here, `same` existed here. `missing` refers to something
+    that neither arrived nor exists here, and was omitted. `refusals` was omitted too: another person's record that
+    would change something that existed here before. `variants` are the items (ids) that arrived with content different
+    from the content here. `conflicts` are the ids of the conflicts of facts that the merge found, `erasure_count` is
+    the number of items that lost words here, `forks` are the devices (ids) whose chain was written twice from one
+    position on.
     """
 
     added: Counter[str] = field(default_factory=Counter)
@@ -75,7 +76,7 @@ class Report:
 
 
 class ImportChange:
-    """The change group of an import, by which `undo` takes it back as a whole. It begins with the first new record.
+    """The change group of an import, with which `undo` reverts the whole import. It begins with the first new record.
 
     It is not exported before it is undone, so an export of the imported records equals the original.
     """
@@ -86,11 +87,11 @@ class ImportChange:
 
     @property
     def uid(self) -> str | None:
-        """The id of the group; None if nothing was new."""
+        """Return the id of the group; None if nothing was new."""
         return None if self._row is None else self._uid.hex()
 
     def add(self, connection: Connection, table: str, rows: Sequence[int]) -> None:
-        """Record that the import added rows of a table, if an undo needs to know it."""
+        """Record that the import added rows of a table, if an undo needs this."""
         kind = _MEMBERS.get(table)
         if kind is None or not rows:
             return
@@ -114,7 +115,7 @@ _MEMBERS: dict[str, MemberKind] = {
 
 
 class Version(NamedTuple):
-    """A row that counts from one time to another. Of several about the same only the last one counts for good."""
+    """A row that is valid from one time to another. Of several about the same thing only the last one stays valid."""
 
     row: int
     uid: bytes
@@ -124,7 +125,7 @@ class Version(NamedTuple):
 
 
 class Work:
-    """What a merge does in one transaction; `known_rows` is kept for the next one of the same merge."""
+    """The state of a merge in one transaction; `known_rows` is kept for the next transaction of the same merge."""
 
     def __init__(
         self,
@@ -140,18 +141,18 @@ class Work:
         self.authority: Authority = authority
         self.change = change
         self.is_ending = False
-        """Whether all records have been read, and only those that waited for others remain."""
+        """Whether all records have been read and only those that waited for others remain."""
         self._known_rows = known_rows
         self.arranged = False
-        """Whether wings or rooms may stand otherwise now."""
+        """Whether wings or rooms may be arranged differently now."""
         self.documents: set[int] = set()
-        """Documents (row ids of their sources) of which more than the last versions may have changed."""
+        """Documents (row ids of their sources) of which more than the latest versions may have changed."""
         self.reader = PackReader(connection)
 
     # --- where ids lead ----------------------------------------------------------------------------------------
 
     def find(self, table: Table, uid: str) -> int | None:
-        """Return the row id of what has that id (hex); None where it is not here."""
+        """Return the row id for that id (hex); None if it is not here."""
         row = self._known_rows.get((table, uid))
         if row is not None:
             return row
@@ -161,37 +162,37 @@ class Work:
         return None
 
     def lead(self, table: Table, uid: str, row: int) -> None:
-        """Let the id of a record lead to another row that is here, in this merge."""
+        """Map the id of a record to another row here, for this merge."""
         self._known_rows[table, uid] = row
 
     def need(self, table: Table, uid: str) -> int:
-        """Return the row id of what has that id (hex); Missing where it is not here."""
+        """Return the row id for that id (hex); raise Missing if it is not here."""
         row = self.find(table, uid)
         if row is None:
             raise Missing(f"{table} {uid}")
         return row
 
     def optional(self, table: Table, uid: str | None) -> int | None:
-        """Return the row id of what has that id, None for None; Missing where it is not here."""
+        """Return the row id for that id, None for None; raise Missing if it is not here."""
         return None if uid is None else self.need(table, uid)
 
     def uid_of(self, table: Table, row: int) -> str:
-        """Return the id (hex) of the row of that row id."""
+        """Return the id (hex) of the row with that row id."""
         (uid,) = next(self.connection.execute(f"SELECT uid FROM {table} WHERE id = ?", (row,)))
         return bytes(uid).hex()
 
     # --- how words are kept ------------------------------------------------------------------------------------
 
     def name(self, text: str) -> str:
-        """Return a name as it is kept here: with marks for what was erased."""
+        """Return a name as it is stored here: with marks for erased text."""
         return well_formed(tombstones.mask_text(self.guard.tombstone_finder, text))
 
     def words(self, text: str) -> str:
-        """Return a few words as they are kept here: without secrets and what was erased."""
+        """Return a few words as they are stored here: without secrets and erased text."""
         return well_formed(self.guard.words(text)) if text else text
 
     def values(self, value: object) -> object:
-        """Return what JSON holds as it is kept here: every string of it as a name is."""
+        """Return a JSON value as it is stored here: every string in it is treated like a name."""
         if isinstance(value, str):
             return self.name(value)
         if isinstance(value, dict):
@@ -200,24 +201,25 @@ class Work:
 
 
 def earliest(first_time: int | None, second_time: int | None) -> int | None:
-    """Return the earlier of two times of an end; None is none yet."""
+    """Return the earlier of two end times; None means no end yet."""
     return min((at for at in (first_time, second_time) if at is not None), default=None)
 
 
 def merge_end_states(
     first_state: tuple[int | None, int | None], second_state: tuple[int | None, int | None]
 ) -> tuple[int | None, int | None]:
-    """Return what counts of two (ended at, taken back at): of the later taking back, else the earlier end."""
+    """Return the valid one of two (ended at, undone at): the one with the later undo, else the earlier end."""
     if first_state[1] == second_state[1]:
         return earliest(first_state[0], second_state[0]), first_state[1]
     return max(first_state, second_state, key=lambda state: -1 if state[1] is None else state[1])
 
 
 def retirements(versions: list[Version]) -> dict[int, int | None]:
-    """Return by row id when each of the versions of one thing ends: when a later one was recorded, at the latest.
+    """Return by row id when each version of one thing ends: at the latest when a later one was recorded.
 
-    Whatever became of the later one: so it does not matter which was heard of first. Of one moment the later is the one
-    of the higher `nth`, then of the greater id. Where none is known, of two that both would count the greater id does.
+    This holds whatever became of the later version, so the order in which versions arrive does not matter. Of versions
+    recorded at the same time, the later is the one with the higher `nth`, then with the greater id. Without an `nth`,
+    if two versions would both count, the one with the greater id does.
     """
     moments = sorted({version.recorded_at for version in versions})
     next_moments = dict(pairwise(moments))
@@ -246,9 +248,9 @@ def settle_versions(
     stated_ends: dict[int, int | None],
     nth: str = "NULL",
 ) -> bool:
-    """Let the versions of one thing end when they should; return whether any of those that were here changed.
+    """Set the ends of the versions of one thing; return whether any of the versions here before changed.
 
-    `told` are the ends of rows as their records say, where the table does not yet.
+    `stated_ends` are the ends of rows from their records, if the table does not have them yet.
     """
     rows = connection.execute(f"SELECT id, uid, recorded_at, retired_at, {nth} FROM {table} WHERE {condition}", about)
     current_versions = [Version(int(row), bytes(uid), int(at), retired_at, n) for row, uid, at, retired_at, n in rows]

@@ -1,4 +1,4 @@
-"""The head of this device on a remote: the one that this palace wrote, or one that somebody put in its place."""
+"""The head of this device on a remote: the one that this palace wrote, or one that somebody else put in its place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PENDING = b""
 def own_head(
     database: Database, remote: RemoteRow, device: bytes, remote_state: RemoteState, address: str
 ) -> Head | None:
-    """Return the head of this device that this palace wrote to a remote; None if it never wrote one."""
+    """Return this device's head that this palace wrote to a remote; None if it never wrote one."""
     with database.snapshot() as connection:
         seen_heads = remote_rows.read_last_segments(connection, remote.row)
     head = remote_state.heads.get(device.hex())
@@ -42,7 +42,7 @@ def forged_head(
     remote_state: RemoteState,
     cipher: Cipher | None,
 ) -> Head | None:
-    """Return the head with which somebody without this device's key replaced its own; None if nobody did."""
+    """Return the head with which someone without this device's key replaced its own; None if there is none."""
     with database.snapshot() as connection:
         seen_heads = remote_rows.read_last_segments(connection, remote.row)
     head, last_own, pending = remote_state.heads.get(device.hex()), seen_heads.get(device), seen_heads.get(PENDING)
@@ -52,7 +52,7 @@ def forged_head(
 
 
 def is_forged(database: Database, transport: Remote, device: bytes, head: Head, cipher: Cipher | None) -> bool:
-    """Whether a head leads to a segment that this device did not sign, though it signs what it writes."""
+    """Return whether a head names a segment that this device did not sign, although it signs its segments."""
     with database.snapshot() as connection:
         own = device_rows.row(connection, device)
         palace = str(next(connection.execute("SELECT value FROM meta WHERE key = 'palace'"))[0])

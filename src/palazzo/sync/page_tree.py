@@ -1,11 +1,11 @@
-"""A directory of pages that is made anew, over an earlier one of ours or where nothing is.
+"""Page tree: a directory of pages that is rebuilt over an earlier tree of Palazzo's, or created where nothing is.
 
-    OUT/palazzo-export.json     which pages are ours
+    OUT/palazzo-export.json     which pages are Palazzo's
     OUT/<wing>/<room>/<day>.md  whatever is written
 
-All pages are made beside first and then take their places, each at once, so that whoever stops it while it is made
-leaves what was there. A page that says what it said is not touched. Pages of the earlier tree that there are no more
-go; what somebody else put there stays.
+All pages are first written beside the tree and then moved to their places, each at once, so that an interruption during
+writing leaves the old tree. A page whose content is the same is not touched. Pages of the earlier tree that no longer
+exist are removed; files that somebody else put there stay.
 """
 
 from __future__ import annotations
@@ -28,19 +28,21 @@ from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
 MANIFEST = "palazzo-export.json"
 FORMAT, VERSION = "palazzo-markdown", 1
 _LONGEST_NAME = 60
-"""Characters of a directory's name: Windows has 260 for a whole path, most file systems 255 bytes for one name."""
+"""Maximum characters of a directory's name: Windows allows 260 for a whole path, most file systems 255 bytes for one
+name.
+"""
 _MOST_BYTES = 150
 _UNSAFE = re.compile(r'[<>:"/\\|?*~\x00-\x1f\x7f]')
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
-"""Names that mean a device on Windows, whatever ends them."""
+"""Names that refer to a device on Windows, with any suffix."""
 _LARGEST_MANIFEST = 64 << 20
 
 
 def safe_names(names: Iterable[str], reserved_names: Iterable[str] = ()) -> dict[str, str]:
-    """Return for each name one that every file system can have, and no two of which any of them takes for one.
+    """Return for each name one that every file system accepts and that none confuses with another.
 
-    A name that is safe as it is stays. Another gets the beginning of its hash behind it, so that it is called the same
-    in each export. Of names that differ in case alone the one without capitals stays.
+    A safe name stays. Another gets the beginning of its hash appended, so that it is the same in each export. Of names
+    that differ only in case, the one without capitals stays.
     """
     plain = {name: _plain(name) for name in set(names)}
     alike = Counter(fold_name(name) for name, safe in plain.items() if safe == name)
@@ -54,12 +56,12 @@ def safe_names(names: Iterable[str], reserved_names: Iterable[str] = ()) -> dict
 
 
 def fold_name(name: str) -> str:
-    """Return what names are compared by where a file system sees no difference of case or of composition."""
+    """Return the form in which names compare equal on file systems that ignore case or composition."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _plain(name: str) -> str:
-    """A name without what some file system refuses or changes."""
+    """Return a name without what some file system refuses or changes."""
     safe = "".join(
         "_" if unicodedata.category(letter)[0] in "CZ" and letter != " " else letter
         for letter in _UNSAFE.sub("_", unicodedata.normalize("NFC", name))
@@ -81,14 +83,14 @@ def _hash(name: str) -> str:
 
 
 class Tree:
-    """Pages on their way. Names are relative, with `/`."""
+    """Pages being written. Names are relative, with `/`."""
 
     def __init__(self, top: Path) -> None:
         self._top = top
         self.pages: list[str] = []
 
     def write(self, name: str, text: str) -> None:
-        """Write one page. Half a character (which no file may hold) is written as its escape."""
+        """Write one page. A lone surrogate, which no file may hold, is written as its escape."""
         path = self._top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -99,11 +101,10 @@ class Tree:
 
 @contextmanager
 def open_tree(top: Path) -> Iterator[Tree]:
-    """Give a tree to write pages into, and put it in place at the end.
+    """Provide a tree to write pages into, and put it in place at the end.
 
-    Raises UsageError where `top` is something else than a directory of ours or an empty one (a repository that was just
-    made is one), PalazzoError where it
-    cannot be written.
+    Raises UsageError if `top` is neither a directory of ours nor an empty one (a newly created repository counts as
+    empty), PalazzoError if it cannot be written.
     """
     old_pages = _pages_before(top)
     try:
@@ -149,7 +150,7 @@ def _remove_empty(top: Path, directory: Path) -> None:
 
 
 def _check_way(top: Path, name: str) -> None:
-    """Raise where a directory on the way to a page is a link: it would lead out of the tree."""
+    """Raise if a directory on the path to a page is a link: it would lead out of the tree."""
     for parent in PurePosixPath(name).parents:
         if (top / parent).is_symlink() and str(parent) != ".":
             raise UsageError(f"{top / parent} is a link. Move it away, or name another directory.")
@@ -164,33 +165,33 @@ def _write_manifest(top: Path, pages: list[str]) -> None:
 
 
 def is_tree(path: Path) -> bool:
-    """Whether a directory is such a tree."""
+    """Return whether a directory is such a tree."""
     return path.is_dir() and (path / MANIFEST).is_file()
 
 
 def _pages_before(top: Path) -> list[str]:
-    """The pages of the tree that stands there; UsageError where something else does."""
+    """Return the pages of the existing tree; raises UsageError if something else is there."""
     if not os.path.lexists(top):
         return []
     if not top.is_dir():
-        raise UsageError(f"{top} is there and no directory. Markdown is a tree of pages: name a directory.")
+        raise UsageError(f"{top} exists and is not a directory. Markdown is a tree of pages: name a directory.")
     if not is_tree(top):
         if any(entry.name != ".git" for entry in top.iterdir()):  # a repository that nothing is in yet
             raise UsageError(
-                f"{top} holds something else than an export, and is not written into. Name a new directory."
+                f"{top} contains something other than an export, so nothing was written. Name a new directory."
             )
         return []
     try:
         pages = _read_manifest(top / MANIFEST)
     except (OSError, ValueError, RecursionError) as error:
         raise SourceUnreadable(
-            f"{top / MANIFEST} is not as an export has it. Move {top} away, or name another directory."
+            f"{top / MANIFEST} is not a valid manifest of an export. Move {top} away, or name another directory."
         ) from error
     return pages
 
 
 def _read_manifest(path: Path) -> list[str]:
-    """The pages that a manifest names. It may be anybody's: a name that leads out of the tree is none."""
+    """Return the pages that a manifest names. It is untrusted: names that lead out of the tree are ignored."""
     if path.stat().st_size > _LARGEST_MANIFEST:
         raise ValueError("too large")
     manifest: Any = json.loads(path.read_bytes())
@@ -203,10 +204,10 @@ def _read_manifest(path: Path) -> list[str]:
 
 
 def _is_page(name: str) -> bool:
-    """Whether a name is one that `safe_names` and a page's ending make."""
+    """Return whether `safe_names` and a page's suffix could have produced this name."""
     parts = name.replace("~", "_").split("/")
     return name.endswith(".md") and all(part and part[0] != "." and not _UNSAFE.search(part) for part in parts)
 
 
 def _unwritable(path: Path, error: OSError) -> PalazzoError:
-    return PalazzoError(f"{path} cannot be written ({error.strerror}). Name another directory, or make room.")
+    return PalazzoError(f"{path} cannot be written ({error.strerror}). Name another directory, or free some space.")

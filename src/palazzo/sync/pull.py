@@ -1,9 +1,10 @@
-"""Pulling: what other devices have told since the last time becomes a part of this palace.
+"""Pull: merges what other devices have written since the last pull into this palace.
 
     heads ──follow──> segments of each device, checked ──by their clocks──> one stream ──merge──> here
 
-A segment is read and checked whole before anything of it is merged, and is noted as read when all of it is here. What
-refers to what another device has yet to tell is merged again once that has come, in this pull or a later one.
+A segment is read and checked whole before any of it is merged, and is recorded as read when all of it is here. Records
+that refer to data that another device has not sent yet are merged again once that data has arrived, in this pull or a
+later one.
 """
 
 from __future__ import annotations
@@ -36,16 +37,19 @@ from palazzo.sync.remotes import Remote, RemoteState
 from palazzo.sync.segments import Cipher, Head, SegmentContent, SegmentName
 
 _ROUNDS = 3
-"""How often what lacks something is merged again in one pull: a device told, another had not yet."""
+"""How often records with missing references are merged again in one pull: they may refer to records of a device that is
+read later.
+"""
 
 
 @dataclass(slots=True)
 class PullOutcome:
-    """What came from a remote: segments, and what merging them did, over all of them.
+    """What was pulled from a remote: segments, and the result of merging all of them.
 
-    `behind` says of devices, by id, why what they told last is not here. `missing` is how many records refer to what
-    no device has told yet. `erased` is how many erasures of other devices were carried out here. `refused` says why of
-    devices nothing was taken in, or not all; these are in `behind`, too.
+    `behind` says, by device id, why the newest records of a device are not here. `missing` is the number of records
+    that refer to something that no device has sent yet. `erased` is the number of other devices' erasures that were
+    carried out here. `refused` says why nothing, or not everything, was accepted from a device; these devices are in
+    `behind`, too.
     """
 
     segments: int = 0
@@ -63,7 +67,7 @@ class PullOutcome:
     skews: dict[str, Skew] = field(default_factory=dict)
 
     def take(self, report: Report) -> None:
-        """Add what one merge did."""
+        """Add the result of one merge."""
         self.added.update(report.added)
         self.changed.update(report.changed)
         self.conflicts += [conflict for conflict in report.conflicts if conflict not in self.conflicts]
@@ -99,10 +103,10 @@ def pull(
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> PullOutcome:
-    """Take in what other devices have told. A `dry_run` says what would come, and takes it back.
+    """Take in the records of other devices. A `dry_run` reports what would come, and undoes it.
 
     `wall` is the machine's own clock. Raises RemoteUnusable, RemoteRewritten, WrongKey; segments that were taken in
-    before that stay, and are noted.
+    before that stay, and are recorded.
     """
     remote_state = transport.look()
     outcome = PullOutcome(lag_reasons=dict(remote_state.head_errors))
@@ -157,7 +161,7 @@ def _heed_heads(
     key: bytes,
     register: DeviceRegister,
 ) -> None:
-    """Read the cards of fully trusted devices first, so that nothing of a removed device is accepted."""
+    """Read the cards of fully trusted devices first, so that nothing from a removed device is accepted."""
     for head in heads:
         uid = bytes.fromhex(head.device)
         if last_read.get(head.device) == head.name or register.may(uid) != FULL or not register.rows[uid].public_key:
@@ -170,11 +174,11 @@ def _heed_heads(
 
 
 _REPLACED_HEAD = (
-    "Somebody without this device's key has replaced on the remote what this device told there; nothing of it was "
-    "taken in, and the next push tells all anew. Look who can write to the remote."
+    "Someone without this device's key has replaced this device's data on the remote; none of it was pulled, and the "
+    "next push uploads everything again. Check who can write to the remote."
 )
 _MOST_REFUSALS = 20
-"""How many refusals of one remote are stored: whoever can write to it can add any number of devices."""
+"""Maximum number of stored refusals of one remote: anyone who can write to it can add any number of devices."""
 
 
 def _take_admitted(heads: Iterable[Head], register: DeviceRegister, outcome: PullOutcome) -> list[Head]:
@@ -195,7 +199,7 @@ def _take_admitted(heads: Iterable[Head], register: DeviceRegister, outcome: Pul
 def _note_withheld(
     connection: Connection, remote: RemoteRow, remote_state: RemoteState, register: DeviceRegister, outcome: PullOutcome
 ) -> None:
-    """Report devices that others have read further than the remote now reaches, and who removed this device."""
+    """Report devices of which others have read more than the remote now has, and who removed this device."""
     seen_heads = remote_rows.read_last_segments(connection, remote.row)
     for uid, claim in device_rows.claims(connection, remote.row).items():
         head = remote_state.heads.get(uid.hex())
@@ -205,21 +209,20 @@ def _note_withheld(
             outcome.refuse(
                 uid.hex(),
                 f"Device {register.describe(claim.claimed_by)} has read segment {claim.epoch}-{claim.n} of device "
-                f"{register.describe(uid)} on this remote, and it is not there now: an older state of the remote was "
-                "put back, or segments were removed. "
-                "Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on "
+                f"{register.describe(uid)} on this remote, but it is missing now: the remote was reset to an older "
+                "state, or segments were removed. Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on "
                 f"{register.describe(uid)}.",
             )
     if register.removed_by is not None:
         outcome.refuse(
             register.own.hex(),
-            f"Device {register.describe(register.removed_by)} takes nothing from this device any more; "
-            "'palazzo sync devices trust' on that device changes it.",
+            f"Device {register.describe(register.removed_by)} no longer accepts anything from this device; 'palazzo "
+            "sync devices trust' on that device changes this.",
         )
 
 
 def count_new(database: Database, remote: RemoteRow, transport: Remote, device: bytes) -> int:
-    """Return how many segments stand at a remote that are not here."""
+    """Return how many segments on a remote are not here."""
     remote_state = transport.look()
     heads = [head for uid, head in remote_state.heads.items() if uid != device.hex()]
     return _count(remote_state, heads, _load_last_read(database, remote, device))
@@ -233,7 +236,7 @@ def _count(remote_state: RemoteState, heads: Iterable[Head], last_read: Mapping[
 
 
 def _load_last_read(database: Database, remote: RemoteRow, device: bytes) -> dict[str, SegmentName]:
-    """The last segment that is here of each other device."""
+    """Return the last segment here of each other device."""
     with database.snapshot() as connection:
         progress_by_device = remote_rows.read_last_segments(connection, remote.row)
     device_ids = progress_by_device.keys() - {PENDING, device}
@@ -251,8 +254,8 @@ def _refuse_emptied(address: str, remote_state: RemoteState, last_read: Mapping[
     ]
     if missing_devices:
         raise RemoteRewritten(
-            f"{address} no longer holds what device {missing_devices[0][:8]} had told, so nothing was taken in; if that "
-            f"was on purpose, 'palazzo sync init {address} --again' begins anew."
+            f"{address} no longer holds what device {missing_devices[0][:8]} had pushed, so nothing was pulled; if "
+            f"that was intended, 'palazzo sync init {address} --again' starts over."
         )
 
 
@@ -267,7 +270,7 @@ def _follow_device(
     register: DeviceRegister,
     outcome: PullOutcome,
 ) -> Iterator[SegmentContent]:
-    """Yield what a device has told since; one that cannot be read to its end does not keep others back."""
+    """Yield the new segments of a device; one that cannot be read to its end does not delay other devices."""
 
     def fetch(name: SegmentName) -> bytes:
         content = transport.read(head.device, name)
@@ -292,7 +295,7 @@ def _follow_device(
 
 
 class _SegmentMerger:
-    """Merges segments one after the other, and notes how far each device was read."""
+    """Merges segments one after the other, and records how far each device was read."""
 
     def __init__(
         self,
@@ -306,12 +309,12 @@ class _SegmentMerger:
         self._database, self._remote, self._clock, self._wall = database, remote, clock, wall
         self._done, self._register = outcome, register
         self.has_unlinked = False
-        """Whether items came without links of their own, from a device that may only add."""
+        """Whether items arrived without their own links, from a device that may only add."""
         self._lacking: list[_Read] = []
         self._stopped: set[str] = set()
 
     def try_out(self, stream: Iterable[SegmentContent], progress: Progress, total: int) -> None:
-        """Say what taking all of it in would do; all in one, since one segment may refer to what another tells."""
+        """Report the result of merging all segments, as one, since a segment may refer to records of another."""
 
         def records() -> Iterator[Record]:
             for segment in stream:
@@ -324,7 +327,7 @@ class _SegmentMerger:
         self._done.missing = report.missing.total()
 
     def take(self, segment: SegmentContent) -> None:
-        """Take in one segment; of a device one of whose segments is bad, none behind it."""
+        """Take in one segment; after a bad segment, take no later ones of its device."""
         read = self._read(segment)
         if read is None:
             return
@@ -334,7 +337,7 @@ class _SegmentMerger:
             self._note(read)
 
     def _read(self, segment: SegmentContent) -> _Read | None:
-        """Read a segment's records; None where it, or one of its device's before it, is bad."""
+        """Read a segment's records; None if it, or an earlier one of its device, is bad."""
         device = segment.header.device
         if device in self._done.lag_reasons and device in self._stopped:
             return None
@@ -354,7 +357,7 @@ class _SegmentMerger:
         return read
 
     def finish(self) -> None:
-        """Merge again what lacked something, now that all has come; what still does is read again the next time."""
+        """Merge incomplete segments again, now that all are here; those still incomplete are read again next time."""
         for _ in range(_ROUNDS):
             if not self._lacking:
                 return
@@ -384,12 +387,12 @@ class _SegmentMerger:
             device_name = self._register.describe(bytes.fromhex(device))
             self._done.refuse(
                 device,
-                f"Device {device_name} may only {may}, so these records of it were left out: {kinds}. "
-                f"'palazzo sync devices trust {device[:8]}' lets it do more, and takes it in with the next pull.",
+                f"Device {device_name} may only {may}, so these records from it were left out: {kinds}. 'palazzo "
+                f"sync devices trust {device[:8]}' grants it more, and the next pull then includes them.",
             )
 
     def _note(self, read: _Read) -> None:
-        """Note that a segment is here, what it held, and what its device's clock showed."""
+        """Record that a segment is here, its content, and the time that its device's clock showed."""
         header = read.segment.header
         device = bytes.fromhex(header.device)
         chains: dict[bytes, int] = {}
@@ -414,7 +417,7 @@ class _SegmentMerger:
 
 
 def _records(segment: SegmentContent) -> Iterable[Record]:
-    """The records of a segment, all of them checked; SegmentUnreadable names the line that is none."""
+    """Return the checked records of a segment; raise SegmentUnreadable with the line of an invalid one."""
     header = segment.header
     label = f"Segment {header.epoch}-{header.n} of device {header.device[:8]}"
     records: list[Record] = []
@@ -425,16 +428,16 @@ def _records(segment: SegmentContent) -> Iterable[Record]:
             raise SegmentUnreadable(f"{label} {error}.") from error
         except BadRecord as error:
             raise SegmentUnreadable(
-                f"{label} cannot be taken in: its line {number:,} {error}; nothing of it was. Update Palazzo here, or "
-                "push from there with a version that this one understands."
+                f"{label} cannot be pulled: its line {number:,} {error}; nothing of it was accepted. Update Palazzo "
+                "here, or push from there with a version that this one understands."
             ) from error
         if isinstance(record, Header):
-            raise SegmentUnreadable(f"{label} holds a second header, and nothing of it was taken in.")
+            raise SegmentUnreadable(f"{label} contains a second header, so nothing of it was pulled.")
         records.append(record)
     return records
 
 
 def names_of(database: Database) -> dict[str, str]:
-    """Return what the devices that are known are called, by id."""
+    """Return the names of the known devices, by id."""
     with database.snapshot() as connection:
         return {uid.hex(): name for _, uid, name in remote_rows.devices(connection)}

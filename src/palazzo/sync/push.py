@@ -1,10 +1,9 @@
-"""Pushing: what this device knows and a remote does not yet goes there, as segments behind its last one.
+"""Push: sends what this device has and a remote lacks, as segments after this device's last one.
 
-    chains ──> links beyond those that are there, each with its item      ┐
-    the rest of truth ──> what is not there in these very bytes           ├──limits, guard──> lines ──> segments
-                                                                          ┘
-What was withheld before and may go now goes with the next push. After an erasure here all is told anew, in an epoch of
-its own, and what was told before is taken away: it may hold what was erased.
+chains ──> links that the remote lacks, each with its item ┐ other primary data ──> records that are not there in these
+same bytes ├──limits, guard──> lines ──> segments ┘ Records that were withheld before and may be sent now go with the
+next push. After an erasure here, everything is sent again, in a new epoch, and the earlier segments are removed: they
+may hold the erased text.
 """
 
 from __future__ import annotations
@@ -36,10 +35,12 @@ from palazzo.sync.remotes import Remote
 from palazzo.sync.segments import Cipher, Head, Segment, Series
 
 _ITEMS_AT_ONCE = 200
-"""Items that are read, and looked at by the guard, together."""
+"""Items that are read and checked for redaction together."""
 _HASH = 16
 _LINKS_LOOKED_AT, _OTHERS_LOOKED_AT = 500, 20_000
-"""Links beyond those that are there, and other records, that somebody waits for who asks what a push would bring."""
+"""Maximum number of links beyond the existing ones, and of other records, that are counted while a user waits for what
+a push would send.
+"""
 Progress = Callable[[str, int, int], None]
 Place = tuple[bytes, int]
 """A link: its device's id, and its number."""
@@ -47,9 +48,9 @@ Place = tuple[bytes, int]
 
 @dataclass(slots=True)
 class PushReport:
-    """What went to a remote, or would: records by kind, items that stay (by reason), segments and their bytes.
+    """Records pushed to a remote, or to be pushed: records by kind, withheld items by reason, segments and their bytes.
 
-    `kept` are other records that stay, by kind. `anew` says that all was told anew, in epoch `epoch`.
+    `kept` are other withheld records, by kind. `anew` says that everything was sent again, in epoch `epoch`.
     """
 
     records: Counter[str] = field(default_factory=Counter)
@@ -63,7 +64,7 @@ class PushReport:
 
 @dataclass(slots=True)
 class _SyncNotes:
-    """What is to be noted once it is there."""
+    """State to record once the push has succeeded."""
 
     fingerprints: list[tuple[bytes, bytes]] = field(default_factory=list)
     chains: dict[bytes, int] = field(default_factory=dict)
@@ -90,9 +91,9 @@ def push(
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> PushReport:
-    """Bring to a remote what is not there. A `dry_run` says what that would be.
+    """Send to a remote what is not there. A `dry_run` reports what that would be.
 
-    Raises RemoteUnusable, RemoteRewritten, DeviceCopied. What is interrupted is brought by the next push.
+    Raises RemoteUnusable, RemoteRewritten, DeviceCopied. After an interruption, the next push sends the rest.
     """
     remote_state = transport.look()
     false_head = forged_head(database, remote, transport, device, remote_state, cipher)
@@ -140,16 +141,19 @@ def push(
 
 @dataclass(frozen=True, slots=True)
 class PendingCounts:
-    """What the next push would bring: items, and other records; None for these where counting them takes long."""
+    """What the next push would send: items and other records.
+
+    The number of other records is None if counting them takes long.
+    """
 
     items: int
     others: int | None
 
 
 def count_pending(connection: Connection, remote: RemoteRow, device: bytes) -> PendingCounts:
-    """Count what a push would bring, as far as this palace knows what is there, and as far as that is soon done.
+    """Count what a push would send, as far as this palace knows the remote's state and can count it quickly.
 
-    What is too much to be looked at is counted by its links, so that items that will stay are among it.
+    If there are too many items to check, their links are counted, so that items that are held back are included.
     """
     heads_by_device = remote_rows.read_last_segments(connection, remote.row)
     report, notes = PushReport(), _SyncNotes()
@@ -170,7 +174,7 @@ def count_pending(connection: Connection, remote: RemoteRow, device: bytes) -> P
 
 
 def _signer(database: Database, remote: RemoteRow, device: bytes, device_name: str) -> Signer:
-    """This device's key, and its card for this remote."""
+    """Return this device's key, and its card for this remote."""
     with database.transaction() as connection:
         read_positions = {
             uid: (place.epoch, place.n)
@@ -181,7 +185,7 @@ def _signer(database: Database, remote: RemoteRow, device: bytes, device_name: s
 
 
 def _hash_decisions(connection: Connection, device: bytes) -> tuple[bytes, bytes] | None:
-    """Return the key in `sync_sent` of the user's decisions about devices, and their hash; None without decisions."""
+    """Return the `sync_sent` key of the user's decisions about devices, and their hash; None without decisions."""
     decisions = device_register.local_decisions(connection, device)
     if not decisions:
         return None
@@ -198,7 +202,7 @@ def _segments(
     signer: Signer | None,
     is_decided: bool,
 ) -> Iterator[Segment]:
-    """Yield a segment for each batch, so that its records stay together; one also for new decisions about devices."""
+    """Yield a segment per batch, so that its records stay together, and one for new decisions about devices."""
     is_empty = True
     for lines in batches:
         for segment in segments.write(lines, series, clock, cipher, key, signer):
@@ -246,13 +250,15 @@ def _note_done(
 
 
 _WITH_ITEM = (None, "erased")
-"""Why links that have items here have none of their bytes, if so. A merged one's item is told with another link."""
+"""Reasons for absent bytes of links that have an item here (None: not absent). The item of a merged link is sent with
+another link.
+"""
 _FIRST = frozenset(["device", "wing", "room", "project", "source"])
-"""Kinds that items refer to."""
+"""Kinds to which items refer."""
 
 
 class _DeltaReader:
-    """Puts together, from one snapshot, what a remote does not know."""
+    """Collects, from one snapshot, what a remote does not have yet."""
 
     def __init__(
         self,
@@ -274,7 +280,7 @@ class _DeltaReader:
         self._before = {} if report.anew else remote_rows.withheld(connection, remote.row)
 
     def links(self) -> int:
-        """Return how many links are not there yet."""
+        """Return how many links are not on the remote yet."""
         device_rows = remote_rows.devices(self._connection)
         return sum(last_link(self._connection, row)[0] - self._chains.get(uid, 0) for row, uid, _ in device_rows)
 
@@ -290,7 +296,7 @@ class _DeltaReader:
     def _chain(self, device: bytes, row: int) -> Iterator[list[bytes]]:
         """Yield the lines of each new link. A blind link goes just before a later link that is not blind.
 
-        A segment with a blind link alone would reveal when its item was written.
+        A segment that holds only a blind link would reveal when its item was written.
         """
         last_sent = self._chains.get(device, 0)
         withheld = [seq for chain, seq in self._before if chain == device]
@@ -317,7 +323,7 @@ class _DeltaReader:
     def _lines_of_links(
         self, device: bytes, links: Sequence[Link], last_sent: int
     ) -> Iterator[tuple[Link, list[bytes] | None]]:
-        """Yield each link with its own line and the line of its item, if it has one; None where the item stays."""
+        """Yield each link with its own line and its item's line, if there is one; None if the item is held back."""
         stays = self._limits.of_items(self._connection, [link.item for link in links])
         item_ids = [link.item for link in links if link.absent in _WITH_ITEM and link.item not in stays]
         items = {item.id: item for item in record_reader.items(self._connection, item_ids)}
@@ -342,11 +348,11 @@ class _DeltaReader:
             yield link, lines
 
     def _lacks(self, item: Item) -> bool:
-        """Whether a secret keeps back what an item refers to."""
+        """Return whether a record that an item refers to is held back because of a secret."""
         return not self._sieve.stays.isdisjoint([("source", item.source), ("room", item.room)])
 
     def _tainted_items(self, items: Iterable[Item]) -> Iterator[tuple[str, Why]]:
-        """Yield items that name an item that stays as what tainted them: they would reveal its id."""
+        """Yield items whose taint names an item that is held back: they would reveal its id."""
         if not self._limits:
             return
         for item in items:
@@ -361,14 +367,14 @@ class _DeltaReader:
     # --- the rest --------------------------------------------------------------------------------------------
 
     def _without_withheld(self, record: Record) -> Record:
-        """Return an erasure without the items that stay, and without its certificate, which names them."""
+        """Return an erasure without the items held back, and without its certificate, which names them."""
         if not isinstance(record, Erasure):
             return record
         item_ids = tuple(uid for uid in record.items if ("item", uid) not in self._sieve.stays)
         return record if item_ids == record.items else replace(record, items=item_ids, certificate="")
 
     def _small(self, first: bool) -> Iterator[list[bytes]]:
-        """Yield the lines of records that are not there in these bytes."""
+        """Yield the lines of records that the remote does not have with the same bytes."""
         record_lines = [
             (record, to_line(record).rstrip())
             for record in map(self._without_withheld, record_reader.small(self._connection))
@@ -389,7 +395,7 @@ class _DeltaReader:
 
 
 def _blind_line(link: Link) -> bytes:
-    """The line of the blind link of an item that stays: its number, its hash and why the item is absent."""
+    """Return the blind link's line for an item held back: its number, its hash and the reason of absence."""
     stored_link = StoredLink(link.seq, bytes.fromhex(link.item), link.digest, link.hash, link.absent)
     blind = device_chain.blind_link(stored_link, link.absent or "withheld")
     return to_line(replace(link, item=blind.item_uid.hex(), digest=blind.digest)).rstrip()
@@ -404,7 +410,7 @@ _ABSENT: dict[Why, Literal["private", "withheld"]] = {
 
 
 def fingerprint(record: Record, line: bytes) -> tuple[bytes, bytes]:
-    """Return by what a record is known in `sync_sent`, and the hash of its bytes."""
+    """Return the key of a record in `sync_sent`, and the hash of its bytes."""
     name = "/".join(key_of(record)).encode()
     return blake2b(name, digest_size=_HASH).digest(), blake2b(line, digest_size=_HASH).digest()
 
@@ -421,9 +427,9 @@ def _in_groups(links: Iterable[Link], most: int) -> Iterator[list[Link]]:
 
 
 def _fill_segments(batches: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
-    """Yield what is told, a segment's worth at a time, in canonical order; what belongs together stays so.
+    """Yield the records, a segment's worth at a time, in canonical order; related records stay together.
 
-    An item that is more than a segment stands behind its link, so that a reader never has one that no link tells of.
+    An item larger than a segment comes after its link, so that a reader never has an item without a link.
     """
     segment_lines: list[bytes] = []
     size = 0

@@ -1,12 +1,13 @@
-"""What of a palace does not go to a remote: private wings, wings that this remote is not for, and secrets.
+"""Push filter: what of a palace does not go to a remote: private wings, wings that this remote excludes, and secrets.
 
-Of an item that stays only the hash of its link goes, with the reason, and only when a later link of that chain goes:
-neither the item's id nor its time is revealed. Of anything else that stays nothing goes, nor of what is nothing without
-it: a room of a private wing, the facts that hold there, the acts on what was said there. What serves others alone (a
-source, an entity, a group) goes where something goes that it serves.
+Of an item that stays, only the hash of its link is sent, with the reason, and only when a later link of that chain is
+sent: neither the item's id nor its time is revealed. Of any other record that stays, nothing is sent, and neither is
+anything that is meaningless without it: a room of a private wing, the facts that hold there, the acts on what was said
+there. Records that only serve others (a source, an entity, a group) are sent if a record that they serve is sent.
 
-A thing was private if it ever was in a private wing: moving it out of one, or merging the wing into another, does not
-publish it. As long as a private wing is part of a public one all of both stays: the names of both lead to one place.
+A thing is private if it was ever in a private wing: moving it out of one, or merging the wing into another, does not
+publish it. As long as a private wing is part of a public one, everything of both stays: the names of both lead to one
+place.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from palazzo.sync.record_types import (
 )
 
 Why = Literal["private", "filtered", "secret", "large"]
-"""Private; of wings that a remote is not for; with a secret in it; larger than a reader takes."""
+"""Private; in wings that a remote does not receive; with a secret in it; larger than a reader accepts."""
 _MEMBERS = {
     "act": "act",
     "note": "item",
@@ -58,9 +59,9 @@ _MEMBERS = {
     "tunnel-": "tunnel",
     "undone": "group",
 }
-"""What members of groups are, as records."""
+"""The kinds of records of group members."""
 _EXEMPT_KINDS = ("item", "unwanted_fact")
-"""Kinds that are sifted by others, or not at all."""
+"""Kinds that are filtered elsewhere, or not at all."""
 
 
 _WINGS = "SELECT id, uid, name FROM wing"
@@ -68,9 +69,10 @@ _WINGS = "SELECT id, uid, name FROM wing"
 
 @dataclass(slots=True)
 class Limits:
-    """What stays, as it is in one snapshot. `rooms` and `wings` (ids) are those that stay, `moved` items beside them.
+    """The items and places that are withheld, in one snapshot.
 
-    `only` says that the remote is for some wings alone: then what holds in all wings stays, too.
+    `rooms` and `wings` (ids) are withheld, and `items` are additional items. `is_selective` says that the remote
+    receives only some wings: then facts that hold in all wings are withheld, too.
     """
 
     wings: dict[str, Why] = field(default_factory=dict)
@@ -82,7 +84,7 @@ class Limits:
         return bool(self.wings or self.rooms or self.is_selective)
 
     def of_items(self, connection: Connection, items: Sequence[str]) -> dict[str, Why]:
-        """Return which of the items stay, and why."""
+        """Return which of the items are withheld, and why."""
         if not self:
             return {}
         reasons = {item: self.items[item] for item in items if item in self.items}
@@ -99,7 +101,7 @@ class Limits:
 
 
 def limits(connection: Connection, wings: Sequence[str]) -> Limits:
-    """Return what stays of what is for a remote of these wings; of all where none is named."""
+    """Return what is withheld from a remote of these wings; of all wings if none is named."""
     private = remote_rows.private_wings(connection)
     result = Limits(is_selective=bool(wings))
     if not private and not wings:
@@ -126,7 +128,7 @@ def limits(connection: Connection, wings: Sequence[str]) -> Limits:
 
 
 def _add_moves(connection: Connection, result: Limits, private: set[int]) -> None:
-    """Items that an act moved into a room that stays, ever, where it is private."""
+    """Find items that an act ever moved into a private room that is withheld."""
     rows = connection.execute(
         "SELECT item_uid, json_extract(detail, '$.row') FROM act JOIN act_span ON act_span.act = act.id"
         " WHERE act.kind = 'move'"
@@ -137,7 +139,7 @@ def _add_moves(connection: Connection, result: Limits, private: set[int]) -> Non
 
 
 def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
-    """Return the sources of which items stay, and none goes: their titles would tell of what stays."""
+    """Return the sources with withheld items only: their titles would reveal what is withheld."""
     rooms = {int(row): bytes(uid).hex() for row, uid in connection.execute("SELECT id, uid FROM room")}
     uids = {int(row): bytes(uid).hex() for row, uid in connection.execute("SELECT id, uid FROM source")}
     shared_counts: Counter[str] = Counter()
@@ -156,9 +158,9 @@ def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
 
 
 def hidden_references(connection: Connection, limits: Limits, records: Sequence[Record]) -> set[Name]:
-    """Return the items and tasks that these records refer to and that stay, even if a remote already has them.
+    """Return the items and tasks that these records refer to and that are withheld, even if a remote already has them.
 
-    Also unwanted facts that were suggested only from wings that stay.
+    Also unwanted facts that were suggested only from withheld wings.
     """
     item_ids = {uid for record in records for kind, uid in _told_by(record) if kind in ("item", "task")}
     names: set[Name] = {(kind, uid) for uid in limits.of_items(connection, [*item_ids]) for kind in ("item", "task")}
@@ -176,10 +178,10 @@ def hidden_references(connection: Connection, limits: Limits, records: Sequence[
 
 
 def only_with_secrets(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield those of the items that hold what today's rules find to be a secret.
+    """Yield those of the items that contain a secret by today's rules.
 
-    As at the door, a row's own bytes stand for its text, which was read from them; both are looked at where they are
-    suspected of holding one.
+    As at ingest, a row's own bytes stand for its text, which was read from them; both are examined if they are
+    suspected of containing one.
     """
     came = list(items)
     texts = [item.text.encode("utf-8", "surrogatepass") for item in came]
@@ -198,7 +200,7 @@ def _holds_secret(words: bytes) -> bool:
 
 
 def lines_with_secrets(lines: Sequence[bytes]) -> set[int]:
-    """Return which of the lines of other records hold such."""
+    """Return which lines of other records contain secrets."""
     return {n for n in suspects(lines) if _holds_secret(lines[n])}
 
 
@@ -207,16 +209,16 @@ def lines_with_secrets(lines: Sequence[bytes]) -> set[int]:
 
 @dataclass(slots=True)
 class Sieve:
-    """Lets through, of the records of a palace that are no items, what goes."""
+    """Selects, of the records of a palace other than items, those that are sent."""
 
     limits: Limits
     counts: Counter[str] = field(default_factory=Counter)
-    """How many records of each kind stay."""
+    """Number of withheld records of each kind."""
     stays: set[Name] = field(default_factory=set)
-    """What stays, as far as that is known: what refers to it does, too."""
+    """The withheld records known so far: records that refer to them are withheld, too."""
 
     def sift(self, record_lines: Sequence[tuple[Record, bytes]]) -> Iterator[tuple[Record, bytes]]:
-        """Yield what goes of (record, line), in order; what they refer to was sifted before, or is among them."""
+        """Yield the (record, line) pairs to send, in order; their references were sifted before or are among them."""
         secret = lines_with_secrets([line for _, line in record_lines])
         secret |= {n for n, (_, line) in enumerate(record_lines) if not segments.fits(line)}
         self.stays.update(name_of(record_lines[n][0]) for n in secret)
@@ -235,7 +237,7 @@ class Sieve:
                 self.counts[kind_of(record)] += 1
 
     def _select_records(self, records_by_name: dict[Name, Record]) -> dict[Name, Record]:
-        """Nothing goes that is a part of what stays; and of what serves others, what serves something."""
+        """Drop records that are part of a withheld one, and dependent records that serve nothing sent."""
         for name in self.stays:
             records_by_name.pop(name, None)
         while dropped_names := self._find_dependents(records_by_name):
@@ -245,7 +247,7 @@ class Sieve:
         return _drop_orphans(records_by_name) if self.limits else records_by_name
 
     def _find_dependents(self, records_by_name: dict[Name, Record]) -> list[Name]:
-        """What tells of what stays; and facts of which no version goes: whoever states them is among what stays."""
+        """Return records that reveal withheld ones, and facts without a sent version (their sources are withheld)."""
         dropped_names = [
             name for name, record in records_by_name.items() if not self.stays.isdisjoint(_told_by(record))
         ]
@@ -258,7 +260,7 @@ class Sieve:
 
 
 def _drop_orphans(records_by_name: dict[Name, Record]) -> dict[Name, Record]:
-    """Leave out entities and predicates of which no fact goes, and groups of which nothing does."""
+    """Drop entities and predicates without any sent fact, and groups without any sent member."""
     fact_names = {name for record in records_by_name.values() if isinstance(record, Fact) for name in _of_fact(record)}
     linked_names: set[Name] = set()
     for record in records_by_name.values():
@@ -294,7 +296,7 @@ def _drop_orphans(records_by_name: dict[Name, Record]) -> dict[Name, Record]:
 
 
 def _groups(records: dict[Name, Record]) -> set[Name]:
-    """The groups that did something that goes, and the groups that undid those."""
+    """Return the groups that made a sent change, and the groups that undid those."""
     groups = {group for record in records.values() for group in _of_group(record)}
     undoes = {
         name: ("group", record.undoes)
@@ -310,7 +312,7 @@ def _of_fact(record: Fact) -> Iterator[Name]:
 
 
 def _of_group(record: Record) -> Iterator[Name]:
-    """Yield the group whose act or member a record is."""
+    """Yield the group that a record belongs to, by its act or as its member."""
     match record:
         case Act():
             yield from drop_missing(("group", record.group))
@@ -319,13 +321,13 @@ def _of_group(record: Record) -> Iterator[Name]:
 
 
 def name_of(record: Record) -> Name:
-    """Return by what a record is known among all, without its text."""
+    """Return the identity of a record among all records, without its text."""
     kind, *rest = key_of(record)
     return kind, "/".join(rest)
 
 
 def _told_by(record: Record) -> Iterator[Name]:
-    """Yield what a record is nothing without, or would tell of."""
+    """Yield the records that a record depends on or would reveal."""
     yield from parts_of(record)
     match record:
         case Act():
@@ -340,5 +342,5 @@ def _told_by(record: Record) -> Iterator[Name]:
 
 
 def count_reasons(reasons: Iterable[Why]) -> dict[str, int]:
-    """Return how many stay for each reason."""
+    """Return the number withheld for each reason."""
     return dict(sorted(Counter(reasons).items()))

@@ -1,6 +1,6 @@
-"""Records as lines: what is written, and what may be read.
+"""Record lines: how records are written as lines, and which lines are accepted when reading.
 
-What is read is taken for hostile. It is checked by line, before anything is made of more than one.
+Input is treated as hostile. It is checked line by line, before more than one line is used.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ KINDS: dict[str, type[Record]] = {
     "unwanted_fact": UnwantedFact,
     "member": Member,
 }
-"""What a line may be, in the order in which they stand."""
+"""The possible kinds of a line, in their order."""
 NAMES = {cls: kind for kind, cls in KINDS.items()}
 FIELDS: dict[type, tuple[Field, ...]] = {cls: fields_of(cls) for cls in KINDS.values()}
-"""The fields of each, in their order."""
+"""The fields of each kind, in their order."""
 _KNOWN_BY: dict[type, tuple[str, ...]] = {
     Header: (),
     Project: ("identity",),
@@ -84,26 +84,26 @@ _KNOWN_BY: dict[type, tuple[str, ...]] = {
     UnwantedFact: ("id", "at"),
     Member: ("group", "n"),
 }
-"""What a record is known by, where that is not its id."""
+"""The fields that identify a record, if not its id."""
 
 LARGEST_LINE = 256 * 1024 * 1024
-"""Bytes of a line that is read: an item of 64 MiB stands in it twice, as text and as bytes, with escapes."""
+"""Maximum bytes of a line that is read: an item of 64 MiB occurs in it twice, as text and as bytes, with escapes."""
 MOST_VALUES = 1_000_000
-"""Values that one line may hold."""
+"""Maximum number of values in one line."""
 _EXCERPT_LENGTH = 40
 _LOOKED_AT = 1024 * 1024
-"""Bytes from which a line is looked at before it is read: what is shorter cannot hold much."""
+"""Minimum bytes of a line that is checked before it is parsed: a shorter line cannot contain many values."""
 _IN_QUOTES = re.compile(rb'"[^"]*"?')
-"""A text of which the escapes were taken out, also one that does not end: nothing here looks twice at one byte."""
+"""A text without its escapes, including an unterminated one: no byte is read twice here."""
 
 
 def kind_of(record: Record) -> str:
-    """Return what kind of line a record is."""
+    """Return the line kind of a record."""
     return NAMES[type(record)]
 
 
 def key_of(record: Record) -> tuple[str, ...]:
-    """Return what a record is known by: its kind, and its id or what stands for one."""
+    """Return the identity of a record: its kind, and its ID or what replaces one."""
     names = _KNOWN_BY.get(type(record), ("id",))
     return (NAMES[type(record)], *(str(getattr(record, name)) for name in names))
 
@@ -114,14 +114,15 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 def to_line(record: Record) -> bytes:
     """Return a record as its line, with the line's end: equal records are equal bytes.
 
-    It is UTF-8; only where half a character stands in it, which UTF-8 cannot hold, all of it is ASCII with escapes.
+    It is UTF-8; only if the record contains a lone surrogate, which UTF-8 cannot hold, the whole line is ASCII with
+    escapes.
     """
     cls = type(record)
     return line_of(NAMES[cls], encode_fields(FIELDS[cls], record))
 
 
 def line_of(kind: str, fields: Mapping[str, object]) -> bytes:
-    """Return the line of that kind with these fields as they are written."""
+    """Return the line of that kind with these encoded fields."""
     out = {"kind": kind, **fields}
     try:
         return _ENCODE(out).encode("utf-8") + b"\n"
@@ -130,16 +131,16 @@ def line_of(kind: str, fields: Mapping[str, object]) -> bytes:
 
 
 def from_line(line: bytes) -> Record:
-    """Return what a line says, with or without its end.
+    """Parse a line, with or without its end.
 
-    Raises BadRecord, whose words go behind `line 7: `, for what is no JSON, too large, of no known kind, or not as
-    records of its kind are. Nothing is read beyond what the line says: whether what it refers to is there is for the
-    reader of all lines to see.
+    Raises BadRecord, whose words follow `line 7: `, if the line is not JSON, is too large, has no known kind, or does
+    not have the form of its kind. Only the line itself is checked: whether its references exist is for the reader of
+    all lines to check.
     """
     kind, value = parse_record(line)
     cls = KINDS.get(kind)
     if cls is None:
-        raise BadRecord(f"is of a kind '{kind[:_EXCERPT_LENGTH]}' that this version does not know")
+        raise BadRecord(f"has a kind '{kind[:_EXCERPT_LENGTH]}' that this version does not know")
     if cls is Header:
         _check_version(value)
     try:
@@ -151,7 +152,7 @@ def from_line(line: bytes) -> Record:
 
 
 def parse_record(line: bytes) -> tuple[str, dict[str, object]]:
-    """Return the kind of a line and its other members, of which nothing is checked yet; BadRecord for what has none."""
+    """Return a line's kind and its other members, not yet checked; raises BadRecord if it has no kind."""
     if len(line) > LARGEST_LINE:
         raise BadRecord(f"is longer than {LARGEST_LINE // (1024 * 1024)} MiB")
     if len(line) > _LOOKED_AT:
@@ -159,20 +160,20 @@ def parse_record(line: bytes) -> tuple[str, dict[str, object]]:
     try:
         value = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError:
-        raise BadRecord("is no UTF-8 text") from None
+        raise BadRecord("is not UTF-8 text") from None
     except RecursionError:
         raise BadRecord("is nested too deeply") from None
     except BadRecord:
         raise
     except ValueError:
-        raise BadRecord("is no JSON (was the file cut off?)") from None
+        raise BadRecord("is not valid JSON (was the file truncated?)") from None
     if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
-        raise BadRecord("is no record: an object with 'kind' is wanted")
+        raise BadRecord("is not a record: an object with 'kind' is expected")
     return value.pop("kind"), value
 
 
 class NewerFormat(BadRecord):
-    """A later Palazzo wrote this."""
+    """A later version of Palazzo wrote this."""
 
 
 def _check_version(value: dict[str, object]) -> None:
@@ -180,19 +181,19 @@ def _check_version(value: dict[str, object]) -> None:
     if value.get("format") != FORMAT or not isinstance(version, int):
         return  # it is refused as a record
     if version < 1:
-        raise BadRecord(f"says version {version} of the format, which there is none of")
+        raise BadRecord(f"declares version {version} of the format, which does not exist")
     if version > VERSION:
         raise NewerFormat(
-            f"says version {version} of the format, and this Palazzo reads version {VERSION}: upgrade it first"
+            f"declares version {version} of the format, but this Palazzo reads version {VERSION}: upgrade it first"
         )
 
 
 def _no_constant(name: str) -> object:
-    raise BadRecord(f"holds {name}, which is no JSON")
+    raise BadRecord(f"contains {name}, which is not valid JSON")
 
 
 def _check_size(line: bytes) -> None:
-    """What a line holds besides texts, counted before anything is made of it."""
+    """Count a line's values other than texts, before any of them is created."""
     bare = line.replace(b"\\\\", b"").replace(b'\\"', b"")
     at = separators = brackets = 0
     for texts, text in enumerate(chain(_IN_QUOTES.finditer(bare), [None])):  # one by one: there may be very many
@@ -200,5 +201,5 @@ def _check_size(line: bytes) -> None:
         separators += bare.count(b",", at, end) + bare.count(b":", at, end)
         brackets += bare.count(b"[", at, end) + bare.count(b"{", at, end)
         if max(texts // 2, separators, brackets) > MOST_VALUES:
-            raise BadRecord(f"holds more than {MOST_VALUES:,} values")
+            raise BadRecord(f"contains more than {MOST_VALUES:,} values")
         at = end if text is None else text.end()

@@ -1,7 +1,8 @@
-"""Reading a palace as records, in canonical order and from one snapshot, a few at a time.
+"""Record reader: reads a palace as records, in canonical order and from one snapshot, a few at a time.
 
-The order is that of `wire.KINDS`, and within a kind that of the ids. Items follow each other by source, thread and
-place in it (so do repetitions and versions), so that each pack is read once and an export reads like what it is of.
+The order is that of `record_lines.KINDS`, and within a kind that of the ids. Items are ordered by source, thread and
+place in it (and so are repetitions and versions), so that each pack is read once and an export reads in the order of
+its sources.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ from palazzo.sync.record_types import (
 
 _AT_ONCE = 500
 _OWN = "palazzo:"
-"""How addresses begin that are the same on every device: of notes, diaries and tasks."""
+"""Prefix of addresses that are the same on every device: those of notes, diaries and tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an export is limited to: the items of some drawers. `told` says it by option, for the header."""
+    """The restriction of an export: the items of some drawers. `options` states it by option, for the header."""
 
     listing: Listing
     options: Mapping[str, object] = field(default_factory=dict)
@@ -58,10 +59,10 @@ class Scope:
 def records(
     connection: Connection, scope: Scope | None = None, *, tombstones: bool = False, addresses: bool = True
 ) -> Iterator[Record]:
-    """Yield all that is true here, or of a scope what is said and what refers to nothing else; a header comes first.
+    """Yield all records, or with a scope its entries and what they refer to, and nothing else; a header comes first.
 
-    `tombstones` are what only a palace with the same key can use: hashes of erased words and of unwanted facts. Without
-    `addresses` sources are told without where they were seen, which is another place on every device.
+    `tombstones` are data that only a palace with the same key can use: hashes of erased words and of unwanted facts.
+    Without `addresses`, sources are written without their location, which differs on every device.
     """
     selection = (
         None if scope is None else record_selection.select(connection, scope.listing, [*scope.options] == ["wing"])
@@ -76,14 +77,14 @@ def records(
 
 
 def small(connection: Connection) -> Iterator[Record]:
-    """Yield all but items and links, in canonical order, as devices of one palace tell each other."""
+    """Yield all records except items and links, in canonical order, as devices of one palace exchange them."""
     yield from _places(connection, None, False)
     yield from _about_items(connection, None)
     yield from _rest(connection, None, True)
 
 
 def items(connection: Connection, ids: Sequence[str]) -> Iterator[Item]:
-    """Yield those items that are here, in the order in which they were archived."""
+    """Yield those of these items that are here, in the order in which they were archived."""
     packs = PackReader(connection)
     for start in range(0, len(ids), _AT_ONCE):
         rows = connection.execute(  # the plus keeps it from going through all items in that order
@@ -95,12 +96,12 @@ def items(connection: Connection, ids: Sequence[str]) -> Iterator[Item]:
 
 
 def count(connection: Connection) -> int:
-    """Return about how many lines there are, drawers among them: those that there are many of."""
+    """Return the approximate number of lines, including drawers: only the kinds with many lines are counted."""
     return drawers.count_drawers(connection) + _rows(connection, "item", "link") + count_small(connection)
 
 
 def count_small(connection: Connection) -> int:
-    """Return about how many records `small` yields."""
+    """Return the approximate number of records that `small` yields."""
     return _rows(connection, "source", "revision", "repetition", "act", "fact", "fact_version", "group_member")
 
 
@@ -138,7 +139,7 @@ def _places(connection: Connection, selection: Selection | None, addresses: bool
 
 
 def _devices(connection: Connection, selection: Selection | None) -> Iterator[Device]:
-    """Those that links are told of: another that is known here has said nothing yet."""
+    """Yield the devices that have links: other devices known here have written nothing yet."""
     for row, uid, name, created in connection.execute(
         "SELECT id, uid, name, created_at FROM device WHERE EXISTS (SELECT 1 FROM link WHERE device = device.id)"
         " ORDER BY uid"

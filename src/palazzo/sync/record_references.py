@@ -1,4 +1,4 @@
-"""What a record refers to: the kinds and ids without which it means nothing. Pure."""
+"""References of a record: the kinds and ids without which it means nothing. Pure."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from palazzo.sync.record_types import (
 )
 
 Name = tuple[str, str]
-"""A kind of record, and the id of one; predicates have their names for ids."""
+"""A kind of record, and a record's id; the ids of predicates are their names."""
 
 
 def parts_of(record: Record) -> Iterator[Name]:
-    """Yield what a record is a part of, or speaks of.
+    """Yield the records that a record is a part of, or refers to.
 
-    Not told are a group, which an act outlives, and what items and links stand in: who sifts them asks for it himself.
-    What a fact cites, or an act is about, may be elsewhere.
+    Groups are not included, since an act outlives them, nor the containers of items and links: the filter requests
+    those itself. What a fact cites, or an act concerns, may be elsewhere.
     """
     match record:
         case Room() | Project():
@@ -61,5 +61,5 @@ def parts_of(record: Record) -> Iterator[Name]:
 
 
 def drop_missing(*found: tuple[str, str | None]) -> Iterator[Name]:
-    """Yield those that there are."""
+    """Yield the names that exist."""
     return ((kind, uid) for kind, uid in found if uid is not None)

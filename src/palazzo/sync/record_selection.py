@@ -1,7 +1,7 @@
-"""Which records a limited export holds: chosen items, what they need, and what is said of nothing else.
+"""Record selection: the records of a limited export: chosen items, what they need, and what concerns only them.
 
-Of acts, facts and the like that concern other items as well nothing is told, since they would say what those are. An
-act comes with its group and with what took that back: without them it would count again.
+Acts, facts and similar records that concern other items too are left out, since they would reveal content of those
+items. An act comes with its group and with the group that undid it: without these it would count again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Selection:
     states: _Rows = field(default_factory=set)
 
     def has(self, kind: str, ref: int) -> bool:
-        """Whether what a member of a group names is told; `undone` names none."""
+        """Return whether the object of a group's member is exported; `undone` names none."""
         tables = {
             "act": self.acts,
             "note": self.items,
@@ -61,7 +61,7 @@ class Selection:
 
 
 def select(connection: Connection, listing: Listing, whole_wing: bool) -> Selection:
-    """Return what an export of these drawers holds. Of a `whole_wing` facts count too that are written nowhere."""
+    """Return what an export of these drawers holds. For a `whole_wing` it includes facts that no text states."""
     drawers = [drawer.row for drawer in listings.list_drawers(connection, listing)]
     selection = Selection()
     selection.items, selection.item_ids = _items(connection, drawers)
@@ -179,7 +179,7 @@ def _facts(connection: Connection, selection: Selection, wings: _Rows) -> None:
 
 
 def _places(connection: Connection, selection: Selection) -> None:
-    """Add the wings that rooms stand or stood in, and what they were merged into, with what was arranged of them."""
+    """Add the wings that contain or contained the rooms, those they were merged into, and their arrangements."""
     firsts = {int(row): int(wing) for row, wing in connection.execute("SELECT id, first_wing FROM room")}
     arrangements = list(connection.execute("SELECT id, kind, wing, room, target FROM arrangement"))
     while True:
@@ -207,7 +207,7 @@ def _is_side(selection: Selection, fact: int | None, item: bytes | None) -> bool
 
 
 def _groups(connection: Connection, selection: Selection) -> None:
-    """Add the groups that did something of what is told, and what took them back or was taken back by them."""
+    """Add the change groups of exported records, and the groups that undid them or that they undid."""
     for group, kind, ref in connection.execute("SELECT grp, kind, ref FROM group_member WHERE kind <> 'undone'"):
         if selection.has(kind, ref):
             selection.groups.add(group)

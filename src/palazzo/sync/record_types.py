@@ -1,13 +1,13 @@
-"""The truth of a palace as records: one JSON object per line, the same bytes wherever the same is known.
+"""Record types: the primary data of a palace, one JSON object per line, with the same bytes wherever the same is known.
 
     {"kind":"wing","id":"6f0c…","first_name":"palazzo"}
 
-A record refers to others by their ids and never by a row id. A field that has the value it is left out at is not
-written, so that equal records are equal bytes. Times are microseconds since 1970 UTC, ids 32 hexadecimal digits, places
-in a text count code points. What the tables call the kind of a row is `type` here: `kind` says what a line is.
+A record refers to others by their ids and never by a row id. A field that has its default value is not written, so that
+equal records are equal bytes. Times are microseconds since 1970 UTC, ids 32 hexadecimal digits, and places in a text
+count code points. The column that the tables call the kind of a row is `type` here: `kind` is the kind of the line.
 
-`wire` has the order in which they stand: a record refers to kinds before its own, or to its own. From both of them
-docs/reference/export-schema.json is made.
+`record_lines` defines the order of the kinds: a record refers to kinds before its own, or to its own kind.
+docs/reference/export-schema.json is generated from both modules.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from palazzo.sync.field_codecs import Detail, Digest, Flag, Id, Long, Meta, Name
 FORMAT: Literal["palazzo"] = "palazzo"
 VERSION = 1
 Absent = Literal["erased", "merged", "private", "withheld"]
-"""Why a link has no body here: it was erased, another device's copy of the item is kept, or it did not travel."""
+"""Why a link has no body here: it was erased, another device's copy of the item is kept, or it was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line. `filter` is what the export was limited to, by option; empty where it holds everything."""
+    """The first line. `filter` is the restriction of the export, by option; empty if it contains everything."""
 
     format: Literal["palazzo"]
     version: Whole
@@ -41,7 +41,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device whose chain of links is told."""
+    """A device whose chain of links is exported."""
 
     id: Id
     name: Name = ""
@@ -50,7 +50,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Wing:
-    """A wing as it was created. What it is called now follows from `arrangement`."""
+    """A wing as it was created. Its current name follows from `arrangement`."""
 
     id: Id
     first_name: Name
@@ -58,7 +58,7 @@ class Wing:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A room as it was created, in the wing of that id."""
+    """A room as it was created, in the wing with that id."""
 
     id: Id
     wing: Id
@@ -67,7 +67,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project, known by its identity, and the wing it lives in since `changed_at`."""
+    """A project, identified by its identity, and its wing since `changed_at`."""
 
     identity: Name
     wing: Id
@@ -76,7 +76,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where items came from. `uri` is where it was seen, which is another on each device."""
+    """The origin of items. `uri` is where it was seen; it differs between devices."""
 
     id: Id
     type: Name
@@ -90,7 +90,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One archived thing. `raw` are the bytes its source wrote, None where it has none; `salt` is of its link."""
+    """One archived item.
+
+    `raw` are the bytes that its source wrote, None if there are none; `salt` belongs to its link.
+    """
 
     id: Id
     source: Id
@@ -116,7 +119,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """A row of a source that repeats an item to the byte."""
+    """A row of a source that repeats an item byte for byte."""
 
     source: Id
     ordinal: Whole
@@ -125,7 +128,7 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Which version of a document was current from when on."""
+    """The version of a document that was current from a time on."""
 
     source: Id
     at: Time
@@ -134,7 +137,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of a device's chain. `absent` says why there is no such item here, or not as the digest has it."""
+    """A link of a device's chain. `absent` says why the item does not exist here, or differs from the digest."""
 
     device: Id
     seq: Whole
@@ -146,7 +149,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What one command did. `undoes` is the group that it took back."""
+    """The changes of one command. `undoes` is the group that it reverted."""
 
     id: Id
     actor: Name
@@ -159,7 +162,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of an item that an act is about, as it was a part of a drawer."""
+    """A range of an item that an act concerns, as a part of a drawer."""
 
     item: Id
     start: Whole
@@ -169,7 +172,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody did to stretches of items. `room` is where a move leads; `detail` has what else its type needs."""
+    """An action on ranges of items.
+
+    `room` is the target of a move; `detail` contains the other data that its type needs.
+    """
 
     id: Id
     type: ActKind
@@ -203,7 +209,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name that facts are about."""
+    """A name to which facts refer."""
 
     id: Id
     name: Name
@@ -225,7 +231,7 @@ class EntityLink:
 
 @dataclass(frozen=True, slots=True)
 class PredicateRule:
-    """What was declared of a predicate: whether a subject has one object at a time."""
+    """A declaration about a predicate: whether a subject has one object at a time."""
 
     id: Id
     predicate: Name
@@ -236,7 +242,7 @@ class PredicateRule:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is said of what: the ids of entities, a predicate's name, and the wing in which it holds, if not in all."""
+    """A triple: the ids of its entities, a predicate's name, and the wing in which it holds, if not in all."""
 
     id: Id
     subject: Id
@@ -247,7 +253,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class FileCitation:
-    """A file that is cited by who states a fact: lines, the digest of their words, git's id of the file."""
+    """A file cited by the author of a fact: lines, the digest of their words, and git's id of the file."""
 
     path: Name
     first: Whole = 0
@@ -259,7 +265,7 @@ class FileCitation:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Who states a fact and where that is written, if anywhere: an item, or a stretch of it."""
+    """The author of a fact and the place where it is written, if any: an item, or a range of it."""
 
     stated_by: Name
     item: Id | None = None
@@ -274,7 +280,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class FactVersion:
-    """A fact as it was believed from `recorded_at` until `retired_at`; the `nth` (from 0) of that moment."""
+    """A version of a fact, valid from `recorded_at` until `retired_at`; the `nth` (from 0) of that moment."""
 
     id: Id
     fact: Id
@@ -290,7 +296,7 @@ class FactVersion:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a conflict: a fact, or the stretch of an item that says it."""
+    """One side of a conflict: a fact, or the range of an item that states it."""
 
     fact: Id | None = None
     item: Id | None = None
@@ -300,7 +306,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two that cannot both hold. It is dismissed at `dismissed_at`; that was taken back last at `restored_at`."""
+    """Two statements that cannot both be true.
+
+    It was dismissed at `dismissed_at`; the dismissal was last reverted at `restored_at`.
+    """
 
     id: Id
     type: Name
@@ -313,7 +322,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What was arranged of a wing or of a room; `target` is a wing, or a room that another is merged into."""
+    """A change to a wing or a room; `target` is a wing, or the room into which another is merged."""
 
     id: Id
     type: ArrangementKind
@@ -327,7 +336,7 @@ class Arrangement:
 
 @dataclass(frozen=True, slots=True)
 class Tunnel:
-    """A tunnel from a room to another, and the drawers that it leads to on each side."""
+    """A tunnel from one room to another, and the drawers to which it leads on each side."""
 
     id: Id
     source: Id
@@ -343,7 +352,7 @@ class Tunnel:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Erased words, by hashes under the palace's key."""
+    """Erased words, as hashes under the palace's key."""
 
     size: Whole
     standing: Whole
@@ -354,7 +363,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """An erasure: the items that lost bytes by it, and its tombstones, which none but a palace of one key can read."""
+    """An erasure: the items that lost bytes, and its tombstones, which only palaces with the same key can read."""
 
     id: Id
     at: Time
@@ -365,7 +374,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class UnwantedFact:
-    """A suggested fact that nobody wants, by a hash under the palace's key."""
+    """A suggested fact that was rejected, as a hash under the palace's key."""
 
     id: Id
     at: Time
@@ -374,7 +383,7 @@ class UnwantedFact:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One thing that a group did: the id of what `type` says, or of an `undone` one its number in the other group."""
+    """One change of a group: the id of what `type` names, or for an `undone` one its number in the other group."""
 
     group: Id
     n: Whole

@@ -1,7 +1,6 @@
-"""What a record must say for its type: an arrangement that moves something says where to.
+"""Record validation: what a record must contain for its type; an arrangement that moves something names its target.
 
-Each field by itself was checked before. What is told here would be a record that nothing can be made of, wherever it
-came from.
+The fields were checked one by one before. This module rejects records that cannot be used, whatever their origin.
 """
 
 from __future__ import annotations
@@ -28,27 +27,27 @@ from palazzo.sync.record_types import (
 )
 
 _HASH_BYTES = 32
-"""Bytes of what a link holds."""
+"""Bytes of each hash in a link."""
 _STANDINGS = range(3)
 _ENDS = 2
 _NEEDS = {"tag": ("tag",), "untag": ("tag",), "move": ("wing", "room")}
-"""What the detail of an act must name, by its type."""
+"""The keys that an act's detail must have, by its type."""
 
 
 def check(record: Record) -> None:
-    """Raise BadRecord, with half a sentence, where a record lacks what its type needs or says what cannot be."""
+    """Raise BadRecord, with half a sentence, if a record lacks required fields or has impossible values."""
     match record:
         case Source():
-            _must(bool(record.key), "'key' names nothing")
+            _must(bool(record.key), "'key' is empty")
         case Item(type="message"):  # a note stands at its time, which may be before 1970
-            _must(record.ordinal >= 0, "'ordinal' of a message counts from 0")
+            _must(record.ordinal >= 0, "'ordinal' of a message must be at least 0")
         case Link():
-            _must(len(record.digest) == len(record.hash) == _HASH_BYTES, "'digest' and 'hash' have 32 bytes")
-            _must(record.seq > 0, "'seq' counts from 1")
+            _must(len(record.digest) == len(record.hash) == _HASH_BYTES, "'digest' and 'hash' must have 32 bytes")
+            _must(record.seq > 0, "'seq' must be at least 1")
         case Act():
             _act(record)
         case EntityLink():
-            _must(bool(record.name) if record.type == "alias" else record.other is not None, "says no name or no other")
+            _must(bool(record.name) if record.type == "alias" else record.other is not None, "lacks 'name' or 'other'")
         case FactVersion():
             _version(record)
         case Conflict():
@@ -61,7 +60,7 @@ def check(record: Record) -> None:
             for tombstone in record.tombstones:
                 _tombstone(tombstone)
         case Member():
-            _must((record.number if record.type == "undone" else record.ref) is not None, "says not of what")
+            _must((record.number if record.type == "undone" else record.ref) is not None, "lacks 'number' or 'ref'")
         case _:
             pass
 
@@ -74,14 +73,14 @@ def _must(holds: bool, why: str) -> None:
 def _act(act: Act) -> None:
     missing = next((name for name in _NEEDS.get(act.type, ()) if not isinstance(act.detail.get(name), str)), None)
     _must(missing is None, f"'detail' lacks '{missing}'")
-    _must("row" not in act.detail, "'detail' tells a row of another palace")
-    _must(all(isinstance(value, str) for value in act.detail.values()), "'detail' must be of texts")
+    _must("row" not in act.detail, "'detail' contains a row of another palace")
+    _must(all(isinstance(value, str) for value in act.detail.values()), "'detail' must contain only strings")
     for span in act.spans:
         _stretch(span)
 
 
 def _stretch(span: Span) -> None:
-    _must(0 <= span.start <= span.end, "a stretch ends before it begins")
+    _must(0 <= span.start <= span.end, "a span ends before it begins")
 
 
 def _version(version: FactVersion) -> None:
@@ -94,21 +93,21 @@ def _version(version: FactVersion) -> None:
 
 
 def _statement(statement: Statement) -> None:
-    _must((statement.start is None) == (statement.end is None), "a stretch has a start and an end, or neither")
+    _must((statement.start is None) == (statement.end is None), "a span must have both a start and an end, or neither")
     _must(
         statement.start is None or statement.end is None or 0 <= statement.start <= statement.end,
-        "a stretch ends before it begins",
+        "a span ends before it begins",
     )
 
 
 def _side(side: Side) -> None:
-    _must((side.fact is None) != (side.item is None), "each side is a fact, or words of an item")
+    _must((side.fact is None) != (side.item is None), "each side must be either a fact or a span of an item")
     words = side.start is not None and side.end is not None and 0 <= side.start <= side.end
-    _must(side.fact is not None or words, "words of an item are a stretch of it")
+    _must(side.fact is not None or words, "a side that is an item must have a valid span")
 
 
 def _arrangement(arrangement: Arrangement) -> None:
-    _must((arrangement.wing is None) != (arrangement.room is None), "is of a wing or of a room")
+    _must((arrangement.wing is None) != (arrangement.room is None), "must be of either a wing or a room")
     match arrangement.type:
         case "name":
             _must(bool(arrangement.name), "lacks 'name'")
@@ -116,7 +115,7 @@ def _arrangement(arrangement: Arrangement) -> None:
         case "move":
             _must(
                 arrangement.room is not None and arrangement.target is not None and bool(arrangement.name),
-                "moves no room to a wing",
+                "does not move a room to a wing",
             )
         case "merge":
             _must(arrangement.target is not None, "lacks 'target'")
@@ -125,7 +124,7 @@ def _arrangement(arrangement: Arrangement) -> None:
 
 
 def _certificate(text: str) -> None:
-    """What replicas show of an erasure that another carried out: '' where an export holds a part of it."""
+    """Validate a certificate of an erasure on another device; '' where an export holds a part of it."""
     if not text:
         return
     from palazzo.archive import certificates  # nothing else here needs what erases
@@ -137,14 +136,14 @@ def _certificate(text: str) -> None:
         numbers += [*proof.unreadable, *(end for span in spans for end in span)]
         words = [proof.palace, proof.erasure, proof.chain_head, *proof.tombstones, *(item.id for item in proof.items)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise BadRecord("'certificate' is none") from None
+        raise BadRecord("'certificate' is invalid") from None
     _must(
         all(type(value) is int for value in numbers)
         and all(type(value) is str for value in words)
         and all(len(span) == _ENDS for span in spans),
-        "'certificate' is none",
+        "'certificate' is invalid",
     )
 
 
 def _tombstone(tombstone: Tombstone) -> None:
-    _must(tombstone.size > 0 and tombstone.standing in _STANDINGS and bool(tombstone.hash), "is no tombstone")
+    _must(tombstone.size > 0 and tombstone.standing in _STANDINGS and bool(tombstone.hash), "is not a valid tombstone")

@@ -1,8 +1,8 @@
-"""What another device erased goes here, too: its words are looked for by their hashes, wherever they stand.
+"""Remote erasures: what another device erased is erased here too, by searching for the hashes of its words everywhere.
 
-The records say which items lost their bytes, and merging takes those of them that are here. But this palace may hold
-the same words in texts that the other device never had. So each erasure that came is surveyed here as one of our own
-is (`erasure.sought`); one that was interrupted is surveyed again.
+The records say which items lost their bytes, and merging applies that to those of them that are here. But this palace
+may hold the same words in texts that the other device never had. So each received erasure gets a survey here, as a
+local one does (`erasure.sought`); an interrupted survey is repeated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from palazzo.store.database import Database
 
 
 def seek(database: Database, clock: Callable[[], Micros], progress: Progress = lambda what, done, total: None) -> int:
-    """Erase here what other devices have erased since the last time; return how many erasures were looked for.
+    """Erase here what other devices have erased since the last time; return the number of erasures processed.
 
     Pages of the file may hold the words until `Palace.finish_erasing`.
     """

@@ -1,10 +1,11 @@
-"""What stands at a remote for whoever comes there: whose it is, how it is sealed, and, sealed, the palace's key.
+"""Remote manifest: which palace a remote belongs to, how it is encrypted, and, if encrypted, the palace's key.
 
     palazzo.json    {"palazzo": "remote", "version": 1, "palace": "…", "sealing": "passphrase",
                      "closed": "-----BEGIN AGE ENCRYPTED FILE-----…", "key": "<base64>"}
 
-`closed` is the key of the remote, closed by the passphrase; `key` what `joining.dump` says, sealed by that key. On a
-remote that is not sealed neither stands, since whoever reads it reads all.
+`closed` is the key of the remote, encrypted with the passphrase; `key` is the output of `device_pairing.dump`,
+encrypted with the key of the remote. A remote that is not encrypted has neither, since anybody who can read it can read
+everything.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _WORD = "remote"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What `palazzo.json` says."""
+    """The content of `palazzo.json`."""
 
     palace: str
     sealing: SealKind = ""
@@ -35,12 +36,12 @@ class About:
     key: bytes = b""
 
     def open_secrets(self, key: Key) -> Shared:
-        """Return what devices share, from a sealed remote; WrongKey where `key` is another's."""
-        return device_pairing.load(key.open(self.key), "What is sealed there")
+        """Return what devices share, from a sealed remote; raise WrongKey if `key` is another's."""
+        return device_pairing.load(key.open(self.key), "The sealed key there")
 
 
 def about(secrets: Shared, key: Key | None, passphrase: str | None) -> About:
-    """Return what a remote is to say that is sealed by `key`, or not; the key lies there, closed by `passphrase`."""
+    """Return the manifest of a remote, sealed by `key`, or not; the key is in it, closed by `passphrase`."""
     if key is None:
         return About(secrets.palace)
     locked_key = "" if passphrase is None else encryption.close_with(passphrase, key)
@@ -61,16 +62,16 @@ def dump(info: About) -> bytes:
 
 
 def load(raw: bytes, address: str) -> About:
-    """Read `palazzo.json`; RemoteUnusable where it is none, or a later Palazzo wrote it."""
+    """Read `palazzo.json`; raise RemoteUnusable if it is invalid, or was written by a later Palazzo."""
     damage_error = RemoteUnusable(
-        f"{address} holds a palazzo.json that is damaged; put a copy of it back, or begin with an empty remote."
+        f"The palazzo.json in {address} is damaged; restore a copy of it, or start with an empty remote."
     )
     try:
         document = json.loads(raw) if len(raw) <= LARGEST_ABOUT else None
         if not isinstance(document, dict) or document.get("palazzo") != _WORD:
             raise damage_error
         if isinstance(document.get("version"), int) and document["version"] > _VERSION:
-            raise RemoteUnusable(f"{address} was begun by a later Palazzo; update this one.")
+            raise RemoteUnusable(f"{address} was created by a newer Palazzo; update this one.")
         info = About(
             bytes.fromhex(document["palace"]).hex(),
             document["sealing"],

@@ -1,6 +1,6 @@
 """The frames after the compressed lines of a segment: the signed card of its device, and the palace's proof.
 
-    lines (zstd) | card, signature, their size | keyed hash of all before
+    lines (zstd) | card, signature, their size | keyed hash of everything before
 
 Both are skippable frames of zstd: an older Palazzo ignores them.
 """
@@ -13,11 +13,11 @@ from palazzo.sync.authenticity import MAC_BYTES, Proof
 from palazzo.sync.device_cards import LARGEST_CARD, Card, Signer
 
 _PROOF_FRAME = b"\x50\x2a\x4d\x18" + MAC_BYTES.to_bytes(4, "little")
-"""The header of a skippable frame of zstd, which holds the proof: an older Palazzo reads the rest."""
+"""The header of a skippable zstd frame that contains the proof: an older Palazzo reads the rest."""
 
 
 def proof_frame(frames: bytes, key: bytes) -> bytes:
-    """Return the frame that proves that somebody with the palace's key wrote these frames."""
+    """Return the frame that proves that a holder of the palace's key wrote these frames."""
     return _PROOF_FRAME + _proof(frames, key).mac
 
 
@@ -28,19 +28,19 @@ def _proof(frames: bytes, key: bytes) -> Proof:
 
 
 def has_proof(frames: bytes, key: bytes) -> bool:
-    """Whether the last frame proves that somebody with the palace's key wrote the frames before it."""
+    """Return whether the last frame proves that a holder of the palace's key wrote the frames before it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     content, frame = frames[:-size], frames[-size:]
     return frame.startswith(_PROOF_FRAME) and _proof(content, key).proves(frame.removeprefix(_PROOF_FRAME))
 
 
 _CARD_FRAME = b"\x51\x2a\x4d\x18"
-"""The first bytes of another skippable frame: a card, the signature, and how many bytes both are (4)."""
+"""The first bytes of another skippable frame: a card, the signature, and the number of bytes of both (4)."""
 _SIZE = 4
 
 
 def signed_card(content: bytes, signer: Signer) -> bytes:
-    """Return the signed frame that names the writer of `content`."""
+    """Return the signed frame that identifies the writer of `content`."""
     card = signer.card.dump()
     body = card + signer.key.sign(b"segment", content + card)
     body += len(body).to_bytes(_SIZE, "little")
@@ -48,7 +48,7 @@ def signed_card(content: bytes, signer: Signer) -> bytes:
 
 
 def read_card(frames: bytes, subject: str) -> Card | None:
-    """Return the card at the end of a segment, if there is one. Raises SegmentRefused if its key did not sign it."""
+    """Return the card at the end of a segment, if any. Raises SegmentRefused if its key did not sign it."""
     size = len(_PROOF_FRAME) + MAC_BYTES
     whole = frames[:-size] if frames[-size:].startswith(_PROOF_FRAME) else frames
     length = int.from_bytes(whole[-_SIZE:], "little")
@@ -62,12 +62,12 @@ def read_card(frames: bytes, subject: str) -> Card | None:
         decoded_card = Card.load(card)
     except ValueError:
         raise SegmentRefused(
-            f"{subject} does not say who wrote it in a way that this Palazzo reads; nothing of it was taken in. "
+            f"{subject} does not name its writer in a form that this Palazzo can read; nothing of it was pulled. "
             "Update Palazzo here."
         ) from None
     if not is_signed(decoded_card.public, signature, b"segment", content + card):
         raise SegmentRefused(
-            f"{subject} is not signed by the key that it names, so somebody changed it; nothing of it was taken in. "
-            f"Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on that device."
+            f"{subject} is not signed by the key that it names, so someone has changed it; nothing of it was pulled. "
+            "Run 'palazzo sync init ADDRESS --again' and 'palazzo sync push' on that device."
         )
     return decoded_card

@@ -1,14 +1,14 @@
-"""Segments: what a device tells the others, in files that are only ever added.
+"""Segments: the records that a device publishes to others, in files that are only ever added.
 
     devices/<device>/head                               JSON: how far the device has come (`Head`)
     devices/<device>/<epoch>-<n>-<hash of the bytes>.seg
 
-A segment is compressed (zstd). Behind that stand the device's card (`sync/device_cards`) with its signature, and a
-keyed hash that proves that a device of the palace wrote it (`sync/authenticity`). All of it may be sealed
-(`sync/encryption`). Its first line is JSON and says which segment this is and which was before it
-(`Header`); lines of records follow, which this module does not interpret. The name holds the hash of the file's bytes,
-and the header that of the segment before: whoever knows the head knows every byte before it. A new *epoch* tells all
-anew, from number 1 on, so that what an erase took out of the older one can be removed.
+A segment is compressed (zstd). It is followed by the device's card (`sync/device_cards`) with its signature, and a
+keyed hash that proves that a device of the palace wrote it (`sync/authenticity`). The whole may be encrypted
+(`sync/encryption`). Its first line is JSON and identifies this segment and the one before it (`Header`); lines of
+records follow, which this module does not interpret. The name holds the hash of the file's bytes, and the header that
+of the segment before: the head therefore determines every byte before it. A new *epoch* sends everything again, from
+number 1, so that the text that an erase removed from the older epoch can be deleted.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from palazzo.sync.device_cards import Card, Signer
 
 VERSION = 1
 FULL = 2 * 1024 * 1024
-"""Bytes of lines after which a segment is full; a longer line stands in one by itself."""
+"""Bytes of lines after which a segment is full; a longer line gets its own segment."""
 LONGEST_LINE = 256 * 1024 * 1024
-"""Bytes of a line, as `wire` reads them. `fits` asks; what does not has to stay."""
+"""Maximum bytes of a line, as read by `wire`. `fits` checks this; longer lines are not sent."""
 LARGEST = LONGEST_LINE + 1024 * 1024
-"""Bytes that a segment may have when it is opened, and when it is closed: what says it has more is not read."""
+"""Maximum bytes of a segment, both decrypted and encrypted: a segment that claims more is not read."""
 LARGEST_HEAD = 64 * 1024
 _LEVEL = 3
 _WINDOW = 128 * 1024 * 1024
 _MOST = 10**12
-"""No epoch, number or device's clock (in micros: the year 33,658) is as great as a million times this."""
+"""No epoch, number or device clock (in microseconds: the year 33,658) reaches a million times this value."""
 
-_STAYS_SO = "If it stays so, 'palazzo sync init ADDRESS --again' and a push on that device tell all anew."
+_STAYS_SO = "If this persists, 'palazzo sync init ADDRESS --again' and a push on that device upload everything again."
 
 _NAME = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})-([0-9a-f]{40})\.seg")
 _DEVICE = re.compile(r"[0-9a-f]{32}")
@@ -48,24 +48,24 @@ _HASH = re.compile(r"[0-9a-f]{40}")
 
 
 Fetch = Callable[["SegmentName"], bytes]
-"""Gives a segment's bytes."""
+"""Returns a segment's bytes."""
 
 
 class Cipher(Protocol):
-    """Closes bytes for those who have the key. `open` raises WrongKey."""
+    """Encrypts bytes for the holders of the key. `open` raises WrongKey."""
 
     def seal(self, content: bytes) -> bytes:
-        """Return `content`, sealed."""
+        """Return `content`, encrypted."""
         ...
 
     def open(self, ciphertext: bytes) -> bytes:
-        """Return what was sealed."""
+        """Return the decrypted content."""
         ...
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SegmentName:
-    """Which segment of a device: its epoch, its number in it (from 1), and the hash of its bytes (40 hex digits)."""
+    """Identifies a segment of a device: its epoch, its number there (from 1), and its bytes' hash (40 hex digits)."""
 
     epoch: int
     n: int
@@ -76,14 +76,14 @@ class SegmentName:
 
     @classmethod
     def parse(cls, name: str) -> Self | None:
-        """Read a file's name; None for any other file, such as a half-written one or a copy made in a conflict."""
+        """Parse a file's name; None for any other file, such as a half-written one or a conflict copy."""
         match = _NAME.fullmatch(name)
         return cls(int(match[1]), int(match[2]), match[3]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a segment. `previous` is the hash of the one before it in its epoch, "" for the first."""
+    """The first line of a segment. `previous` is the hash of the preceding segment in its epoch, "" for the first."""
 
     palace: str
     device: str
@@ -96,7 +96,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as it lies on a remote."""
+    """A segment as stored on a remote."""
 
     header: Header
     name: SegmentName
@@ -120,15 +120,17 @@ class Judge(Protocol):
     """Decides whether segments come from a device that may write."""
 
     def is_proven(self, segment: SegmentContent) -> bool:
-        """Whether a segment's device wrote it; False if only a later segment can prove it. Raises SegmentRefused."""
+        """Return whether its device wrote a segment; False if only a later one can prove it. May raise
+        SegmentRefused.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How far a device has come: its last segment, and when that was written, by the device's clock.
+    """The position of a device: its last segment, and when that was written, by the device's clock.
 
-    `called` is what people call the device, in the clear: leave it empty where segments are sealed.
+    `called` is the device's display name in plain text: leave it empty where segments are encrypted.
     """
 
     device: str
@@ -146,7 +148,7 @@ class Head:
 
     @classmethod
     def of(cls, segment: Segment, device_name: str = "") -> Self:
-        """Return the head of a device whose last segment this is."""
+        """Return the head of a device that has this last segment."""
         header = segment.header
         display_name = "".join(letter for letter in device_name if letter.isprintable())[:100]
         return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, display_name)
@@ -154,7 +156,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Whose segments are written, and where they go on: behind `last`, or, without it, with a new epoch's first."""
+    """The device whose segments are written, and where they continue.
+
+    They continue after `last`, or, without it, with the first segment of a new epoch.
+    """
 
     palace: str
     device: str
@@ -163,19 +168,19 @@ class Series:
 
     @classmethod
     def continue_from(cls, palace: str, device: str, head: Head | None, *, is_new_epoch: bool = False) -> Self:
-        """Return where a device goes on that has come to `head`; `anew` begins the next epoch."""
+        """Return the position after a device's `head`; `anew` begins the next epoch."""
         if head is None:
             return cls(palace, device, None)
         return cls(palace, device, None, head.epoch + 1) if is_new_epoch else cls(palace, device, head.name, head.epoch)
 
 
 def digest(content: bytes) -> str:
-    """Return the hash by which a segment is known."""
+    """Return the hash that identifies a segment."""
     return blake2b(content, digest_size=20).hexdigest()
 
 
 def fits(line: bytes) -> bool:
-    """Whether a line may stand in a segment: it is one, and no longer than a reader takes."""
+    """Return whether a text is a single line that is short enough for a segment."""
     return len(line) <= LONGEST_LINE and b"\n" not in line
 
 
@@ -188,10 +193,10 @@ def write(
     signer: Signer | None = None,
     at_least_one: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments that tell `lines` (without newlines), each as soon as it is full.
+    """Yield the segments that contain `lines` (without newlines), each as soon as it is full.
 
     With the palace's `key` each ends with a proof, and with a `signer` it is signed. A new epoch has at least one
-    segment, also of no lines. Raises ValueError for a line that no reader would take.
+    segment, even if there are no lines. Raises ValueError for a line that no reader would accept.
     """
     last = series.last
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
@@ -217,50 +222,51 @@ def read(
     cipher: Cipher | None = None,
     key: bytes = b"",
 ) -> SegmentContent:
-    """Open one segment: SegmentUnreadable where it is not what its name says, WrongKey where it stays closed.
+    """Open a segment. Raises SegmentUnreadable if it does not match its name, WrongKey if it cannot be decrypted.
 
-    With the palace's `key`, SegmentUnreadable also where it has no valid proof that a device of the palace wrote it.
+    With the palace's `key`, also raises SegmentUnreadable if it has no valid proof that a device of the palace wrote
+    it.
     """
     if digest(content) != name.hash:
         raise SegmentUnreadable(
-            f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or has not wholly arrived; "
-            f"wait until it is copied and pull again. {_STAYS_SO}"
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or incomplete; wait until it is "
+            f"copied, and pull again. {_STAYS_SO}"
         )
     frames = content if cipher is None else cipher.open(content)
     if key and not segment_frames.has_proof(frames, key):
         raise SegmentRefused(
-            f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote"
-            " it; nothing of it was taken in. If an older Palazzo wrote it, update that device and run there "
-            "'palazzo sync init ADDRESS --again', then 'palazzo sync push'."
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} does not prove that a device of this palace wrote "
+            "it; nothing of it was pulled. If an older Palazzo wrote it, update that device and run 'palazzo sync "
+            "init ADDRESS --again' there, then 'palazzo sync push'."
         )
     card = segment_frames.read_card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
     header_line, *lines = _decompress_segment(frames, name, device).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
         raise SegmentUnreadable(
-            f"Segment {name.epoch}-{name.n} of device {device[:8]} was made as another one and put in its place; "
-            "nothing of it was taken in."
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} was created as another segment and put in its "
+            "place; nothing of it was pulled."
         )
     if header.palace != palace:
         raise SegmentUnreadable(
-            f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, and this is {palace[:8]}); "
-            "use a remote of its own for each palace."
+            f"Device {device[:8]} there belongs to another palace ({header.palace[:8]}, while this is {palace[:8]}); "
+            "use a separate remote for each palace."
         )
     return SegmentContent(header, name, tuple(lines), card)
 
 
 def unread(names: Iterable[SegmentName], head: Head, last_read: SegmentName | None) -> list[SegmentName | None]:
-    """Return which of a device's segments are new to who has read as far as `seen`, in order.
+    """Return, in order, which of a device's segments are new to a reader that has read up to `last_read`.
 
-    None stands for one that is not there, or of which several claim to be it: `follow` then asks the one behind it.
-    Raises RemoteRewritten where what was seen is no longer behind the head.
+    None marks a segment that is missing, or for which there are several candidates: `follow` then asks the one after
+    it. Raises RemoteRewritten if `last_read` no longer precedes the head.
     """
     first = 1
     if last_read is not None:
         if (head.epoch, head.n) < (last_read.epoch, last_read.n):
             raise RemoteRewritten(_rewritten(head.device, "went back"))
         if (head.epoch, head.n) == (last_read.epoch, last_read.n) and head.hash != last_read.hash:
-            raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+            raise RemoteRewritten(_rewritten(head.device, "has a different history"))
         if head.epoch == last_read.epoch:
             first = last_read.n + 1
     claims: dict[int, list[SegmentName]] = {}
@@ -284,12 +290,13 @@ def follow(
     key: bytes = b"",
     judge: Judge | None = None,
 ) -> Iterator[SegmentContent]:
-    """Yield, in order, what a device has told since `seen`; each is checked, and stands behind the one before it.
+    """Yield, in order, what a device has written since `last_read`; each segment is checked, and follows the one before
+    it.
 
-    The `judge` says of each whether its device wrote it. One without a signature is proven by a later one with it,
-    which names by its hash what stands before it.
+    The `judge` says of each whether its device wrote it. A segment without a signature is proven by a later signed one,
+    which names its predecessor by hash.
 
-    `fetch` gives the bytes of one, `names` are those that are there. What is yielded holds whatever comes later.
+    `fetch` gives the bytes of a segment, `names` are those that exist. A yielded segment is valid whatever comes later.
     Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
     """
     unread_names = unread(names, head, last_read)
@@ -308,12 +315,12 @@ def follow(
     for number, name in enumerate(unread_names, head.n - len(unread_names) + 1):
         if name is None:
             raise SegmentUnreadable(
-                f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; "
-                f"wait until it is copied and pull again. {_STAYS_SO}"
+                f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; wait until it is "
+                f"copied, and pull again. {_STAYS_SO}"
             )
         segment = open_segment(name)
         if segment.header.previous != (previous_name.hash if previous_name else ""):
-            raise RemoteRewritten(_rewritten(head.device, "tells another past"))
+            raise RemoteRewritten(_rewritten(head.device, "has a different history"))
         if judge is not None and not judge.is_proven(segment) and number > proven_to:
             proven_to = _proven_to(unread_names[number - 1 - (head.n - len(unread_names)) :], open_segment, judge)
         yield segment
@@ -323,7 +330,7 @@ def follow(
 def _proven_to(
     names: Sequence[SegmentName | None], open_segment: Callable[[SegmentName], SegmentContent], judge: Judge
 ) -> int:
-    """Return the number of the first signed segment that leads back to the first of these; SegmentRefused if none."""
+    """Return the number of the first signed segment that proves the first of these; SegmentRefused if none."""
     first = names[0]
     assert first is not None  # noqa: S101 - it was read
     previous = first.hash
@@ -337,36 +344,36 @@ def _proven_to(
             return name.n
         previous = name.hash
     raise SegmentRefused(
-        f"Segment {first.epoch}-{first.n} is not signed, though its device has signed others; nothing of it was "
-        "taken in. Update Palazzo on that device, and push there."
+        f"Segment {first.epoch}-{first.n} is not signed, although its device has signed others; nothing of it was "
+        "pulled. Update Palazzo on that device, and push from there."
     )
 
 
 def dump_head(head: Head) -> bytes:
-    """Return what the file `head` holds."""
+    """Return the content of the file `head`."""
     return _dump(head) + b"\n"
 
 
 def load_head(content: bytes, device: str) -> Head:
-    """Read the file `head` in the directory of `device`; SegmentUnreadable for what is none."""
+    """Read the file `head` in the directory of `device`; raises SegmentUnreadable if it is not valid."""
     label = f"the head of device {device[:8]}"
     if len(content) > LARGEST_HEAD:
-        raise SegmentUnreadable(f"{label.capitalize()} is damaged: it is too long. That device's next push mends it.")
+        raise SegmentUnreadable(f"{label.capitalize()} is damaged: it is too long. That device's next push fixes it.")
     head = _load(content, Head, label)
     if head.device != device:
-        raise SegmentUnreadable(f"{label.capitalize()} is of another device ({head.device[:8]}); it was left alone.")
+        raise SegmentUnreadable(f"{label.capitalize()} belongs to another device ({head.device[:8]}); it was ignored.")
     return head
 
 
 def is_device(name: str) -> bool:
-    """Whether a directory's name is a device's id."""
+    """Return whether a directory's name is a device ID."""
     return _DEVICE.fullmatch(name) is not None
 
 
 def _rewritten(device: str, reason: str) -> str:
     return (
-        f"The remote was rewritten: what device {device[:8]} told there {reason}, so nothing more of it is taken in; "
-        "if somebody restored it on purpose, 'palazzo sync init ADDRESS --again' reads it anew."
+        f"The remote was rewritten: what device {device[:8]} had pushed there {reason}, so nothing more of it is "
+        "pulled; if someone restored it deliberately, 'palazzo sync init ADDRESS --again' reads it again."
     )
 
 
@@ -394,12 +401,12 @@ def _decompress_segment(payload: bytes, name: SegmentName, device: str) -> bytes
     if len(content) > LARGEST:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is larger than any that Palazzo writes "
-            f"({LARGEST // 1024 // 1024} MiB); nothing of it was taken in."
+            f"({LARGEST // 1024 // 1024} MiB); nothing of it was pulled."
         )
     if not content.endswith(b"\n"):
         raise SegmentUnreadable(
-            f"Segment {name.epoch}-{name.n} of device {device[:8]} is no segment that can be read; if it is sealed, "
-            "'palazzo sync init' takes the passphrase or the key."
+            f"Segment {name.epoch}-{name.n} of device {device[:8]} is not a readable segment; if it is sealed, give "
+            "'palazzo sync init' the passphrase or the key."
         )
     return content
 
@@ -413,9 +420,9 @@ def _dump(record: Header | Head) -> bytes:
 
 
 def _load(line: bytes, kind: type[HeaderOrHead], label: str) -> HeaderOrHead:
-    """Read a header or a head strictly; SegmentUnreadable names `what` for all else."""
+    """Read a header or a head strictly; otherwise raises SegmentUnreadable that names `label`."""
     error = SegmentUnreadable(
-        f"{label[0].upper()}{label[1:]} is damaged; that device's next push of something new may mend it."
+        f"{label[0].upper()}{label[1:]} is damaged; that device's next push of new data may fix it."
     )
     try:
         content = json.loads(line) if len(line) <= LARGEST_HEAD else None
@@ -433,7 +440,7 @@ def _load(line: bytes, kind: type[HeaderOrHead], label: str) -> HeaderOrHead:
 
 
 def _fits(content: dict[str, Any]) -> bool:
-    """Whether the values are of the kind and size that they must be."""
+    """Return whether the values have the required types and sizes."""
     texts = [content[name] for name in ("palace", "previous", "hash", "called", "device") if name in content]
     counts = [content[name] for name in ("epoch", "n")]
     at = content.get("clock", content.get("at"))

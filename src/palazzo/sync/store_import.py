@@ -1,9 +1,9 @@
-"""Taking over another memory's store: what its reader tells, filed by the door and the graph with where it came from.
+"""Store import: files the records that the reader of another memory's store yields, through ingest, with their origin.
 
-A store is read to its end before anything is written, so that one that cannot be read leaves nothing behind, and its
-own program waits for nobody. Then what it told is filed in short transactions, all in one change group that `palazzo
-undo` takes back. Whatever is there already is recognised by what the store calls it, so an interrupted migration is
-finished by running it again.
+A store is read to its end before anything is written, so that an unreadable store leaves nothing behind, and its own
+program never waits. Then the records are filed in short transactions, all in one change group that `palazzo undo`
+reverts. Records that are already here are recognised by the store's own ids, so an interrupted import is completed by
+running it again.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from palazzo.sync.store_import_notes import NoteFiler
 from palazzo.sync.store_import_state import Change, MigrationSummary
 
 AT_ONCE = 100
-"""Things that one transaction files."""
+"""Number of things that one transaction files."""
 _IN_MEMORY = 64 << 20
-"""Bytes from which what a store told is kept in a file."""
+"""Bytes above which a store's content is kept in a file."""
 Progress = Callable[[str, int, int], None]
-"""Told (what is counted, how many are done, of how many)."""
+"""Called with (what is counted, number done, total)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How much of one sort came: what is `new` here; what was `there` already; what says something else by now, and was
-    `changed`; and what was `merged` into something that says the same."""
+    """Number of things of one kind.
+
+    Some are `new` here; some were already `existing`; some were `changed`, because the store's text is different now;
+    and some were `merged` into something with the same meaning.
+    """
 
     kind: str
     new: int
@@ -46,7 +49,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """What had no place here, how often, why, and what a few of them are called in the store."""
+    """Things that could not be imported: their kind, the reason, how many, and the store's names for a few of them."""
 
     kind: str
     reason: str
@@ -56,7 +59,7 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class NameChange:
-    """A wing, a room or an agent that is called otherwise here."""
+    """A wing, a room or an agent that has another name here."""
 
     kind: str
     was: str
@@ -65,7 +68,10 @@ class NameChange:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What a migration did, or would do. `change` is what 'palazzo undo' takes back, None where nothing was new."""
+    """Result of a migration, or of its dry run.
+
+    `change` is the change that 'palazzo undo' reverts, None if nothing was new.
+    """
 
     store: str
     title: str
@@ -77,7 +83,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class MigrationOptions:
-    """How a store is taken over: by whom, and in which wing if not in those that the store names."""
+    """Parameters of an import: the actor, and the wing if it differs from those that the store names."""
 
     actor: str = "user"
     wing: str | None = None
@@ -88,7 +94,7 @@ class MigrationOptions:
 def migrate(
     database: Database, reader: StoreReader, path: Path, clock: Callable[[], Micros], options: MigrationOptions
 ) -> Migration:
-    """File what a store holds, and return what came of it. Raises SourceUnreadable before anything is written."""
+    """Import the content of a store, and return the result. Raises SourceUnreadable before anything is written."""
     with _StoreBuffer() as buffer:
         buffer.listen(reader.read(path), options.progress)
         summary = MigrationSummary()
@@ -112,7 +118,7 @@ def migrate(
 
 
 class _StoreBuffer:
-    """What a store told, kept in memory, or in a file without a name where it is much."""
+    """A store's content, kept in memory, or in an unnamed file if it is large."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed on the way out
@@ -127,11 +133,11 @@ class _StoreBuffer:
 
     @property
     def note_keys(self) -> frozenset[str]:
-        """Which notes facts and tunnels cite, by their keys."""
+        """Return the keys of the notes that facts and tunnels cite."""
         return frozenset(self._cited - {""})
 
     def listen(self, things: Iterator[StoreRecord], progress: Progress | None) -> None:
-        """Hear all of it."""
+        """Read all of the store."""
         while batch := list(islice(things, AT_ONCE)):
             self.size += len(batch)
             for thing in batch:
@@ -144,7 +150,7 @@ class _StoreBuffer:
                 progress("reading", self.size, 0)
 
     def batches(self) -> Iterator[list[StoreRecord]]:
-        """Yield it again, in order."""
+        """Yield the batches again, in order."""
         end = self._file.tell()
         self._file.seek(0)
         while self._file.tell() < end:
@@ -152,7 +158,7 @@ class _StoreBuffer:
 
 
 def _file(database: Database, notes: NoteFiler, graph: FactFiler, batch: Sequence[StoreRecord]) -> None:
-    """File a batch in two short transactions: facts and tunnels cite drawers, which the end of the first one cuts."""
+    """Import a batch in two short transactions: facts and tunnels cite drawers, which are cut after the first."""
     notes.file(batch)
     database.step()
     graph.file(batch)

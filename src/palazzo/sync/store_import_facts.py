@@ -1,7 +1,7 @@
-"""Facts and tunnels of another memory, stated and dug by the graph.
+"""Store import of facts and tunnels: states the facts and digs the tunnels of another memory.
 
-A fact that a store stated before is not stated again, also where somebody has ended it here since; one that was undone
-is. So are tunnels.
+A fact that was imported from the store before is not stated again, even if somebody has ended it here since; a fact
+whose import was undone is stated again. The same holds for tunnels.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from palazzo.text.names import fold, tidy
 _LONGEST_SPEAKER = _LONGEST_LABEL = 200
 _LOOP = "they lead from a room to itself"
 RowOf = Callable[[str], int | None]
-"""Which note a key that is cited means here."""
+"""Returns the row of the note here to which a cited key refers."""
 
 
 class FactFiler:
-    """States facts and digs tunnels."""
+    """Files facts and tunnels."""
 
     def __init__(self, database: Database, change: Change, wing: str | None, row_of: RowOf) -> None:
         self._database, self._change, self._wing, self._row_of = database, change, wing, row_of
@@ -39,7 +39,7 @@ class FactFiler:
             self._undone = change_groups.taken_back(connection, "tunnel+")
 
     def look(self, batch: Sequence[StoreRecord]) -> None:
-        """Count what filing a batch would do, as far as that can be told before it is done."""
+        """Count what importing a batch would do, as far as this can be known in advance."""
         guard = Guard.of(self._database)
         with self._database.snapshot() as connection:
             for thing in batch:
@@ -49,7 +49,7 @@ class FactFiler:
                     self._look_at_tunnel(connection, thing, guard)
 
     def file(self, batch: Sequence[StoreRecord]) -> None:
-        """State and dig what is in a batch, in one transaction."""
+        """Add the facts and tunnels of a batch, in one transaction."""
         things = [thing for thing in batch if isinstance(thing, Fact | Tunnel)]
         if not things:
             return
@@ -93,7 +93,7 @@ class FactFiler:
         change.count(1 if added.new or added.changed else 0)
 
     def _statement(self, connection: Connection, fact: Fact, guard: Guard) -> Statement:
-        """A fact as it is to be stated. Raises UsageError for one that cannot be."""
+        """Return a fact in the form to be stated. Raises UsageError for an invalid one."""
         words = (
             entity_names.entity_name("subject", fact.subject),
             entity_names.predicate_name(fact.predicate),
@@ -142,7 +142,7 @@ class FactFiler:
         change.count(1)
 
     def _was_dug(self, connection: Connection, source: int, target: int, label: str) -> bool:
-        """Whether there is such a tunnel, or was one until somebody removed it otherwise than by undoing."""
+        """Return whether there is such a tunnel, or was one that was removed in any way except an undo."""
         return not self._undone.issuperset(tunnel_rows.ever_dug(connection, source, target, label))
 
     def _places(self, tunnel: Tunnel) -> tuple[Place, Place]:
@@ -166,7 +166,7 @@ class FactFiler:
 
 
 def _find_versions(connection: Connection, triple: Triple) -> list[Version]:
-    """What is believed of a triple in its wing. Raises UsageError where a name may mean several entities."""
+    """Return known versions of a triple in its wing. Raises UsageError if a name may mean several entities."""
     beliefs = Beliefs(connection)
     subject, thing = beliefs.find(triple.subject), beliefs.find(triple.object)
     predicate = predicate_rows.find_predicate(connection, triple.predicate, fold(triple.predicate))
@@ -177,7 +177,7 @@ def _find_versions(connection: Connection, triple: Triple) -> list[Version]:
 
 
 def _judge_statement(connection: Connection, versions: Sequence[Version], statement: Statement) -> FilingOutcome | None:
-    """Whether the same store has stated a fact before, which is believed still: that very one, or more of the same."""
+    """Return how the same store has stated a fact that still holds: exactly this one, or one that includes it."""
     (provenance,) = statement.provenance
     matches: set[bool] = set()
     for version in versions:
@@ -195,7 +195,7 @@ def _judge_statement(connection: Connection, versions: Sequence[Version], statem
 
 
 def _covers(version: Version, statement: Statement) -> bool:
-    """Whether a version says that the fact held at least as long, until the same end."""
+    """Return whether a version states that the fact held at least as long, until the same end."""
     start, since = version.valid_from, statement.valid_from
     return version.valid_to == statement.valid_to and (start is None or (since is not None and start <= since))
 
@@ -215,9 +215,11 @@ class _EndsFirst(UsageError):
 
 
 def _why(error: UsageError) -> str:
-    """Why a fact has no place, for all of which that is true: reports add up by it."""
+    """Return why a fact cannot be imported, in words for all such facts: reports count them by reason."""
     if isinstance(error, _EndsFirst):
         return "they end before they begin"
     if isinstance(error, AmbiguousName):
-        return "a name of theirs may mean several entities here"
-    return f"a name of theirs is empty, private, not printable or longer than {entity_names.LONGEST_NAME:,} characters"
+        return "one of their names may mean several entities here"
+    return (
+        f"one of their names is empty, private, not printable or longer than {entity_names.LONGEST_NAME:,} characters"
+    )

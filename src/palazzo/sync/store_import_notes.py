@@ -1,4 +1,4 @@
-"""Notes, diary entries, to-dos and reminders of another memory, filed by the door."""
+"""Store import of notes, diary entries, to-dos and reminders of another memory, filed through ingest."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from palazzo.sync.store_import_state import Change, room_of, what_of, wing_of
 from palazzo.text.names import tidy
 
 NOTES = "notes"
-"""The room of notes whose store knows no rooms."""
+"""The room for notes whose store has no rooms."""
 _LONGEST_TAG = 64
 TextEntry = Note | DiaryEntry | Task
 
 
 @dataclass(frozen=True, slots=True)
 class _ToFile:
-    """A thing with words, as a note of ours, and how it stands here."""
+    """A thing with text, as a Palazzo note, and its state here."""
 
     thing: TextEntry
     note: imported_notes.ImportedNote
@@ -38,7 +38,7 @@ class _ToFile:
 
 
 class NoteFiler:
-    """Files what has words. `cited` are keys of notes that facts or tunnels cite."""
+    """Files things with text. `cited` are keys of notes that facts or tunnels cite."""
 
     def __init__(self, database: Database, change: Change, wing: str | None, note_keys: frozenset[str]) -> None:
         self._database, self._change, self._wing, self._cited = database, change, wing, note_keys
@@ -49,18 +49,18 @@ class NoteFiler:
             self._agents = {diary_entries.wing_of(agent.name): agent.name for agent in diary_entries.agents(connection)}
 
     def row_of(self, key: str) -> int | None:
-        """Return the row id of a note that is cited, None for one that did not come over."""
+        """Return the row id of a cited note, None for one that was not imported."""
         return self._rows.get(key)
 
     def look(self, batch: Sequence[StoreRecord]) -> None:
-        """Count what filing a batch would do."""
+        """Count what importing a batch would do."""
         pairs = self._find_statuses(self._to_file(batch))
         closures = self._closed_since(pairs)
         for entry, status in pairs:
             self._count(entry, status, status.row in closures)
 
     def file(self, batch: Sequence[StoreRecord]) -> None:
-        """File the things with words of a batch, in one transaction."""
+        """Import the text entries of a batch, in one transaction."""
         pairs = self._find_statuses(self._to_file(batch))
         new = [(entry, status) for entry, status in pairs if status.row is None]
         guard = Guard.of(self._database)
@@ -93,7 +93,7 @@ class NoteFiler:
         batches: Sequence[imported_notes.Batch],
         guard: Guard,
     ) -> list[int]:
-        """File notes; return those that their store no longer counts."""
+        """Import notes; return those that their store no longer counts."""
         now, change = self._change.clock(), self._change
         new_rows: list[int] = []
         rows_by_tag: dict[str, list[int]] = {}
@@ -145,7 +145,7 @@ class NoteFiler:
         )
 
     def _closed_since(self, pairs: Sequence[tuple[_ToFile, ImportStatus]]) -> dict[int, tuple[int, TaskState]]:
-        """Tasks that are open here and that their store has closed since: (task, state) by the row id of the note."""
+        """Return tasks open here that their store has closed since: (task, state) by the note's row id."""
         with self._database.snapshot() as connection:
             return {
                 status.row: (task.row, entry.thing.state)
@@ -171,7 +171,7 @@ class NoteFiler:
     # --- as notes of ours ----------------------------------------------------------------------------------
 
     def _to_file(self, batch: Iterable[StoreRecord]) -> list[_ToFile]:
-        """The things with words of a batch, each once; what is empty is left."""
+        """Return the text entries of a batch, each once, without empty ones."""
         entries: list[_ToFile] = []
         for thing in batch:
             if not isinstance(thing, TextEntry):
@@ -229,7 +229,7 @@ class NoteFiler:
         return wing_of(self._change.tally, wing_name, self._change.store, self._wing)
 
     def _agent(self, agent_name: str) -> str:
-        """The agent's name as it may be written here, spelled as it was first."""
+        """Return the agent's name as it may be written here, in its first spelling."""
         try:
             name = diary_entries.agent_name(agent_name)
         except UsageError:
@@ -242,17 +242,19 @@ class NoteFiler:
         return tuple(dict.fromkeys(filter(None, (self._short("tags", tag) for tag in tags))))
 
     def _short(self, kind: str, name: str) -> str:
-        """A tag or a kind as it is kept; '' for what is none."""
+        """Return a tag or a kind as it is stored; '' for an invalid one."""
         plain = tidy(name).lower()
         if plain and (len(plain) > _LONGEST_TAG or not plain.isprintable()):
-            self._change.tally.leave(kind, f"they are no names of at most {_LONGEST_TAG} characters on one line")
+            self._change.tally.leave(kind, f"they are not names of at most {_LONGEST_TAG} characters on one line")
             return ""
         return plain
 
     def _time(self, thing: TextEntry) -> Micros:
-        """When it was written; now where the store says nothing."""
+        """Return the time of writing; the current time if the store has none."""
         if thing.created_at is None:
-            self._change.tally.leave("times", "the store does not say when it was written: now counts", thing.key)
+            self._change.tally.leave(
+                "times", "the store does not say when it was written: the current time is used", thing.key
+            )
             return self._change.clock()
         return thing.created_at
 

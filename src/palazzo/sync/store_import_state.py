@@ -1,4 +1,4 @@
-"""What the parts of one migration share: its change group, what it counts, and how a store's names are spelled here."""
+"""Store import state: the change group, the counts, and the local spelling of a store's names, shared by its parts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from palazzo.store.database import Connection
 
 FilingOutcome = Literal["new", "there", "changed", "merged"]
 _KEYS_TOLD = 5
-"""Of what had no place, how many are named."""
+"""Maximum number of keys that are named of the things that could not be imported."""
 _LONGEST_TOLD = 100
-"""Characters of a store's own name that a report shows."""
+"""Maximum characters of a store's own name in a report."""
 
 
 class MigrationSummary:
-    """What a migration counts, in the order in which it met it."""
+    """The counts of a migration, in the order of first occurrence."""
 
     def __init__(self) -> None:
         self.counts: dict[str, Counter[FilingOutcome]] = {}
@@ -35,27 +35,27 @@ class MigrationSummary:
         self.counts.setdefault(kind, Counter())[outcome] += 1
 
     def leave(self, kind: str, reason: str, key: str = "", size: int = 1) -> None:
-        """Count what has no place here."""
+        """Count what cannot be imported."""
         total, keys = self.left.get((kind, reason), (0, []))
         if key and len(keys) < _KEYS_TOLD:
             keys.append(_clean_name(key))
         self.left[kind, reason] = total + size, keys
 
     def record_name(self, kind: str, was: str, new_name: str) -> str:
-        """Note that something is called otherwise here, if it is; return what it is called."""
+        """Record that something has another name here, if it has; return the name here."""
         if was and was != new_name:
             self.renamed.setdefault((kind, _clean_name(was), new_name))
         return new_name
 
 
 def _clean_name(name: str) -> str:
-    """A store's own name for something as a report may say it: a store is not to be trusted with a terminal."""
+    """Return a store's own name in a form safe to print: a store must not control a terminal."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST_TOLD])
     return f"{plain}…" if len(name) > _LONGEST_TOLD else plain
 
 
 class Change:
-    """One migration: whose store, who takes it over, when, and its change group, which begins with what is new."""
+    """One migration: its store, its actor, its time, and its change group, which begins with the first new thing."""
 
     def __init__(self, reader: StoreReader, actor: str, clock: Callable[[], Micros], summary: MigrationSummary) -> None:
         self.store, self.title = reader.name, reader.title
@@ -72,16 +72,16 @@ class Change:
         return self._row
 
     def begin(self, connection: Connection) -> fact_change.Change:
-        """Begin what is to be done to the graph in this transaction; `done` takes it into the change group."""
+        """Begin the graph changes of this transaction; `adopt_group` adds them to the change group."""
         return fact_change.Change(connection, self.actor, "import", self.clock(), self._row, self.title)
 
     def adopt_group(self, connection: Connection, change: fact_change.Change) -> None:
-        """Take what was done to the graph into the change group, which that may have begun."""
+        """Add the graph changes to the change group, which they may have begun."""
         if self._row is None and change.group is not None:
             self._row, self.uid = change.group, change_groups.read(connection, change.group).uid
 
     def did(self, connection: Connection, kind: MemberKind, rows: list[int]) -> None:
-        """Say that these are parts of the change group."""
+        """Add these rows to the change group."""
         if rows:
             group = self.group(connection)
             change_groups.add(connection, group, kind, rows)
@@ -89,17 +89,17 @@ class Change:
 
 
 def wing_of(summary: MigrationSummary, wing_name: str, store: str, instead: str | None) -> str:
-    """Return the wing for what a store keeps in the one that it calls `named`; `instead` is where all is to go."""
+    """Return the wing for the store's wing `wing_name`; `instead` is the wing for everything, if given."""
     return instead or summary.record_name("wing", wing_name, slug(wing_name, slug(store)))
 
 
 def room_of(summary: MigrationSummary, room_name: str, default_room: str) -> str:
-    """Return the room for what a store keeps in the one that it calls `named`."""
+    """Return the room for the store's room `room_name`."""
     return summary.record_name("room", room_name, slug(room_name, default_room))
 
 
 def what_of(thing: StoreRecord) -> str:
-    """Return what sort of thing it is, as reports count it."""
+    """Return the kind of an entry, as reports count it."""
     if isinstance(thing, Note):
         return "notes"
     if isinstance(thing, DiaryEntry):

@@ -1,7 +1,7 @@
-"""A block of lines at the end of a text, a blank line before it, that can be taken away again without a trace.
+"""A block of lines at the end of a text, after a blank line, that can be removed again without a trace.
 
-Of a text without a last newline the block has none either; of an empty one the blank line is kept, so that a text that
-was empty and one that was made for the block are told apart.
+If the text has no final newline, neither has the block. If the text is empty, the blank line is kept, so that a text
+that was empty and a text that was created for the block can be distinguished.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import re
 
 
 def newline_of(text: str) -> str:
-    """Return how lines end in the text, by its first."""
+    """Return the text's line ending, as in its first line."""
     match = re.search(r"\r\n|\n|\r", text)
     return match[0] if match else "\n"
 
 
 def new(lines: list[str]) -> str:
-    """Return a text that has only the block; `without` it gives None."""
+    """Return a text that contains only the block; `remove_block` turns it into None."""
     return "\n".join(lines) + "\n"
 
 
 def append_block(text: str, lines: list[str]) -> str:
-    """Return the text with the block, of two lines or more, behind it."""
+    """Return the text with the block, of two lines or more, appended."""
     newline = newline_of(text)
     block = newline.join(lines)
     if text and text[-1] not in "\r\n":
@@ -30,9 +30,9 @@ def append_block(text: str, lines: list[str]) -> str:
 
 
 def remove_block(text: str, start: int, end: int) -> str | None:
-    """Return the text without the block from `start` to before `end`, which is where its last line ends.
+    """Return the text without the block from `start` to before `end`, where its last line ends.
 
-    None where there is nothing else, and never was.
+    None if there is no other text, and never was.
     """
     newline = newline_of(text[start:end])
     head, tail = text[:start], text[end:]

@@ -1,9 +1,9 @@
-"""The lines of a cited stretch of a file, the digest by which they are known again, and where they stand. Pure.
+"""Cited lines of a file, the digest by which they are recognised, and their current position. Pure.
 
     digest = 2 bytes of the first line, 2 bytes of the last line, 12 bytes of them all: each keyed
 
-So lines are looked for in a file by two look-ups for each of its lines, and few places are hashed and compared. A
-digest is of whole lines: of a stretch that begins or ends within a line, leave that line out.
+So a search for the lines in a file takes two look-ups for each line of the file, and only few places are hashed and
+compared. A digest covers whole lines: if a stretch begins or ends within a line, leave that line out.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from collections.abc import Sequence
 
 DIGEST_BYTES = 16
 _END = 2
-"""Bytes that stand for the first line, and for the last."""
+"""Bytes of the hash of the first line, and of the last."""
 _ENOUGH = 12
-"""Letters and digits that lines must have to be told apart from others: `return None` has 10, a brace none."""
+"""The letters and digits that lines need to be distinguishable from others: `return None` has 10, a brace none."""
 _PLENTY = 60
-"""Letters and digits with which lines mean what they mean though a file has them twice: some two lines of code."""
+"""The letters and digits from which lines identify their place even if a file has them twice: some two lines of
+code.
+"""
 _COMPARISON_LIMIT = 10_000
-"""Lines that are hashed to find a stretch, beside those of one: some 3 ms."""
+"""The most lines that are hashed to find a range, in addition to those of one range: some 3 ms."""
 
 
 def lines_of(text: str | bytes) -> list[str]:
-    """Return the lines of a file's text, as editors count them: by LF, CRLF or CR; an end of the last makes none more.
+    """Return the lines of a file's text as editors count them: by LF, CRLF or CR; a final line end adds none.
 
-    Line ends and the blanks before them are off, so that a checkout with other line ends has the same lines; so is a
-    mark of the byte order. Bytes that are no UTF-8 are read as a reader is shown them, with replacement characters.
+    Line ends and trailing blanks are removed, so that a checkout with other line ends has the same lines; so is a byte
+    order mark. Invalid UTF-8 is decoded with replacement characters, as a reader sees it.
     """
     content = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     content = content.removeprefix("\ufeff")
@@ -41,32 +43,33 @@ def lines_of(text: str | bytes) -> list[str]:
 
 
 def digest(key: bytes, lines: Sequence[str]) -> bytes:
-    """Return the digest of whole lines, as `lines_of` gives them, under the palace's own key (`store/redaction_state`).
+    """Return the digest of whole lines, as `lines_of` returns them, under the palace's own key
+    (`store/redaction_state`).
 
-    Of no lines it is empty: there is nothing to be known again.
+    Without lines it is empty: there is nothing to recognise.
     """
     line_bytes = _encode_lines(lines)
     return _digest(key, line_bytes, _ends(key, [line_bytes[0], line_bytes[-1]])) if line_bytes else b""
 
 
 class Finder:
-    """Finds cited lines in one file by their digests. Made once for a file, it is asked for many."""
+    """Finds cited lines in one file by their digests. Create it once per file, and use it for many citations."""
 
     def __init__(self, key: bytes, lines: Sequence[str]) -> None:
         self._key, self._lines = key, lines
         self._ends: list[int] = []
 
     def stands_at(self, first: int, expected_digest: bytes, count: int) -> bool:
-        """Whether the `count` lines from `first` (0 is the file's first) on are those."""
+        """Whether the `count` lines from `first` (0 is the file's first) match the digest."""
         if count < 1 or not 0 <= first <= len(self._lines) - count:
             return False
         line_bytes = _encode_lines(self._lines[first : first + count])
         return _digest(self._key, line_bytes, _ends(self._key, [line_bytes[0], line_bytes[-1]])) == expected_digest
 
     def places(self, expected_digest: bytes, count: int, most: int = 50) -> list[int] | None:
-        """Return where (0 is the file's first line) the `count` lines of a digest stand: the first `most` places.
+        """Return the positions (0 is the file's first line) of the `count` lines of a digest: the first `most`.
 
-        None where so much looks like them that it would take long to compare.
+        None if so many similar places exist that the comparison would take long.
         """
         if not self._ends:
             self._ends = _ends(self._key, _encode_lines(self._lines))
@@ -88,12 +91,12 @@ class Finder:
 
 
 def says_enough(lines: Sequence[str]) -> bool:
-    """Whether lines can be told apart from others at all; a lone brace cannot."""
+    """Whether lines are distinctive enough to be recognised; a lone brace is not."""
     return _has(lines, _ENOUGH)
 
 
 def says_plenty(lines: Sequence[str]) -> bool:
-    """Whether lines say so much that it does not matter whether the file has them twice."""
+    """Whether lines are so distinctive that it does not matter whether the file contains them twice."""
     return _has(lines, _PLENTY)
 
 
@@ -116,6 +119,6 @@ def _digest(key: bytes, lines: Sequence[bytes], ends: Sequence[int]) -> bytes:
 
 
 def _ends(key: bytes, lines: Sequence[bytes]) -> list[int]:
-    """What stands for each of these lines where it is a first or last one."""
+    """Return the short checksum of each of these lines, for comparison as a first or last line."""
     seed = zlib.crc32(key)
     return [zlib.crc32(line, seed) & 0xFFFF for line in lines]

@@ -1,8 +1,8 @@
-"""Writing without spaces between words: Chinese, Japanese and Korean text as overlapping bigrams.
+"""Text without spaces between words: Chinese, Japanese and Korean as overlapping bigrams.
 
-FTS5's `unicode61` takes a whole run of such characters for one word, so that only the whole run can be
-found. `日本語` is therefore indexed as `日本 本語 語`: pairs, and the last character by itself, so that any
-single character is the beginning of some token.
+FTS5's `unicode61` treats a whole run of such characters as one word, so that only the whole run can be found. `日本語`
+is therefore indexed as `日本 本語 語`: pairs, and the last character by itself, so that any single character is the
+beginning of some token.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def bigrams(run: str) -> list[str]:
 
 
 def expand_bigrams(text: str) -> str:
-    """Rewrite every run in `text` as its bigrams and its last character, separated by spaces."""
+    """Replace every run in `text` by its bigrams and its last character, separated by spaces."""
     return RUN.sub(_spaced_run, text)
 
 

@@ -1,10 +1,10 @@
-"""Regular expressions for a process that lives for milliseconds: compiled once, and kept as SQLite keeps a plan.
+"""Regular expressions for a process that lives for milliseconds: compiled once and cached.
 
-Importing `re` takes seven milliseconds and compiling a hundred patterns seventy more, which is longer than a hook that
-runs by itself may take. What compiling made of a pattern is a list of numbers, from which the interpreter's own `_sre`
-makes it again at once. `kept` returns these lists for a file, and `remember` takes them from it; they belong to one
-version of Python, which the file's name says. Where nothing is remembered, or nothing of a pattern, `compiled` does as
-`re.compile` does. Whoever imports `re` anyway has no use for this, and nothing changes for them.
+Importing `re` takes seven milliseconds and compiling a hundred patterns seventy more, which is longer than a hook
+without a service may take. A compiled pattern is a list of numbers, from which the interpreter's own `_sre` rebuilds it
+at once. `dump_cache` returns these lists for a file, and `remember` reads them from it; they belong to one version of
+Python, which the file's name states. Without a cached list for a pattern, `compile_pattern` works like `re.compile`.
+Code that imports `re` anyway does not need this, and nothing changes for it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 IGNORE_CASE, MULTILINE, DOT_ALL = 2, 8, 16
-"""`re.IGNORECASE` and others, as the numbers that they are."""
+"""The numeric values of `re.IGNORECASE` and others."""
 FILE = f"patterns-{sys.implementation.cache_tag}-{sys.hexversion:x}.bin"
-"""Another for each version, whose lists may differ."""
+"""A separate file for each version, since the compiled lists may differ."""
 
 _code_cache: dict[tuple[str, int], Any] = {}
 _new_patterns: dict[tuple[str, int], None] = {}
-"""What was compiled in this process after something was remembered, and so is missing in the file."""
+"""The patterns that this process compiled after the file was loaded, and that are missing in the file."""
 
 
 def compile_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern ready to be searched for."""
+    """Return a compiled pattern."""
     cache_entry = _code_cache.get((pattern, flags))
     if cache_entry is not None:
         import _sre  # type: ignore[import-not-found]
@@ -46,7 +46,7 @@ def compile_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def remember(raw: bytes) -> None:
-    """Take what `kept` returned in an earlier process; nothing of what is no such thing, or was damaged."""
+    """Load what `dump_cache` returned in an earlier process; ignore anything invalid or damaged."""
     import marshal
 
     if raw[:_DIGEST] != _digest(raw[_DIGEST:]):
@@ -58,7 +58,7 @@ def remember(raw: bytes) -> None:
 
 
 def dump_cache() -> bytes:
-    """Return what was compiled here with what was remembered; nothing where none of it is new."""
+    """Return all compiled and remembered patterns, serialised; nothing if none is new."""
     if not _new_patterns:
         return b""
     import marshal
@@ -74,14 +74,14 @@ _DIGEST = 8
 
 
 def _digest(body: bytes) -> bytes:
-    """Tells a whole file from one that was cut, or has a flipped bit: no more than that."""
+    """Return a checksum that detects a truncated file or a flipped bit, and no more than that."""
     import zlib
 
     return len(body).to_bytes(4, "big") + zlib.crc32(body).to_bytes(4, "big")
 
 
 def _code(pattern: str, flags: int) -> tuple[Any, ...]:
-    """What `re.compile` hands to `_sre.compile` after the pattern itself."""
+    """Return the arguments that `re.compile` passes to `_sre.compile` after the pattern itself."""
     from re import _compiler, _parser  # type: ignore[attr-defined]
 
     tree = _parser.parse(pattern, flags)

@@ -1,4 +1,4 @@
-"""Which rules a document is cut by, told from its file name alone."""
+"""The document format, and thus the rules for cutting a document, determined from its file name alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BY_SUFFIX: dict[str, DocumentKind] = {
 
 
 def document_kind(path: str) -> DocumentKind:
-    """Return how to cut the document at `path` (with `/` between directories); code where nothing else is known."""
+    """Return how to cut the document at `path` (with `/` between directories); code if the type is unknown."""
     name = PurePosixPath(path).name
     if name.startswith(("Dockerfile", "Makefile", "Containerfile")):
         return "config"

@@ -1,4 +1,4 @@
-"""The strings of JSON, however deep they are written into one another, and a text with its escapes undone."""
+"""JSON strings, also nested within one another, and a text with its JSON escapes decoded."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _DEEPEST = 6
-"""Levels of JSON within JSON that are looked into. A tool call inside an export inside a transcript has three."""
+"""The most levels of JSON within JSON that are examined. A tool call inside an export inside a transcript has three."""
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Yield `text` as it is, then with the escapes of JSON undone, and again, as long as there are any."""
+    """Yield `text` unchanged, then repeatedly with one level of JSON escapes decoded, until none is left."""
     yield text
     for _ in range(_DEEPEST):
         if "\\" not in text:
@@ -26,7 +26,7 @@ def spellings(text: str) -> Iterator[str]:
 
 
 def strings(raw: bytes) -> Iterator[str]:
-    """Yield every string and number of a JSON text, those of JSON inside strings too; the spellings of other bytes."""
+    """Yield every string and number in a JSON text, also in nested JSON strings; for other bytes, their spellings."""
     text = raw.decode("utf-8", "surrogateescape")
     root = _parse_json(text)
     if root is None:
@@ -47,7 +47,7 @@ def strings(raw: bytes) -> Iterator[str]:
 
 
 def _parse_json(text: str) -> object:
-    """A JSON value, its numbers as they are written; None for anything else."""
+    """Return a JSON value, with its numbers as written; None for anything else."""
     try:
         return json.loads(text, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 def _pairs_joined(text: str) -> str:
-    """Join surrogate pairs, which escapes write one by one; lone ones stay."""
+    """Join surrogate pairs, which escapes write as two characters; lone surrogates stay."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

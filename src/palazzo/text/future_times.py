@@ -1,7 +1,7 @@
-"""Times to come, as people say when something is to be: `tomorrow 9:00`, `in 2 hours`, `friday`, `March 4 at 17:30`.
+"""Future times, as people write them: `tomorrow 9:00`, `in 2 hours`, `friday`, `March 4 at 17:30`.
 
-What `times.py` reads as the last of its name is the next one here: somebody who is to be reminded on Friday means the
-Friday to come.
+A name that `times.py` reads as the most recent such time is the next one here: a reminder for Friday means the coming
+Friday.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _SHORT = {day[:3]: day for day in _WEEKDAYS} | {"tues": "tuesday", "thur": "thur
 
 
 def parse_ahead(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
-    """Read when something is to be, as the stretch of time that is named; of an instant both ends are the same.
+    """Read a future time as the stretch of time that is named; an instant has the same start and end.
 
-    Beside what `parse_stretch` reads: a day with a time of the clock (`tomorrow 9:00`, `friday at 5pm`, `noon`), a
-    time alone (the next one), a weekday or a date without a year (the next one), `2 hours` for `in 2 hours`. It lies
-    in the past only where it says so (`yesterday`). Raises ValueError, with one sentence, for what is no time.
+    In addition to what `parse_stretch` reads: a day with a time of day (`tomorrow 9:00`, `friday at 5pm`, `noon`), a
+    time alone (the next one), a weekday or a date without a year (the next one), `2 hours` for `in 2 hours`. The result
+    is in the past only if the text says so (`yesterday`). Raises ValueError, with a one-sentence message, if the text
+    is not a time.
     """
     phrase = _LEADING.sub("", " ".join(text.split()), count=1)
     plain = phrase.casefold()
@@ -40,7 +41,7 @@ def parse_ahead(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
 
 
 def _day_to_come(plain: str, now: Micros, zone: tzinfo) -> Stretch | None:
-    """The next day, month or time of that name; None where the name alone says which."""
+    """Return the next day, month or time with that name; None if the name alone is unambiguous."""
     day = _SHORT.get(plain, plain)
     if day in _WEEKDAYS:
         today = parse_stretch("today", now, zone)
@@ -52,14 +53,14 @@ def _day_to_come(plain: str, now: Micros, zone: tzinfo) -> Stretch | None:
 
 
 def _in_a_year(plain: str, now: Micros, zone: tzinfo) -> Stretch | None:
-    """A date without a year, in the first year in which it is still to come."""
+    """Return a date without a year, in the first year in which it is still in the future."""
     year = _clock_at(now, zone).year
     dates = (_read(f"{plain} {candidate}", now, zone) for candidate in (year, year + 1))
     return next((date for date in dates if date is not None and date.end > now), None)
 
 
 def _by_the_clock(day: str, clock: re.Match[str], now: Micros, zone: tzinfo) -> Stretch:
-    """A time of a day; without a day, or on a weekday whose time has passed, the next one."""
+    """Return a time of day; without a day, or on a weekday whose time has passed, the next one."""
     if day:
         at, weekday = _at(parse_ahead(day, now, zone), clock, now, zone), _SHORT.get(day, day)
         passed = weekday in _WEEKDAYS and at.start <= now
@@ -73,10 +74,10 @@ def _at(day: Stretch, clock: re.Match[str], now: Micros, zone: tzinfo) -> Stretc
     half = clock["half"] or clock["which"]
     if half:
         if not 1 <= hour <= 12:
-            raise ValueError(f"'{clock[0].strip()}' is not a time of the clock.")
+            raise ValueError(f"'{clock[0].strip()}' is not a valid time of day.")
         hour = hour % 12 + (12 if half == "pm" else 0)
     if hour > 23 or minute > 59:
-        raise ValueError(f"'{clock[0].strip()}' is not a time of the clock.")
+        raise ValueError(f"'{clock[0].strip()}' is not a valid time of day.")
     return parse_stretch(f"{_clock_at(day.start, zone):%Y-%m-%d}T{hour:02}:{minute:02}", now, zone)
 
 

@@ -1,9 +1,9 @@
-"""Finding words that are known by their keyed hashes alone, anywhere in a text. Pure; knows no storage.
+"""Search for words that are known only by their keyed hashes, anywhere in a text. Pure; knows no storage.
 
-A hash says nothing of where in a text to look. So beside each stand two *probes*: 16 bits each of a keyed sum over the
-first and the last few code points, 32 bits for long words. Sums are made for every position of a text at once (NumPy);
-where both probes of some words agree at their distance, the words there are hashed and compared. So few bits tell
-nobody what the words were, and ordinary text is hashed once in some ten thousand positions.
+A hash does not say where in a text to look. So each hash has two *probes*: 16 bits each of a keyed sum over the first
+and the last few code points, 32 bits for long words. Sums are computed for every position of a text at once (NumPy).
+Where both probes of an entry match at their distance, the words there are hashed and compared. So few bits do not
+reveal the words, and ordinary text is hashed only once in some ten thousand positions.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COVER = "█"
-"""What stands for each code point of words that are gone."""
+"""The replacement for each code point of erased words."""
 HASH_BYTES = 16
 _WINDOWS = (32, 16, 8, 4, 2, 1)
 _WIDEST_SUM = 16
-"""Code points of one sum; a wider window has two, one behind the other."""
+"""The most code points of one sum; a wider window has two consecutive sums."""
 _AT_ONCE = 1 << 20
-"""Code points whose sums are made together: some 16 MB for a moment."""
+"""The number of code points whose sums are computed together: some 16 MB for a moment."""
 
 MatchMode = Literal[0, 1, 2]
-"""How words must stand to be found: anywhere, as whole words, or as the whole text."""
+"""Where words must occur to match: anywhere, as whole words, or as the whole text."""
 ANYWHERE: MatchMode = 0
 AS_WORDS: MatchMode = 1
 WHOLE: MatchMode = 2
@@ -37,7 +37,7 @@ Range = tuple[int, int]
 
 
 class HashedWords(NamedTuple):
-    """Words that are known by their hash: how many code points, how they must stand, their probes, their hash."""
+    """Words identified by their hash: their number of code points, their required position, probes and hash."""
 
     size: int
     standing: MatchMode
@@ -64,11 +64,11 @@ class Finder:
 
     @property
     def knows_wholes(self) -> bool:
-        """Whether it knows any text as a whole."""
+        """Whether any text is known as a whole."""
         return bool(self._whole)
 
     def hash_words(self, words: str, mode: MatchMode = ANYWHERE) -> HashedWords:
-        """Return what `words` (not empty) will be known by."""
+        """Return the hashes by which `words` (not empty) will be recognised."""
         width = _window(len(words))
         sums = _sums(words, width, self.key)
         return HashedWords(len(words), mode, int(sums[0]), int(sums[-1]), self._hash(words))
@@ -78,21 +78,21 @@ class Finder:
         return bool(self._whole) and self._hash(text) in self._whole
 
     def find(self, text: str) -> list[Range]:
-        """Return the stretches of `text` that are known, sorted and apart from each other."""
+        """Return the known ranges of `text`, sorted and separate."""
         return [(0, len(text))] if self.is_whole(text) else merged(self.find_parts(text))
 
     def find_parts(self, text: str) -> list[Range]:
-        """Return every stretch that is known as a part, also those that overlap."""
+        """Return every range that is known as a part, including overlapping ones."""
         return [stretch for width, heads in self._parts.items() for stretch in self._find(text, width, heads)]
 
     def begins(self, text: str) -> bool:
-        """Whether `text` begins as long words do that are known: perhaps it is them, cut off."""
+        """Whether `text` begins like known long words: it may be those words, truncated."""
         width = _WINDOWS[0]
         heads = self._parts.get(width, {})
         return bool(heads) and len(text) >= width and int(_sums(text[:width], width, self.key)[0]) in heads
 
     def suspects(self, texts: Sequence[str]) -> set[int]:
-        """Return which of the texts hold something known: one pass over them all."""
+        """Return which of the texts contain something known, in one pass over all of them."""
         indexes = {n for n, text in enumerate(texts) if self.is_whole(text)}
         if self._parts:
             text_block = "\0".join(texts)
@@ -133,7 +133,7 @@ class Finder:
 
 
 def cover(text: str, ranges: Iterable[Range]) -> str:
-    """Return `text` with █ for each code point of the ranges, which are sorted and apart; `settled`."""
+    """Return `text` with █ for each code point of the sorted, separate ranges; then apply `cover_blanks`."""
     pieces: list[str] = []
     at = 0
     for start, end in ranges:
@@ -143,12 +143,12 @@ def cover(text: str, ranges: Iterable[Range]) -> str:
 
 
 def cover_blanks(text: str) -> str:
-    """Return `text`; █ for blanks, too, where nothing else is left: the same, in whatever pieces it was covered."""
+    """Return `text`; also with █ for blanks if nothing else remains, so that the order of covering has no effect."""
     return COVER * len(text) if COVER in text and not text.strip(f"{COVER} \n\r\t") else text
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
-    """Return ranges sorted, those that touch or overlap joined, empty ones left out."""
+    """Return the ranges sorted, with touching or overlapping ones joined and empty ones removed."""
     merged_ranges: list[Range] = []
     for start, end in sorted(ranges):
         if start >= end:
@@ -161,7 +161,7 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on across either end of the stretch."""
+    """Whether no word continues across either end of the range."""
     return not (start and _is_word(text[start - 1]) and _is_word(text[start])) and not (
         end < len(text) and _is_word(text[end]) and _is_word(text[end - 1])
     )
@@ -176,7 +176,7 @@ def _window(size: int) -> int:
 
 
 def _sums(text: str, width: int, key: bytes) -> NDArray[np.uint32]:
-    """The probe at every position of `text` that `width` code points follow."""
+    """Return the probe at every position of `text` that has `width` code points from there on."""
     import numpy as np
 
     if width > _WIDEST_SUM:

@@ -1,7 +1,8 @@
-"""Words on one line of Markdown that say the same and do nothing where it is shown.
+"""Inert text: one line of words that keeps its meaning and triggers nothing where Markdown is displayed.
 
-There a text draws in somebody by `@name`, refers to `#12`, closes what `fixes #12` names, loads an image. Recorded
-words were not written for that, so whatever would do so is quoted as code. Nor do they drive a terminal or turn a line.
+There, a text notifies a person by `@name`, refers to `#12`, closes what `fixes #12` names, or loads an image. Recorded
+words were not written for that, so any such text is quoted as code. Nor can the result control a terminal or reverse
+the direction of a line.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[^\s.,;:!?)\]}'\"]|\bwww\.\S*[^
 
 
 def inert(words: str) -> str:
-    """Return words on one line that mean the same and do nothing where Markdown is shown."""
+    """Return words on one line with the same meaning and no effect when shown as Markdown."""
     words = visible(words)
     parts, at = [], 0
     for code in _CODE.finditer(words):

@@ -1,10 +1,12 @@
-"""Changes to a JSON text that leave every other character of it as it was.
+"""Changes to a JSON text that leave every other character unchanged.
 
-What is added goes behind what is there, in the style of its neighbour; what is removed goes with the comma that came
-with it. So adding and then removing gives the same text again, whatever its whitespace, escapes and repeated keys.
+An addition goes behind the existing members, in the style of its neighbour; a removal also removes the comma that came
+with the member. So adding and then removing gives the same text again, whatever its whitespace, escapes and repeated
+keys.
 
-A container that was empty and stays, as `"hooks": {}`, gets one more space behind its bracket when something is put
-into it. Without that mark a container that has become empty was made for what is gone, and goes as well.
+An empty container that must be kept, such as `"hooks": {}`, gets one more space behind its bracket when something is
+put into it. A container that becomes empty without that mark was created for the removed content, and is removed as
+well.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _KINDS: dict[str, Kind] = {"{": "object", "[": "array"}
 _UNIT = "  "
 _MARK = " "
 _MOST_DIGITS = 1_000
-"""Beyond 4,300 Python refuses to read an integer."""
+"""The most digits of an integer. Python refuses to read one of more than 4,300."""
 
 
 @dataclass(slots=True)
@@ -37,7 +39,7 @@ class Part:
 
 
 class Node:
-    """A value, from `start` to before `end` in the text. What is in it is read when it is asked for."""
+    """A value, from `start` to before `end` in the text. Its content is parsed on demand."""
 
     __slots__ = ("_parts", "_text", "end", "kind", "start")
 
@@ -48,19 +50,19 @@ class Node:
 
     @property
     def parts(self) -> list[Part]:
-        """What is in it, in order; nothing in what is no container."""
+        """Return its parts, in order; none if it is not a container."""
         if self._parts is None:
             self._parts = [] if self.kind == "plain" else list(_parts(self._text, self.start, self.kind))
         return self._parts
 
     def last(self, key: str) -> tuple[int, Node] | None:
-        """Return the member that counts of those with this key, and its place: the last one; None without any."""
+        """Return the position and value of the effective member with this key, the last one; None if there is none."""
         matches = [(n, part.value) for n, part in enumerate(self.parts) if part.key == key]
         return matches[-1] if matches and self.kind == "object" else None
 
 
 def read(text: str) -> Node:
-    """Return the document's value with all below it. Raises ValueError where it is not JSON."""
+    """Return the document's value with everything below it. Raises ValueError if it is not JSON."""
     try:
         json.loads(text, parse_constant=_no_constant, parse_int=str, parse_float=str)
     except RecursionError:
@@ -69,17 +71,17 @@ def read(text: str) -> Node:
 
 
 def value(text: str, node: Node) -> Any:
-    """Return what a node of the text says."""
+    """Return the value of a node of the text."""
     return json.loads(text[node.start : node.end], parse_int=_number)
 
 
 def new(value: Any) -> str:
-    """Return a document of its own; `without` of all that is in it gives None."""
+    """Return a new document; `remove_part`, applied to all of its content, turns it into None."""
     return json.dumps(value, indent=_UNIT, ensure_ascii=False) + "\n"
 
 
 def at(root: Node, trail: Sequence[int]) -> Node:
-    """Return the node that a trail of places leads to."""
+    """Return the node at the end of a trail of positions."""
     for place in trail:
         root = root.parts[place].value
     return root
@@ -118,9 +120,9 @@ def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
 
 
 def remove_part(text: str, trail: Sequence[int]) -> str | None:
-    """Return the text without the part at `trail`, and without the containers that were made for it.
+    """Return the text without the part at `trail`, and without the containers that were created for it.
 
-    None where that is all of it.
+    None if nothing else is left.
     """
     root = read(text)
     trail = list(trail)
@@ -151,9 +153,9 @@ def _number(digits: str) -> float:
 
 
 def _parts(text: str, start: int, kind: Kind) -> Iterator[Part]:
-    """Yield what is in the container that begins at `start`; the text is known to be JSON, so nothing is checked.
+    """Yield the parts of the container that begins at `start`; the text is known to be valid JSON and is not checked.
 
-    Where a value ends the standard library says, which reads it in C: settings may have megabytes beside what matters.
+    The standard library, which parses in C, finds where a value ends: settings may have megabytes of other data.
     """
     place = _behind_space(text, start + 1)
     while text[place] not in "}]":
@@ -177,7 +179,7 @@ def _behind_space(text: str, place: int) -> int:
 
 
 class _Style:
-    """How the text is written: its line ends, how deep it indents, whether it saves spaces."""
+    """The formatting of the text: line ends, indentation, and whether optional spaces are omitted."""
 
     def __init__(self, text: str, root: Node) -> None:
         inside = text[root.start : root.end]
@@ -189,12 +191,12 @@ class _Style:
         self.is_compact = not self.is_spread and re.search(r'":\S', inside) is not None
 
     def on_lines(self, value: Any, key: str | None, gap: str) -> str:
-        """A part over several lines, each of which begins with `gap`."""
+        """Return a part on several lines, each of which begins with `gap`."""
         json_text = json.dumps(value, indent=self.unit, ensure_ascii=False).replace("\n", gap)
         return json_text if key is None else f"{json.dumps(key, ensure_ascii=False)}: {json_text}"
 
     def on_one_line(self, value: Any, key: str | None) -> str:
-        """A part on one line."""
+        """Return a part on one line."""
         colon = ":" if self.is_compact else ": "
         comma = "," if self.is_compact else ", "
         json_text = json.dumps(value, separators=(comma, colon), ensure_ascii=False)
@@ -213,7 +215,7 @@ def _into_empty(text: str, container: Node, style: _Style, value: Any, key: str 
 
 
 def _empty_before(gap: str) -> str | None:
-    """What stood in a container that was empty, from what stands before its only part; None if it was made for it."""
+    """Return an empty container's original content, from the text before its only part; None if created for it."""
     line = max(gap.rfind("\n"), gap.rfind("\r"))
     if line >= 0:
         gap = gap[: line - 1] if gap[line - 1 : line + 1] == "\r\n" else gap[:line]
@@ -221,7 +223,7 @@ def _empty_before(gap: str) -> str | None:
 
 
 def _indentation(text: str, place: int) -> str:
-    """The whitespace that the line begins with on which `place` is."""
+    """Return the indentation of the line that contains `place`."""
     begin = max(text.rfind("\n", 0, place), text.rfind("\r", 0, place)) + 1
     match = re.compile(r"[ \t]*").match(text, begin)
     return match[0] if match else ""

@@ -1,10 +1,10 @@
-"""Changes to JSON with comments, which keep them: JSON as opencode and editors read it (`//`, `/* */`, a last comma).
+"""Changes to JSON with comments that keep the comments: as opencode and editors read it (`//`, `/* */`, a last comma).
 
     added(text, trail, value, key) · replaced(text, trail, value) · without(text, trail)
 
-As `json_edit`, which does not know comments: it is shown the text with each of them blanked, in which everything is at
-its own place. What is added after a value whose line ends in a comment goes behind that line; comments that stand
-before what is removed stay.
+Works like `json_edit`, which does not know comments: that module gets the text with each comment replaced by blanks, so
+all positions stay the same. If the line of a value ends in a comment, an addition after the value goes behind that
+line. Comments before a removed member stay.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from palazzo.text import json_edit
 from palazzo.text.json_edit import Node
 
 _COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
-"""Each matches in one way alone: no search for something behind it may end a comment early, or late."""
+"""Each matches in only one way: a search for something after it cannot end a comment too early or too late."""
 _TOKEN = re.compile(
     rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})|(?P<comma>,(?=(?:[ \t\r\n]|{_COMMENT})*[}}\]]))',
     re.DOTALL,
@@ -28,17 +28,17 @@ _MARK = " "
 
 
 def plain(text: str) -> str:
-    """Return the text as JSON: spaces in place of comments and of a comma behind the last part."""
+    """Return the text as JSON: spaces replace comments and a comma after the last part."""
     return _TOKEN.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0]), text)
 
 
 def read(text: str) -> Node:
-    """Return the document's value, as `json_edit.read` does. Raises ValueError where it is not JSON with comments."""
+    """Return the document's value, as `json_edit.read` does. Raises ValueError if it is not JSON with comments."""
     return json_edit.read(plain(text))
 
 
 def value(text: str, node: Node) -> Any:
-    """Return what a node of the text says."""
+    """Return the value of a node of the text."""
     return json_edit.value(plain(text), node)
 
 
@@ -60,7 +60,7 @@ def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -
 
 
 def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
-    """Return the text with another value at `trail`; comments inside the former go with it."""
+    """Return the text with another value at `trail`; comments inside the old value are removed with it."""
     bare = plain(text)
     node = json_edit.at(json_edit.read(bare), trail)
     changed = json_edit.replace_value(bare, trail, value)
@@ -68,9 +68,9 @@ def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
 
 
 def remove_part(text: str, trail: Sequence[int]) -> str | None:
-    """Return the text without the part at `trail`, and without the containers that were made for it.
+    """Return the text without the part at `trail`, and without the containers that were created for it.
 
-    None where that is all of it. A container that has a comment was not made for it alone.
+    None if nothing else is left. A container with a comment is kept.
     """
     root = json_edit.read(plain(text))
     trail = list(trail)
@@ -95,7 +95,7 @@ def remove_part(text: str, trail: Sequence[int]) -> str | None:
 
 
 def _without_later(text: str, previous_end: int, start: int, end: int) -> str:
-    """Without the part from `start` to `end`, of which the one before ends at `before`."""
+    """Return the text without the part from `start` to `end`; the previous part ends at `previous_end`."""
     comments = _comment_ends(text, previous_end, start)
     if not comments:
         return text[:previous_end] + text[end:]
@@ -115,7 +115,7 @@ def _without_first(text: str, start: int, end: int, next_start: int) -> str:
 
 
 def _comma(text: str, place: int) -> int:
-    """Where the comma behind a value is; the text's length where none is."""
+    """Return the position of the comma after the value; the text's length if there is none."""
     match = re.compile(rf"(?:[ \t\r\n]|{_COMMENT})*,", re.DOTALL).match(text, place)
     return match.end() - 1 if match else len(text)
 
@@ -138,7 +138,7 @@ def _first_difference(first: str, second: str) -> int:
 
 
 def _empty_before(gap: str) -> str | None:
-    """What stood in a container that was empty, from what stands before its only part; None if it was made for it."""
+    """Return an empty container's original content, from the text before its only part; None if created for it."""
     line = max(gap.rfind("\n"), gap.rfind("\r"))
     if line >= 0:
         gap = gap[: line - 1] if gap[line - 1 : line + 1] == "\r\n" else gap[:line]

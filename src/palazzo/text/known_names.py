@@ -1,7 +1,7 @@
-"""Names that are known without being told: products, packages, given names, and what looks like a name and is none.
+"""Known names: products, packages, given names, and words that look like a name and are not.
 
-Tables alone. A word stands in them only where it hardly ever means anything else as it is spelled here; what is a
-common word too stands apart and needs a cue beside it.
+Tables only. A word is in them only if it hardly ever means anything else in this spelling; names that are also common
+words are in separate tables and need a cue beside them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ PACKAGES = _words(
     sentence-transformers huggingface-hub tiktoken ruamel.yaml pyinstaller sqlite-vec
     """
 )
-"""Packages whose names are no words of English."""
+"""Packages whose names are not English words."""
 
 AMBIGUOUS = _words(
     """
@@ -86,14 +86,14 @@ AMBIGUOUS = _words(
     actix axum warp rocket diesel sea criterion gin echo fiber chi cobra viper zap logrus testify trio asyncio
     """
 )
-"""Packages that are words too: only where something beside them says that a package is meant."""
+"""Packages whose names are also words: recognized only if the context shows that a package is meant."""
 
 CUED_PRODUCTS = _words(
     """
     Go Rust Swift Word Pages Windows Elastic Dart Teams Notion Linear Spring Excel Numbers
     """
 )
-"""Products that are words or begin sentences: only beside a cue, a version for example."""
+"""Products whose names are also words or begin sentences: recognized only beside a cue, for example a version."""
 
 GIVEN_NAMES = _words(
     """
@@ -142,7 +142,7 @@ GIVEN_NAMES = _words(
     Zofia Zsófia
     """
 )
-"""First names that are no words, months, places or products."""
+"""First names that are not words, months, places or products."""
 
 WORDS_THAT_ARE_NAMES = _words(
     """
@@ -152,7 +152,7 @@ WORDS_THAT_ARE_NAMES = _words(
     Jan Jean Rust Min Reed Sage Sky Star Chuck Bob Tony Ted
     """
 )
-"""Names that are words too: only with a cue."""
+"""Names that are also words: recognized only with a cue."""
 
 NOT_IDENTIFIERS = _words(
     """
@@ -165,7 +165,7 @@ NOT_IDENTIFIERS = _words(
     LiDAR XRechnung BibTeX GeoJSON TopoJSON GeoTIFF BigTIFF JSONLines LoCoMo LongMemEval
     """
 )
-"""What is spelled like an identifier and is none: formats, protocols, units, titles."""
+"""Spelled like identifiers, but not identifiers: formats, protocols, units, titles."""
 
 KEYWORDS = _words(
     """
@@ -182,7 +182,7 @@ KEYWORDS = _words(
     on off ok
     """
 )
-"""Keywords, literals, types and commands that stand in backticks without naming anything of one's own."""
+"""Keywords, literals, types and commands that stand in backticks without naming anything of the project."""
 
 EXTENSIONS = _words(
     """
@@ -197,7 +197,7 @@ EXTENSIONS = _words(
     example sample
     """
 )
-"""What ends a name of a file."""
+"""File name extensions."""
 
 BARE_FILES = _words(
     """
@@ -207,7 +207,7 @@ BARE_FILES = _words(
     .gitmodules .htaccess .vimrc .netrc .pgpass .python-version .tool-versions
     """
 )
-"""Names of files that have no ending."""
+"""File names without an extension."""
 
 STANDARD_LIBRARY = _words(
     """
@@ -218,14 +218,14 @@ STANDARD_LIBRARY = _words(
     textwrap traceback uuid warnings weakref zlib
     """
 )
-"""Imported, and no package of a registry."""
+"""Imported modules that are not packages of a registry."""
 
 PROSE = _words(
     """
     and or then it the a an to with from again first once before after if in on for this that
     """
 )
-"""Words that end a command in a sentence."""
+"""Words that end a command within a sentence."""
 
 STANDARDS = _words(
     """
@@ -235,14 +235,14 @@ STANDARDS = _words(
     EC DC US EU UK
     """
 )
-"""Before a dash and a number, and no ticket."""
+"""Before a hyphen and a number these are standards, not tickets."""
 
 NO_SPEAKERS = _words(
     """
     bot app system note todo fyi ps re edit update warning error info debug slackbot github ci
     """
 )
-"""Before a colon at the beginning of a line, and no person."""
+"""Before a colon at the start of a line these are not people."""
 
 NO_HANDLES = _words(
     """
@@ -250,7 +250,7 @@ NO_HANDLES = _words(
     app dataclass staticmethod
     """
 )
-"""Behind an `@`, and no person: addressees of all, decorators, tags of documentation comments."""
+"""After an `@` these are not people: group addressees, decorators, tags of documentation comments."""
 
 WORDS = _words(
     """
@@ -262,4 +262,4 @@ WORDS = _words(
     Server Client Machine Street Platz University Institute Inc Ltd GmbH AG Corp
     """
 )
-"""Capitalised, and no name."""
+"""Capitalised words that are not names."""

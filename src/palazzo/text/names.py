@@ -1,6 +1,6 @@
-"""Names as people write them: on one line, and the same in another case or with other joints.
+"""Names as people write them: normalised to one line, and compared regardless of case and separators.
 
-This module knows no tables: it says when two spellings are one name, and which names are near another.
+This module knows no tables: it says when two spellings are one name, and which names are similar to another.
 """
 
 from __future__ import annotations
@@ -12,28 +12,32 @@ from heapq import nlargest
 
 _JOINTS = re.compile(r"[\s_\-]+")
 _SHORTEST_PART = 3
-"""Characters from which on a part of a name is a name that somebody may mean."""
+"""The least characters of a part of a name that may be used as a name."""
 _ALIKE = 0.8
-"""Share of characters two names must have in common, in order, to be near (`difflib`): one slip in five letters."""
+"""The share of characters that two names must have in common, in order, to be similar (`difflib`): one typo in five
+letters.
+"""
 
 _LONGEST_COMPARED = 80
-"""Characters up to which slips are looked for: a longer name is a sentence, and comparing takes the square of it."""
+"""The most characters of names that are compared for typos: a longer name is a sentence, and the cost of comparing is
+quadratic.
+"""
 
 
 def tidy(text: str) -> str:
-    """Return a name on one line, without space around it."""
+    """Return a name on one line, without surrounding space."""
     return " ".join(text.split())
 
 
 def fold(name: str) -> str:
-    """Return what spellings of one name have in common: `Auth-Service`, `auth_service` and `auth service` are one."""
+    """Return the common form of a name's spellings: `Auth-Service`, `auth_service` and `auth service` are one."""
     return _JOINTS.sub(" ", name.casefold()).strip() or name
 
 
 def near(name: str, names: Iterable[str], limit: int = 8) -> list[str]:
-    """Return the names (all folded) that somebody may mean who says `name`, the nearest first.
+    """Return the names (all folded) that a person may mean by `name`, the nearest first.
 
-    Near is what begins or ends with it at the edge of a word, or differs from it by a slip or two.
+    A name is near if it begins or ends with it at a word boundary, or differs from it by one or two typing errors.
     """
     ranking = [(score, candidate) for candidate in set(names) if (score := _nearness(name, candidate)) > 0]
     return [candidate for _, candidate in nlargest(limit, ranking, key=lambda pair: (pair[0], pair[1]))]

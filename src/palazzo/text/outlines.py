@@ -1,8 +1,8 @@
-"""Where the headings of a document are, and what must not be cut.
+"""Document outlines: where the headings are, and what must not be cut.
 
-This module owns what a heading, a fence and front matter look like in each kind of document. It is no
-parser: it reads the lines that begin like one of them and takes everything else for text. Every pattern is
-linear: a repetition never meets, backwards, what it has passed.
+This module owns the syntax of headings, fences and front matter in each kind of document. It is not a parser: it reads
+the lines that begin like one of them and treats everything else as text. Every pattern is linear: a repetition never
+backtracks over text that it has passed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Range = tuple[int, int]
 DocumentKind = Literal["markdown", "rest", "plain", "code", "config"]
 
 LONGEST_TITLE = 200
-"""Code points; a longer title is cut in the path, never in the text."""
+"""The most code points of a title; a longer title is shortened in the path, never in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The lines `start:end` that name what follows, 1 being the outermost level.
+    """The lines `start:end` that name the following text; 1 is the outermost level.
 
-    An empty title marks where a stretch without a name begins.
+    An empty title marks the start of a part without a name.
     """
 
     start: int
@@ -35,7 +35,7 @@ class Heading:
 
 @dataclass(slots=True)
 class Outline:
-    """A document's headings and fenced blocks, in order, and where its front matter ends (0: it has none)."""
+    """A document's headings and fenced blocks, in order, and the end of its front matter (0: it has none)."""
 
     headings: list[Heading] = field(default_factory=list)
     fences: list[Range] = field(default_factory=list)
@@ -57,7 +57,7 @@ def outline_of(text: str, kind: DocumentKind) -> Outline:
 
 
 def closed_fences(text: str) -> list[Range]:
-    """Return the fenced blocks of a Markdown text that are closed. One that is not would reach to the text's end."""
+    """Return the closed fenced blocks of a Markdown text. An unclosed one would extend to the text's end."""
     return [(start, end) for start, end in outline_of(text + "\n", "markdown").fences if end <= len(text)]
 
 
@@ -109,7 +109,7 @@ def _hash_heading(mark: re.Match[str]) -> Heading:
 
 
 def _underline_heading(text: str, mark: re.Match[str], floor: int) -> Heading | None:
-    """The heading over a line of `=` or `-`: one line of text that is no list item, quote, table or code."""
+    """Return the heading above a line of `=` or `-`: one line of text that is no list item, quote, table or code."""
     start = _line_before(text, mark.start(), floor)
     title = text[start : mark.start()]
     if not title.strip(" \t\r\n-=*_") or _NO_TITLE.match(title) or not _opens_paragraph(text, start, floor):
@@ -122,7 +122,7 @@ def _tidy(title: str) -> str:
 
 
 def _line_before(text: str, line: int, floor: int) -> int:
-    """Where the line before the one at `line` begins, not before `floor`."""
+    """Return the start of the line before the one at `line`, not before `floor`."""
     return max(text.rfind("\n", floor, max(floor, line - 1)) + 1, floor)
 
 
@@ -156,7 +156,7 @@ def _rest(text: str) -> Outline:
 
 
 def _is_rest_title(title: str, adornment: str, has_overline: bool) -> bool:
-    """docutils accepts an underline shorter than its title from four characters on."""
+    """Whether a title is valid: docutils accepts an underline shorter than it from four characters on."""
     if not title.strip() or (title[0].isspace() and not has_overline):
         return False
     return len(adornment) >= min(len(title), 4) and _ADORNMENT.fullmatch(title) is None

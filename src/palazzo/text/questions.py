@@ -1,4 +1,4 @@
-"""What a sentence is about, as far as its form tells: whether it asks, asks for a time, or speaks of one."""
+"""The form of a sentence: whether it is a question, asks for a time, or mentions one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from enum import IntFlag
 
 _LONGEST_READ = 4000
-"""Characters of a text that are looked through for a word of time."""
+"""The most characters of a text that are searched for a time word."""
 _ASKS_WHEN = re.compile(
     r"\bwhen\b|\bhow (?:long|recently|often|many (?:days|weeks|months|years))\b"
     r"|\b(?:what|which) (?:year|month|week|day|date|time|season)\b|\bsince when\b|\bat what time\b",
@@ -25,7 +25,7 @@ _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)\]»」]*$")
 
 
 class Marks(IntFlag):
-    """What the form of a text tells about it."""
+    """Properties of a text that its form shows."""
 
     NONE = 0
     ASKS = 1
@@ -33,7 +33,7 @@ class Marks(IntFlag):
 
 
 def marks(text: str) -> Marks:
-    """Return what the form of `text` tells."""
+    """Return what the form of `text` shows."""
     flags = Marks.NONE
     if _ENDS_ASKING.search(text[-80:]):
         flags |= Marks.ASKS
@@ -43,10 +43,10 @@ def marks(text: str) -> Marks:
 
 
 def asks_when(question: str) -> bool:
-    """Whether a question wants a time for its answer."""
+    """Whether a question asks for a time."""
     return bool(_ASKS_WHEN.search(question[:_LONGEST_READ]))
 
 
 def asks_how(question: str) -> bool:
-    """Whether a question wants to know what to type or to do."""
+    """Whether a question asks what to type or to do."""
     return bool(_ASKS_HOW.search(question[:_LONGEST_READ]))

@@ -1,7 +1,7 @@
 """Cutting documents into sections: by their headings first, then by size.
 
-This module owns which stretches of a document belong together. What a heading looks like is `outlines`'
-affair, and how a long stretch is cut is `pieces`'.
+This module owns which stretches of a document belong together. `outlines` defines the form of headings, and `pieces`
+cuts long stretches.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from palazzo.text.text_pieces import Range, split_span
 __all__ = ["SECTION_LIMIT", "DocumentKind", "Section", "cut_document"]
 
 SECTION_LIMIT = 1000
-"""Code points: about 240 tokens, which is what the embedder reads of a text."""
+"""The most code points of a section: about 240 tokens, which is the embedder's input limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`text[start:end]` in code points, under the headings `title_path`, the outermost first."""
+    """`text[start:end]` in code points, under the headings `title_path`, outermost first."""
 
     start: int
     end: int
@@ -53,10 +53,10 @@ def cut_document(text: str, kind: DocumentKind, limit: int = SECTION_LIMIT) -> l
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What stands between two headings, the first of them included.
+    """The text between two headings, including the first of them.
 
-    `bare` says that there is nothing but headings; `joined`, that it was several; `alone`, that it must
-    stay one (front matter).
+    `bare` says that it consists only of headings; `is_joined`, that it combines several blocks; `is_separate`, that it
+    must not be combined (front matter).
     """
 
     start: int
@@ -92,7 +92,7 @@ def _is_blank(text: str, start: int, end: int) -> bool:
 
 
 def _with_bare_headings(blocks: Iterable[_Block]) -> Iterator[_Block]:
-    """Put headings that have no text of their own together with what they are the headings of."""
+    """Join headings that have no text of their own with the sections below them."""
     pending_block: _Block | None = None
     for block in blocks:
         if pending_block is None:
@@ -136,7 +136,7 @@ def _belong_together(first: _Block, second: _Block, tiny: int) -> bool:
 
 
 def _shared(first: _Block, second: _Block) -> tuple[str, ...]:
-    """The headings above both."""
+    """Return the headings above both blocks."""
     depth = 0
     for title, other_title in zip(first.path, second.path, strict=False):
         if title != other_title:

@@ -1,4 +1,4 @@
-"""Sentences of a text with where they stand: prose as people and agents write it, lists, several scripts."""
+"""Sentences of a text with their positions: prose by people and agents, lists, several scripts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Sentence(NamedTuple):
-    """A sentence, or an item of a list, without what marks it as one; half-open, in code points."""
+    """A sentence or a list item, without its list marker; half-open, in code points."""
 
     text: str
     start: int
@@ -23,7 +23,7 @@ _END = re.compile(
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
-    """Yield the sentences of a stretch, without blocks of code."""
+    """Yield the sentences of a range, without code blocks."""
     end = len(text) if end is None else end
     for low, high in _outside_code(text, start, end):
         at = low

@@ -1,6 +1,6 @@
-"""Command lines of a shell, taken apart: words, what stands before a program, its plain name. Pure.
+"""Parsing of shell command lines: words, prefixes of a program, the program's plain name. Pure.
 
-Rather for reading what an agent ran than for running it: what is not understood is still words.
+Meant for reading what an agent ran, not for running it: text that it cannot parse still yields words.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ _AROUND = re.compile(r"(?:sudo|time|env|nohup|exec|command|npx|bunx|uvx|nice|std
 _RUNNERS = re.compile(r"(?:uv|poetry|pipenv|hatch|pdm|rye|bundle)\Z")
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "fish"])
 INLINE = frozenset(["-c", "-e", "-lc", "-", "--eval"])
-"""Options behind which a program is given what to run."""
+"""Options that are followed by the code to run."""
 
 
 def words_of(command: str) -> list[str]:
-    """Return the words of a command line, what separates commands and redirects among them."""
+    """Return the words of a command line, including separators of commands and redirections."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&")
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
@@ -26,7 +26,7 @@ def words_of(command: str) -> list[str]:
 
 
 def strip_wrappers(words: list[str]) -> list[str]:
-    """Drop what stands before the program: variables, `sudo`, `uv run`; of `python -m x` that is x."""
+    """Drop what precedes the program: variables, `sudo`, `uv run`; in `python -m x`, the program is x."""
     while words:
         if re.match(r"\w+=", words[0]) or _AROUND.match(words[0]):
             words = words[1:]
@@ -40,7 +40,7 @@ def strip_wrappers(words: list[str]) -> list[str]:
 
 
 def program_name(word: str) -> str:
-    """Return a program's name without its directory, its ending and the version of an interpreter."""
+    """Return a program's name without its directory, file extension and interpreter version."""
     name = re.split(r"[/\\]", word)[-1].lower()
     return re.sub(r"^(python|ruby|perl|php|pip)[\d.]+$", r"\1", re.sub(r"\.(?:exe|cmd|bat|ps1)$", "", name))
 

@@ -1,7 +1,7 @@
-"""Near-copies: how much of one text is in another, so that hits that say the same can be folded.
+"""Near-copies: how much of one text is in another, so that hits with the same content can be folded.
 
-Texts are compared by their runs of three words ("shingles", Broder 1997), without regard to case,
-punctuation and white space. What to fold at which share is for the caller.
+Texts are compared by their runs of three words ("shingles", Broder 1997), without regard to case, punctuation and white
+space. The caller decides what to fold at which share.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from palazzo.text import cjk
 
 Signature = frozenset[int]
-"""Hashes of shingles. Python salts string hashes: a signature is for this process and is never stored."""
+"""Hashes of shingles. Python salts string hashes: a signature is valid in this process only, and is never stored."""
 
 _SHINGLE = 3
 _WORDS = re.compile(rf"[{cjk.CHARACTERS}]|[^\W{cjk.CHARACTERS}]+")
 
 
 def signature(text: str) -> Signature:
-    """Return the signature of `text`; a text of one or two words is one shingle, one of none has none."""
+    """Return the signature of `text`; a text of one or two words has one shingle, one without words has none."""
     words = _WORDS.findall(text.casefold()) or text.split()
     if len(words) < _SHINGLE:
         return frozenset([hash(tuple(words))] if words else [])
@@ -29,25 +29,25 @@ def signature(text: str) -> Signature:
 
 
 def containment(a: Signature, b: Signature) -> float:
-    """Return the share of `a` that is also in `b`, from 0.0 to 1.0; 0.0 when `a` is empty.
+    """Return the share of `a` that is also in `b`, from 0.0 to 1.0; 0.0 if `a` is empty.
 
-    It is not symmetric: a quotation is contained in its source, and not the other way round.
+    It is not symmetric: a quotation is contained in its source, but not the other way round.
     """
     return len(a & b) / len(a) if a else 0.0
 
 
 def likeness(a: Signature, b: Signature) -> float:
-    """Return how much either of two texts has of the other, whichever has less: 1.0 only where both say the same."""
+    """Return the smaller of the two shares that the texts have in common: 1.0 only if both say the same."""
     common = len(a & b)
     return common / max(len(a), len(b)) if common else 0.0
 
 
 def copies(signatures: Mapping[int, Signature], threshold: float) -> dict[int, dict[int, float]]:
-    """Return by text the later texts that are its copies, with how alike they are; texts without any are left out.
+    """Return, by text, the later texts that are its copies, with their likeness; texts without copies are left out.
 
-    Earlier is who comes first. A text is the copy of the likest that is no copy itself, so whatever is called one is
-    at least `threshold` like what it is the copy of. Texts are compared that share one of
-    their rarest shingles, as two so much alike must (prefix filtering, Bayardo 2007).
+    The order is that of the input. A text is a copy of the most similar text that is not a copy itself, so every copy
+    has at least the likeness `threshold` to its original. Only texts that share one of their rarest shingles are
+    compared, as two texts so similar must (prefix filtering, Bayardo 2007).
     """
     rarity = Counter(shingle for signature in signatures.values() for shingle in signature)
     originals: defaultdict[int, list[int]] = defaultdict(list)

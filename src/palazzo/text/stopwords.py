@@ -1,7 +1,7 @@
-"""The English words that a keyword query can do without.
+"""English words that a keyword query can omit.
 
-The list is the one that the LoCoMo measurements were made with, and the contractions. It has no word that
-is likely to be a name or a thing: `may` is a month and `go` a language.
+The list is the one used for the LoCoMo measurements, plus the contractions. It has no word that is likely to be a name
+or a thing: `may` is a month and `go` a language.
 """
 
 from __future__ import annotations
@@ -17,4 +17,4 @@ you're you've s t
 """
 
 STOP_WORDS = frozenset(_WORD_LIST.split())
-"""Lower case, with the straight apostrophe."""
+"""In lower case, with the straight apostrophe."""

@@ -1,7 +1,7 @@
-"""What a text mentions: identifiers, packages, files, people, products, and what has a number (commits, tickets).
+"""Mentions in a text: identifiers, packages, files, people, products, and numbered things (commits, tickets).
 
-Pure rules over one text, by how a name is spelled and what stands beside it. What could be an ordinary word is left
-out: a name that is not found does no harm, a word that is taken for one does.
+Pure rules over one text, by a name's spelling and its neighbours. Anything that could be an ordinary word is left out:
+a missed name does no harm, but a word mistaken for a name does.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _RULES: tuple[Callable[[Page], Iterator[Mention]], ...] = (
     symbols,
     people,
 )
-"""In this order: what an earlier one has found, a later one leaves alone."""
+"""The rules in order: a later rule ignores what an earlier one has found."""
 
 
 def mentions(text: str, voice: Voice, people: Collection[str] = ()) -> list[Mention]:
-    """Return every place at which a text names something, in order; no two overlap.
+    """Return every mention of something by name in a text, in order; no two overlap.
 
-    `people` are full names of those who are known otherwise: such a name is a person's wherever it stands in prose.
+    `people` are full names of people known from elsewhere: such a name is a person's wherever it occurs in prose.
     """
     page = Page(text, voice, people)
     for rule in _RULES:

@@ -1,7 +1,7 @@
-"""Cutting a stretch of text to a size, and finding the lines of tool output that say what went wrong.
+"""Cutting a stretch of text to a size, and finding the lines of tool output that report an error.
 
-This module owns where a text may be cut: between paragraphs, else lines, else sentences, else words, else
-anywhere. It knows nothing of what the text is.
+This module owns where a text may be cut: between paragraphs, else lines, else sentences, else words, else anywhere. It
+knows nothing about the text's content.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 Range = tuple[int, int]
-"""Code points, half-open."""
+"""A half-open range of code points."""
 
 
 def split_span(text: str, start: int, end: int, limit: int, keep: Sequence[Range] = ()) -> list[Range]:
@@ -40,13 +40,13 @@ def split_span(text: str, start: int, end: int, limit: int, keep: Sequence[Range
 
 
 class _ProtectedRanges:
-    """The ranges not to cut, gone through once."""
+    """The ranges that must not be cut, passed through once."""
 
     def __init__(self, ranges: Iterable[Range]) -> None:
         self._rest = list(reversed(list(ranges)))
 
     def spare(self, at: int, cut: int, limit: int) -> int:
-        """Return `cut`, or the end or else the beginning of the range it would go through."""
+        """Return `cut`, or the end or else the beginning of the range that it would split."""
         while self._rest and self._rest[-1][1] <= at:
             self._rest.pop()
         for start, end in reversed(self._rest):
@@ -63,7 +63,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def _next_line(text: str, at: int, end: int, limit: int) -> int:
-    """Where the next piece begins: the line of the next word if it begins after `at`, else that word."""
+    """Return where the next piece begins: the line of the next word if it begins after `at`, else that word."""
     match = _SPACE.match(text, at, end)
     word = match.end() if match else at
     if word >= end:
@@ -85,7 +85,7 @@ _SENTENCE_ENDS = (". ", "? ", "! ", '." ', '?" ', '!" ', ".) ", "。", "！", "�
 
 
 def _best_cut(text: str, start: int, stop: int) -> int:
-    """The best place to cut in `text[start:stop]`, after `start`."""
+    """Return the best place to cut in `text[start:stop]`, after `start`."""
     size = stop - start
     cut = _last_end(text, _PARAGRAPH_ENDS, start + size // _PARAGRAPH_FROM, stop)
     if cut < 0:
@@ -96,9 +96,9 @@ def _best_cut(text: str, start: int, stop: int) -> int:
 
 
 def _last_end(text: str, marks: Iterable[str], start: int, stop: int) -> int:
-    """The end of the last of `marks` in `text[start:stop]`, or -1.
+    """Return the end of the last of `marks` in `text[start:stop]`, or -1.
 
-    A mark's white space may lie beyond `stop`: it will belong to no piece.
+    A mark's white space may be beyond `stop`: it will belong to no piece.
     """
     best = -1
     for mark in marks:
@@ -123,7 +123,7 @@ _LONGEST_CLUSTER = 8
 
 
 def _between_characters(text: str, start: int, stop: int) -> int:
-    """`stop`, or a little before it where it would part a character from its marks."""
+    """Return `stop`, or a slightly earlier position if it would separate a character from its combining marks."""
     for cut in range(stop, max(start, stop - _LONGEST_CLUSTER), -1):
         if not (unicodedata.combining(text[cut]) or text[cut] in _JOINERS or text[cut - 1] == "\u200d"):
             return cut
@@ -175,12 +175,12 @@ _LONGEST_LINE = 500
 def error_lines(text: str, limit: int = 20) -> list[Range]:
     """Return the spans of the lines in tool output that report an error, in order.
 
-    They are the lines as compilers, test runners, interpreters and shells write them: `ValueError: …` at a
-    line's beginning, the line that ends a traceback, `error[E0432]: …`, `FAILED …`, pytest's `E   …`,
-    `fatal: …`, a panic, `npm ERR! …`, an exit code that is not 0. Prose and source code that speak of
-    errors are passed over, and so are errors of unknown shape.
+    They have the forms that compilers, test runners, interpreters and shells write: `ValueError: …` at a line's
+    beginning, the line that ends a traceback, `error[E0432]: …`, `FAILED …`, pytest's `E …`, `fatal: …`, a panic, `npm
+    ERR! …`, an exit code that is not 0. Prose and source code that mention errors are skipped, and so are errors of
+    unknown form.
 
-    Of more than `limit` lines the first half and the last are returned: the first error is the cause, the
+    If there are more than `limit` lines, the first half and the last are returned: the first error is the cause, the
     last the summary. A span ends after 500 code points of its line.
     """
     spans: list[Range] = []

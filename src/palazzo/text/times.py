@@ -1,10 +1,10 @@
-"""Times as people and files write them, to and from microseconds since 1970-01-01 UTC.
+"""Times as people and files write them, converted to and from microseconds since 1970-01-01 UTC.
 
-This module owns the grammar of times. It never asks for the current time (the caller says what `now` is)
-and never for the machine's time zone: a time without a zone is UTC, unless the caller names a zone.
+This module owns the grammar of times. It never asks for the current time (the caller says what `now` is) and never for
+the machine's time zone: a time without a zone is UTC, unless the caller names a zone.
 
-Words name a *stretch*: `2026-03-01` a day, `March` a month, `10:22` of a day an instant. What is meant by it depends
-on what it is said of: something began with the stretch's first moment and ended with its last.
+Words name a *stretch*: `2026-03-01` a day, `March` a month, `10:22` of a day an instant. The meaning depends on the
+use: a beginning is the stretch's first moment, and an end is its last.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def to_iso(micros: Micros) -> str:
-    """Write a time as ISO-8601 in UTC: `2026-03-04T10:22:31Z`, or `…31.250Z` when milliseconds are not zero.
+    """Write a time as ISO-8601 in UTC: `2026-03-04T10:22:31Z`, or `…31.250Z` if milliseconds are not zero.
 
-    What is finer than a millisecond is cut off. Raises OverflowError outside the years 1 to 9999.
+    Digits beyond milliseconds are cut off. Raises OverflowError outside the years 1 to 9999.
     """
     moment = _moment(micros)
     milliseconds = moment.microsecond // 1000
@@ -33,16 +33,16 @@ def to_iso(micros: Micros) -> str:
 
 
 class Stretch(NamedTuple):
-    """What words about time name, half-open; of an instant both ends are the same."""
+    """The range that a time expression names, half-open; for an instant both ends are equal."""
 
     start: Micros
     end: Micros
 
 
 def parse_stretch(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
-    """Read what stretch of time a person or an agent means by `text`; `now` is what relative times count from.
+    """Read the stretch of time that `text` names; relative times count from `now`.
 
-    Days are those of `zone`, and a time that names none is one of its clocks'.
+    Days are those of `zone`, and a time that names no zone is in it.
 
     Accepted, in any case:
 
@@ -52,10 +52,10 @@ def parse_stretch(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
     * an age: `3h`, `2 days ago`, `an hour ago`, `1w` (units s, m, h, d, w, mo, y and their English names;
       `m` is minutes), or the same ahead: `in 2 days`. Months and years are calendar ones;
     * `now`, and the names of days and spans: `today`, `yesterday`, `tomorrow`, `monday` or `last monday` (the
-      latest one before today), `this week`, `last month`, `next year`, `next friday`. What names no year is the
-      latest one that has begun.
+      latest one before today), `this week`, `last month`, `next year`, `next friday`. If no year is
+      named, the latest one that has begun is meant.
 
-    Raises ValueError, with one sentence naming what is accepted, for anything else.
+    Raises ValueError, with one sentence that names the accepted forms, for anything else.
     """
     plain = " ".join(text.split())
     zone_match = _IN_A_ZONE.fullmatch(plain)
@@ -89,7 +89,7 @@ def parse_when(text: str, now: Micros) -> Micros:
 def parse_start(text: str, now: Micros) -> Micros:
     """Read when something began: `2026-03-01`, `since March`, `after last Friday`. Raises ValueError.
 
-    It is the first moment of what was named; after it, the moment that it has ended.
+    The result is the first moment of the named stretch; in the last example, the moment at which it has ended.
     """
     word, rest = _leading(text, _START_WORDS)
     stretch = parse_stretch(rest, now)
@@ -99,8 +99,8 @@ def parse_start(text: str, now: Micros) -> Micros:
 def parse_end(text: str, now: Micros) -> Micros:
     """Read when something ended, as the first moment at which it no longer was. Raises ValueError.
 
-    The stretch that was named belongs to it: `2026-03-01` and `until March 1` are the midnight after that day;
-    `before March 1` is the midnight before it.
+    The named stretch is included: `2026-03-01` and `until March 1` are the midnight after that day; `before March 1` is
+    the midnight before it.
     """
     word, rest = _leading(text, _END_WORDS)
     stretch = parse_stretch(rest, now)
@@ -108,10 +108,10 @@ def parse_end(text: str, now: Micros) -> Micros:
 
 
 def parse_as_of(text: str, now: Micros) -> Micros:
-    """Read the moment at which somebody wants to see how things stood. Raises ValueError.
+    """Read the moment at which a person wants to see the state. Raises ValueError.
 
-    Of a day that has passed it is the last moment, so that what happened on that day counts; of the day (week, …)
-    that it is now, it is now.
+    For a past day it is the last moment, so that what happened on that day counts; for the current day (week, …) it is
+    now.
     """
     _, rest = _leading(text, ("as of ", "on ", "at ", "in "))
     start, end = parse_stretch(rest, now)
@@ -125,7 +125,7 @@ _END_WORDS = ("until ", "till ", "through ", "up to ", "to ", "by ", "before ", 
 
 
 def _leading(text: str, words: tuple[str, ...]) -> tuple[str, str]:
-    """Split off the word that says which end of a stretch is meant."""
+    """Split off the word that tells which end of a stretch is meant."""
     phrase = text.strip()
     for word in words:
         if phrase.casefold().startswith(word):
@@ -134,11 +134,11 @@ def _leading(text: str, words: tuple[str, ...]) -> tuple[str, str]:
 
 
 def parse_timestamp(value: object) -> Micros | None:
-    """Read a timestamp from somebody else's file, or return None for what is not one.
+    """Read a timestamp from another program's file, or return None if it is not one.
 
-    Accepts ISO-8601 text and epoch numbers (also as text, as Slack writes them) in seconds, milliseconds,
-    microseconds or nanoseconds, told apart by size. Times before March 1973 (10**8 seconds) are None: they
-    are the zero values of Go, .NET and C, or numbers that count something else.
+    Accepts ISO-8601 text and epoch numbers (also as text, as Slack writes them) in seconds, milliseconds, microseconds
+    or nanoseconds, distinguished by size. Times before March 1973 (10**8 seconds) are None: they are the zero values of
+    Go, .NET and C, or numbers that count something else.
     """
     if isinstance(value, bool):
         return None
@@ -170,7 +170,7 @@ def _from_text(text: str) -> Micros | None:
 
 
 def _from_number(number: int | float) -> Micros | None:
-    """Every unit's numbers are 1,000 times the last one's: 10**11 seconds is the year 5138."""
+    """Read an epoch number. Each unit's range is 1,000 times the previous one's: 10**11 seconds is the year 5138."""
     if not _EARLIEST_SECOND <= number < 10**20:  # also false for NaN
         return None
     if number < 10**11:
@@ -238,7 +238,7 @@ def _iso(phrase: str, zone: tzinfo = UTC) -> Span | None:
 
 
 def _later(moment: datetime, days: int = 0, months: int = 0) -> datetime:
-    """The end of a stretch that began at `moment`; the end of time where there is none."""
+    """Return the end of a stretch that began at `moment`; the end of time if it is out of range."""
     try:
         return _months_on(moment, months) + timedelta(days=days)
     except (OverflowError, ValueError):
@@ -254,11 +254,11 @@ _IN_A_ZONE = re.compile(
 
 
 class _NoSuchTime(ValueError):
-    """A zone that is unknown, or a time that its clocks never showed."""
+    """An unknown time zone, or a time that its clocks never showed."""
 
 
 def _zone(name: str) -> tzinfo:
-    """The zone of that name, in any case."""
+    """Return the zone with that name, in any case."""
     if name.casefold() in ("utc", "gmt"):
         return UTC
     for candidate in (
@@ -270,16 +270,16 @@ def _zone(name: str) -> tzinfo:
         except (KeyError, OSError, ValueError):  # also a directory of the zones' database, such as `Europe`
             continue
     raise _NoSuchTime(
-        f"'{name}' is not a time zone that is known here: write the offset from UTC (2026-03-04T10:22+01:00), or a "
-        "name such as Europe/Rome."
+        f"'{name}' is not a known time zone: write the offset from UTC (2026-03-04T10:22+01:00), or a name such as "
+        "Europe/Rome."
     )
 
 
 def _resolve_local_time(local: datetime, zone: tzinfo) -> datetime:
-    """What a clock in `zone` shows, as a moment."""
+    """Return the moment at which a clock in `zone` shows that local time."""
     moment = local.replace(tzinfo=zone)
     if zone is not UTC and moment.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != local:
-        raise _NoSuchTime(f"'{local}' is not a time: clocks in {zone} were put forward over it.")
+        raise _NoSuchTime(f"'{local}' is not a time: clocks in {zone} skipped it when they were put forward.")
     return moment
 
 
@@ -395,7 +395,7 @@ def _parse_age(phrase: str, now: datetime) -> Span | None:
 
 
 def _months_on(moment: datetime, months: int) -> datetime:
-    """The same day `months` later, or the last day of a shorter month."""
+    """Return the same day `months` later, or the last day of a shorter month."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
     day = min(moment.day, monthrange(year, month + 1)[1])
     return moment.replace(year=year, month=month + 1, day=day)

@@ -1,11 +1,10 @@
-"""How many tokens a text will be, without a tokenizer.
+"""Estimate of the number of tokens in a text, without a tokenizer.
 
-The estimate is linear in counts that cost next to nothing. It was fitted to the WordPiece tokenizer of
-all-MiniLM-L6-v2 (relative least squares over 539 stretches of 120 to 2,000 characters of package
-documentation, Python source and LoCoMo dialogue); on the 539 held out the mean error is 7 % (docs 9 %,
-Python 7 %, dialogue 6 %; 95 % of them within 20 %), where characters / 4 errs by 16 %. Other models cut
-differently: a budget counted with this needs a margin. Hooks count with it in processes that live for milliseconds, so
-nothing is imported for it (`string` would import `re`).
+The estimate is linear in counts that cost next to nothing. It was fitted to the WordPiece tokenizer of all-MiniLM-L6-v2
+(relative least squares over 539 stretches of 120 to 2,000 characters of package documentation, Python source and LoCoMo
+dialogue). On the 539 held-out stretches the mean error is 7 % (docs 9 %, Python 7 %, dialogue 6 %; 95 % of them within
+20 %), while characters / 4 has an error of 16 %. Other models tokenize differently: a budget counted with this needs a
+margin. Hooks use it in processes that live for milliseconds, so it imports nothing (`string` would import `re`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _PER_OTHER = 1.0  # not fitted: a CJK character or an emoji is one token, an acc
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens `text` is: 0 for white space only, else at least 1."""
+    """Return the approximate number of tokens of `text`: 0 for white space only, else at least 1."""
     words = len(text.split())
     if not words:
         return 0
@@ -44,7 +43,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def cut(text: str, tokens: int, cost: int, keep: Literal["beginning", "end"] = "beginning") -> str:
-    """Return the beginning or the end of `text` that takes about `tokens` of its `cost`, cut at a line or word."""
+    """Return the beginning or end of `text` that takes about `tokens` of its `cost`, cut at a line or word."""
     size = max(1, len(text) * max(tokens, 1) // max(cost, 1))
     if keep == "end":
         return _cut_front(text[-size:])
@@ -65,5 +64,5 @@ def _cut_front(tail: str) -> str:
 
 
 def _count(text: bytes, alphabet: bytes) -> int:
-    """How many of `text`'s bytes are among `wanted`; `bytes.translate` runs at memory speed."""
+    """Count the bytes of `text` that are among `alphabet`; `bytes.translate` runs at memory speed."""
     return len(text) - len(text.translate(None, alphabet))

@@ -1,4 +1,4 @@
-"""Tables of a TOML text: where they are, put behind it, and taken away, with every other character as it was."""
+"""Tables of a TOML text: finding, appending and removing them, with every other character unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table under a header: from the header's line to before the end of the last line that has anything of it."""
+    """A table with its header: from the header's line to before the end of the table's last line with content."""
 
     name: tuple[str, ...]
     start: int
@@ -25,7 +25,7 @@ class Table:
 
 
 def tables(text: str) -> Iterator[Table]:
-    """Yield the tables of a valid text that have a header, in order; what stands before the first is of none."""
+    """Yield the tables with a header of a valid text, in order; text before the first belongs to none."""
     starts = []
     since = 0
     for match in _HEADER.finditer(text):
@@ -43,9 +43,9 @@ def lines(name: Sequence[str], values: Mapping[str, Any]) -> list[str]:
 
 
 def with_value(text: str, table: Table, key: str, value: Any) -> str:
-    """Return the text with another value of `key`, which the table has on lines of its own.
+    """Return the text with another value of `key`, which must be on its own lines in the table.
 
-    Raises ValueError where it has it in another way.
+    Raises ValueError if it is written in another way.
     """
     for match in re.compile(rf"^[ \t]*(?:{re.escape(key)}|\"{re.escape(key)}\")[ \t]*=", re.MULTILINE).finditer(
         text, table.start, table.end
@@ -82,7 +82,7 @@ def _name(header: str) -> tuple[str, ...]:
 
 
 def _last_line(text: str, start: int, end: int) -> int:
-    """Where the last line between ends that is neither blank nor a comment. Values that end in such lines are none."""
+    """Return the end of the last line that is neither blank nor a comment. No value ends in such a line."""
     last = start
     for line in re.compile(r"[^\r\n]+").finditer(text, start, end):
         if not _BLANK_OR_COMMENT.fullmatch(line[0]):
@@ -91,5 +91,5 @@ def _last_line(text: str, start: int, end: int) -> int:
 
 
 def _format_value(value: Any) -> str:
-    """A value; JSON's strings are TOML's basic strings, but that TOML wants U+007F escaped."""
+    """Return a value as TOML; JSON's strings are TOML's basic strings, but TOML requires U+007F to be escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

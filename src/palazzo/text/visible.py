@@ -1,4 +1,4 @@
-"""Characters that act on whoever shows a text, made visible: they drive a terminal, or turn what is read around."""
+"""Characters with side effects on display, made visible: they control a terminal, or reverse the text direction."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 _BREAKS = (0x09, 0x0A)
 _DIRECTION_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-"""Embeddings, overrides and isolates of direction: behind one of these `exe.txt` may read `txt.exe`."""
+"""Directional embeddings, overrides and isolates: after one of these, `exe.txt` may be displayed as `txt.exe`."""
 _OTHER_LINE_ENDS = (0x2028, 0x2029)
 _MARKS = (0x061C, 0x200E, 0x200F)
-"""Marks of direction, which texts that run from right to left need to be read; a document says the same without."""
+"""Directional marks, which right-to-left texts need for reading; a document says the same without them."""
 
 
 def _escapes(codes: tuple[int, ...]) -> dict[int, str]:
@@ -26,13 +26,13 @@ _ESCAPES: Mapping[int, str] = _escapes((0x7F, *range(0x80, 0xA0), *_MARKS, *_DIR
 
 
 def visible(text: str) -> str:
-    """Return a text to be read: control characters are pictures of themselves, what turns it is spelled `\\u202e`.
+    """Return a text for reading: control characters as pictures, and direction changes spelled out as `\\u202e`.
 
-    Tabs and the ends of lines stay.
+    Tabs and line ends stay.
     """
     return text.translate(_VISIBLE)
 
 
 def escape_controls(document: str) -> str:
-    """Return a JSON document that says the same and has none of these in it, nor what YAML takes for a line's end."""
+    """Return an equal JSON document without these characters, and without YAML's line ends."""
     return document.translate(_ESCAPES)

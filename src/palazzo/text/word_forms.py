@@ -1,9 +1,9 @@
-"""Words: what a keyword query looks for, and what the keyword index is given.
+"""Words: the terms of a keyword query, and the text for the keyword index.
 
-This module owns both sides of keyword search, so that they agree: the index is FTS5 with
-`tokenize='porter unicode61'`, which cuts at everything but letters and digits, folds case and accents, and
-stems English. Here is only what that tokenizer lacks: humps of camelCase, CJK bigrams, whole identifiers as
-phrases, and protection from its query language. It knows neither tables nor scores.
+This module owns both sides of keyword search, so that they agree: the index is FTS5 with `tokenize='porter unicode61'`,
+which splits at everything except letters and digits, folds case and accents, and stems English. Only what that
+tokenizer lacks is here: humps of camelCase, CJK bigrams, whole identifiers as phrases, and protection from its query
+language. It knows neither tables nor scores.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ from palazzo.text import cjk
 from palazzo.text.stopwords import STOP_WORDS
 
 MAX_TERMS = 32
-"""FTS5 reads one posting list for every term: a query's time grows with their number."""
+"""The most terms of a query. FTS5 reads one posting list for every term: a query's time grows with their number."""
 
 MAX_PHRASES = 8
 MAX_PHRASE = 200
-"""Code points; more between two quotes is a quoted text, not a phrase."""
+"""The most code points of a phrase; a longer text between two quotes is quoted text, not a phrase."""
 
 WALL = 600
-"""Code points from which on a query is something pasted, with a question in it."""
+"""The number of code points from which a query is treated as pasted text that contains a question."""
 
 
 # What the index is given
 
 
 def index_form(text: str) -> str:
-    """Return what FTS5 is to index for `text`.
+    """Return the form of `text` that FTS5 indexes.
 
-    That is the text itself, with CJK runs as bigrams, NUL, lone surrogates and emoji as spaces, and at its end the
-    words inside its camelCase identifiers (`parseHTTPRequest` adds `parse HTTP Request`), each identifier
-    once.
+    This is the text itself, with CJK runs as bigrams, NUL, lone surrogates and emoji as spaces, followed by the words
+    inside its camelCase identifiers (`parseHTTPRequest` adds `parse HTTP Request`), each identifier once.
     """
     text = _indexable(text)
     words = [_HUMP.sub(" ", name) for name in dict.fromkeys(_find_hump_words(text)) if _is_written_by_hand(name)]
@@ -72,7 +71,7 @@ _REST_OF_WORD = re.compile(r"[A-Za-z0-9]++")
 
 
 def _find_hump_words(text: str) -> Iterator[str]:
-    """Yield the words of `text` that have a hump, found from the hump outwards."""
+    """Yield the camelCase words of `text`, found from their humps outwards."""
     end = 0
     for hump in _HUMP_SEEN.finditer(text):
         at = hump.start()
@@ -88,7 +87,7 @@ _DIGIT_RUN = re.compile(r"[0-9]+")
 
 
 def _is_written_by_hand(name: str) -> bool:
-    """Whether `name` is an identifier, rather than a stretch of base64 or a hash."""
+    """Whether `name` is an identifier, rather than a range of base64 or a hash."""
     return len(name) <= _LONGEST_IDENTIFIER and (len(name) <= 12 or len(_DIGIT_RUN.findall(name)) <= 2)
 
 
@@ -96,15 +95,15 @@ def _is_written_by_hand(name: str) -> bool:
 
 
 def terms(query: str) -> list[str]:
-    """Return the distinct lower-case words to look for, at most `MAX_TERMS`, in the query's order.
+    """Return the distinct lower-case words to search for, at most `MAX_TERMS`, in the query's order.
 
-    Stop words are left out unless there is nothing else. An identifier, path, version or error code comes
-    whole and then in its parts: `src/http_client.py` gives also `http_client.py`, `http_client`, `http`,
-    `client`, …. CJK runs are bigrams.
+    Stop words are left out unless there is nothing else. An identifier, path, version or error code comes whole and
+    then in its parts: `src/http_client.py` also gives `http_client.py`, `http_client`, `http`, `client`, …. CJK runs
+    are bigrams.
 
-    Of too many terms, as in a pasted wall of text, those of its question come first, then those that look
-    like identifiers, then the longer ones: a long word is a rarer one. Of terms that differ in their numbers
-    alone (a log's) three are kept.
+    If there are too many terms, as in a long pasted text, those of its question come first, then those that look like
+    identifiers, then the longer ones: a long word is a rarer one. Of terms that differ only in their numbers (as in a
+    log), three are kept.
     """
     read = _ends(query)
     spellings = list(dict.fromkeys(_spellings(read)))
@@ -125,7 +124,7 @@ _JOINTS = re.compile(r"[./:\\@'_-]+")
 
 
 def _distinct(spellings: Iterable[str]) -> list[str]:
-    """Leave out what is the same to FTS5: `__init__` and `init`."""
+    """Remove terms that are the same to FTS5: `__init__` and `init`."""
     first: dict[str, str] = {}
     for term in spellings:
         first.setdefault(_JOINTS.sub(" ", term).strip(), term)
@@ -137,7 +136,7 @@ _FAMILY_LIMIT = 3
 
 
 def _of_each_family(candidates: Iterable[str]) -> Iterator[str]:
-    """Pass on at most three terms that differ in their numbers alone, as those of a log do."""
+    """Yield at most three terms that differ only in their numbers, as those of a log do."""
     counts: Counter[str] = Counter()
     for term in candidates:
         group_key = _NUMBER.sub("0", term)
@@ -150,7 +149,7 @@ _LONGEST_READ = 64_000
 
 
 def _ends(query: str) -> str:
-    """Of a text too long to read whole, its beginning and its end: a question stands at either."""
+    """Return the beginning and end of a query too long to read whole: a question is at either."""
     half = _LONGEST_READ // 2
     return query if len(query) <= _LONGEST_READ else f"{query[:half]}\n{query[-half:]}"
 
@@ -165,7 +164,7 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """Yield every way to look for the words of `text`, in lower case: whole first, then parts."""
+    """Yield every form of the words of `text` to search for, in lower case: whole words first, then parts."""
     for match in _CHUNK.finditer(text):
         chunk = _POSSESSIVE.sub("", match[0]).replace("’", "'")
         if chunk.isascii() or cjk.RUN.search(chunk) is None:
@@ -175,7 +174,7 @@ def _spellings(text: str) -> Iterator[str]:
 
 
 def _mixed_spellings(chunk: str) -> Iterator[str]:
-    """Yield the bigrams of a chunk's CJK runs, and the words that stand between them."""
+    """Yield the bigrams of a chunk's CJK runs, and the words between them."""
     last_end = 0
     for run in cjk.RUN.finditer(chunk):
         yield from _spellings_of(chunk[last_end : run.start()].strip("./:\\@'-"))
@@ -200,7 +199,7 @@ def _spellings_of(chunk: str) -> Iterator[str]:
 
 
 _CUTS = (re.compile(r"[:/\\]+"), re.compile(r"[.@-]"), re.compile(r"_+"), _HUMP)
-"""Where an identifier has its joints, the outermost first."""
+"""Where an identifier is split, outermost first."""
 
 
 def _parts(name: str, cuts: Sequence[re.Pattern[str]]) -> Iterator[str]:
@@ -214,7 +213,7 @@ def _parts(name: str, cuts: Sequence[re.Pattern[str]]) -> Iterator[str]:
 
 
 def _is_telling(part: str) -> bool:
-    """Whether a part of an identifier is worth looking for: not `3` of `3.11.7`, not `x` of `x-axis`."""
+    """Whether a part of an identifier is worth searching for: not `3` of `3.11.7`, not `x` of `x-axis`."""
     return len(part) > 2 if part.isdigit() else len(part) > 1
 
 
@@ -222,7 +221,7 @@ _IDENTIFIER = re.compile(r"[\w.@'-]*(?:[0-9_/\\:@]|\w\.\w).*", re.DOTALL)
 
 
 def is_identifier(term: str) -> bool:
-    """Whether a term names one thing by its form: it has a digit, an underscore, a path's or an address's marks."""
+    """Whether a term's form identifies one thing: it has a digit, an underscore, or a mark of a path or address."""
     return len(term) > 2 and _IDENTIFIER.match(term) is not None
 
 
@@ -244,9 +243,9 @@ _QUOTATION = re.compile(
 
 
 def phrases(query: str) -> list[str]:
-    """Return what the query quotes, in `"…"`, `“…”`, `«…»`, `「…」`, backticks or `'…'`, as it is written.
+    """Return the quoted phrases of the query, in `"…"`, `“…”`, `«…»`, `「…」`, backticks or `'…'`, as written.
 
-    At most `MAX_PHRASES`, distinct. Of a pasted wall only its question is looked at.
+    At most `MAX_PHRASES`, distinct. In a long pasted text, only its question is examined.
     """
     quotes = ("".join(part or "" for part in match.groups()) for match in _QUOTATION.finditer(question(query)))
     texts = (" ".join(phrase.split()) for phrase in quotes if len(phrase) > 1 and _WORD.search(phrase))
@@ -262,10 +261,10 @@ _QUESTIONS = 3
 
 
 def question(query: str) -> str:
-    """Return what a pasted wall of text asks; a query of at most `WALL` code points is returned as it is.
+    """Return the question in a long pasted text; a query of at most `WALL` code points is returned unchanged.
 
-    The question is the up to three sentences ending in a question mark that stand nearest to either end,
-    or, when there are none, the first and the last line.
+    The question is the up to three sentences ending in a question mark that are nearest to either end, or, if there are
+    none, the first and the last line.
     """
     if len(query) <= WALL:
         return query
@@ -282,7 +281,7 @@ def question(query: str) -> str:
 
 
 def _sentence_before(text: str, end: int) -> str:
-    """The sentence that ends at `end`, or nothing when it is not made of words."""
+    """Return the sentence that ends at `end`, or nothing if it is not made of words."""
     window = text[max(0, end - _LONGEST_QUESTION) : end]
     ends = ((window.rfind(mark, 0, -1), len(mark)) for mark in _SENTENCE_ENDS)
     start = max((at + length for at, length in ends if at >= 0), default=0)
@@ -294,10 +293,10 @@ def _sentence_before(text: str, end: int) -> str:
 
 
 def match_expression(words: Iterable[str], phrase_list: Iterable[str] = ()) -> str:
-    """Return an FTS5 MATCH expression for any of `words` or of the `quoted` phrases.
+    """Return an FTS5 MATCH expression for any of `words` or of the `phrase_list` phrases.
 
-    It is valid whatever the strings hold; with nothing to look for it matches nothing. A word of several
-    tokens (`snake_case`) is the phrase of its tokens, a single CJK character is the beginning of a token.
+    It is valid for any strings; without search terms it matches nothing. A word of several tokens (`snake_case`) is the
+    phrase of its tokens, a single CJK character is the beginning of a token.
     """
     return any_of(literals(words, phrase_list))
 

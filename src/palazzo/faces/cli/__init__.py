@@ -1,7 +1,7 @@
-"""The command line. Typer and Rich live in this room and nowhere below; both are imported as late as can be.
+"""The command line. Typer and Rich are used in this package only, and both are imported as late as possible.
 
-`app` makes commands of the registry's operations, `running` runs one and turns what happens into output and an
-exit code. How results look is in one file for each group of commands: `finding`, `filing`, `operating`.
+`app` makes commands of the registry's operations; `runner` runs one and turns its result or error into output and an
+exit code. The output of each feature is defined in its `view` module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m palazzo.faces.cli`, for where the console script is not on the path."""
+"""`python -m palazzo.faces.cli`, for when the console script is not on the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application: its commands are the registry's operations, each bound when it is first asked for."""
+"""The application: its commands are the registry's operations, each bound on first use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from palazzo.operations import registry
 
 PROGRAM = "palazzo"
 _EXTRA_COMMANDS = {"mcp": "palazzo.faces.cli.mcp_command", "statusline": "palazzo.faces.cli.status_line_help"}
-"""Commands that are no operations but serve them: each module defines a function of the command's name."""
+"""Commands that are not operations but serve them. Each module defines a function with the command's name."""
 
 
 def run(arguments: list[str]) -> int:
@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
 
 
 class Commands(TyperGroup):
-    """The operations as commands. Importing one costs what its own module costs."""
+    """The operations as commands. Importing a command costs only the import of its own module."""
 
     above: tuple[str, ...] = ()
 
@@ -65,7 +65,7 @@ class Commands(TyperGroup):
         return None
 
     def invoke(self, ctx: Any) -> Any:
-        """Invoke the command; what is wrong with a value is said without the name that validation has for it."""
+        """Invoke the command; remove the validator's prefix from the message of an invalid value."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -73,7 +73,7 @@ class Commands(TyperGroup):
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that `args` begin with; Typer's own knows only those that were bound already."""
+        """Return the command that `args` begin with; Typer itself knows only the commands bound so far."""
         near = difflib.get_close_matches(args[0], self.list_commands(ctx)) if args else []
         if near and self.get_command(ctx, args[0]) is None:
             ctx.fail(f"No such command '{args[0]}'. Did you mean {_either(near)}?")
@@ -91,7 +91,7 @@ def _command(name: str, callback: Callable[..., None]) -> Any:
 
 
 def _group(name: str) -> Any:
-    """A command of commands."""
+    """Return a command group."""
     commands = type("CommandsOfGroup", (Commands,), {"above": (name,)})
     group = typer.Typer(cls=commands, name=name, add_completion=False, pretty_exceptions_enable=False)
     group.callback(invoke_without_command=True, help=registry.GROUPS[name])(_before_any_of_group)

@@ -1,4 +1,4 @@
-"""From an operation's request to a command: its options, their types, defaults and help."""
+"""Command binding: turns an operation's request into a command, with its options, their types, defaults and help."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import typer
 from palazzo.faces.cli.common_options import Common
 from palazzo.operations.operation import Operation, RequestField, request_fields
 
-PALACE_HELP = "The palace to use instead of the configured one."
-DEBUG_HELP = "Show where an error came from."
-JSON_HELP = "Write one JSON document instead of text."
-YES_HELP = "Do not ask."
+PALACE_HELP = "Use this palace instead of the configured one."
+DEBUG_HELP = "Show where an error occurred."
+JSON_HELP = "Print one JSON document instead of text."
+YES_HELP = "Do not ask for confirmation."
 NO_VALUE = ""
-"""What help shows of the value of an option that takes none; left to itself Typer says that it takes a `<bool>`."""
-UNNEEDED_HELP = "Taken from scripts that give it to another program; changes nothing."
+"""The value that help shows for an option without a value. By default Typer shows `<bool>`."""
+UNNEEDED_HELP = "Accepted for compatibility with scripts written for another program; has no effect."
 
 
 def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
-    """Return the function that Typer makes a command of; its signature is derived from the request."""
+    """Return the function that Typer turns into a command; its signature is derived from the request."""
     fields = list(request_fields(operation.request))
     visible_fields = [field for field in fields if not field.about.hidden]
 
@@ -50,19 +50,19 @@ def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
 
 
 def _join_lines(text: str) -> str:
-    """A docstring with its lines joined to paragraphs, for a screen that breaks them by its own width."""
+    """Return a docstring with its lines joined to paragraphs, for a screen that wraps them at its own width."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
 def path(text: str) -> Path:
-    """Read a path. An empty one is a variable that is not set rather than the directory one is in."""
+    """Read a path. An empty one means an unset variable, not the current directory."""
     if not text:
-        raise typer.BadParameter("it is empty; '.' is the directory you are in.")
+        raise typer.BadParameter("it is empty; '.' is the current directory.")
     return Path(text)
 
 
 def _common(context: typer.Context, values: dict[str, Any]) -> Common:
-    """What was said before the command and behind it; behind wins."""
+    """Return the common options given before and after the command; those after the command take precedence."""
     outer_options = context.obj if isinstance(context.obj, Common) else Common()
     return Common(
         palace=values.pop("palace") or outer_options.palace,
@@ -77,7 +77,7 @@ def _request(operation: Operation[Any, Any], fields: list[RequestField], values:
 
 
 def _value(field: RequestField, value: Any) -> Any:
-    """What Typer read, in the request's own type."""
+    """Return the value that Typer read, in the request's own type."""
     if field.about.stdin:
         from palazzo.faces.cli.confirmation import text_or_stdin
 
@@ -113,7 +113,7 @@ def _of_field(field: RequestField) -> inspect.Parameter:
 
 
 def _type_and_default(field: RequestField) -> tuple[Any, Any]:
-    """The type that Typer is to read, and the default it is to show."""
+    """Return the type that Typer must read, and the default that it must show."""
     if field.about.words:
         return list[str], inspect.Parameter.empty
     if field.about.stdin:

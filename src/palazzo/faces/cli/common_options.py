@@ -1,4 +1,4 @@
-"""What every command takes besides its own options."""
+"""Common options: the options that every command takes besides its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Common:
-    """The palace, how the result is written, and whether a person is asked."""
+    """The palace, the output format, and whether confirmation is requested."""
 
     palace: Path | None = None
     as_json: bool = False

@@ -1,4 +1,4 @@
-"""Asking a person: for a yes, and for text on standard input."""
+"""Confirmation and input: asks a person for a yes, and reads text from standard input."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from palazzo.errors import NotFound, PalazzoError, UsageError
 
 
 class ConfirmationError(PalazzoError):
-    """The person said no."""
+    """The user answered no."""
 
 
 def confirm(show: Callable[[], None]) -> None:
     """Show what would be done and ask whether to do it. Raises unless the answer is yes."""
     if not sys.stdin.isatty():
         raise UsageError(
-            "This asks before it goes on, and nobody is there to answer: give --yes, or --dry-run to look."
+            "This command asks for confirmation, but the input is not interactive: give --yes to confirm, or "
+            "--dry-run to preview."
         )
     show()
     print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -26,7 +27,7 @@ def confirm(show: Callable[[], None]) -> None:
 
 
 def text_of_file(file_name: str) -> str:
-    """Return what a file holds; standard input to its end for `-`. What is no UTF-8 is kept as lone surrogates."""
+    """Return a file's content; standard input to its end for `-`. Invalid UTF-8 is kept as lone surrogates."""
     if file_name == "-":
         return text_or_stdin("file", file_name)
     try:
@@ -36,7 +37,7 @@ def text_of_file(file_name: str) -> str:
 
 
 def text_or_stdin(name: str, text: str | None) -> str:
-    """Return the text that was given; standard input to its end for `-`, or if nothing was given and it is piped."""
+    """Return the given text; standard input to its end for `-`, or if no text was given and input is piped."""
     if text is not None and text != "-":
         return text
     if text is None and sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""What is said when something goes wrong, and the exit code: one sentence, and a file to paste for a bug."""
+"""Error messages and exit codes: one sentence, and a file to paste into a bug report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAILED, USAGE, BUG, INTERRUPT = 1, 2, 3, 130
 
 
 def expected(error: PalazzoError, debug: bool) -> int:
-    """Say what a person can do about `error`."""
+    """Say what the user can do about `error`."""
     if debug:
         traceback.print_exception(error, file=sys.stderr)
     print(f"palazzo: {one_line(str(error))}", file=sys.stderr)
@@ -29,29 +29,29 @@ def expected(error: PalazzoError, debug: bool) -> int:
 
 
 def report_interrupt(last: Progress | None, writes: bool = True) -> int:
-    """Say that ^C was heard, and what is kept of what `writes`."""
+    """Say that ^C was received, and that results of a command that `writes` are kept."""
     far = f" at {last.done:,} of {last.total:,} ({last.what})" if last else ""
-    note = " What was done so far is kept; the same command goes on from there." if writes else ""
+    note = " Completed work is kept; run the same command again to continue." if writes else ""
     print(f"\npalazzo: Stopped{far}.{note}", file=sys.stderr)
     return INTERRUPT
 
 
 def bug(error: BaseException, arguments: Sequence[str], debug: bool) -> int:
-    """Write a report of a bug and name its file."""
+    """Write a bug report and name its file."""
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    message = f"palazzo: This is a bug in Palazzo ({type(error).__name__}); nothing that was acknowledged is lost."
+    message = f"palazzo: This is a bug in Palazzo ({type(error).__name__}); no acknowledged write is lost."
     try:
         path = _write_report(_report(error, arguments))
     except OSError as trouble:
-        print(f"{message} No report could be written ({trouble.strerror}); --debug shows it.", file=sys.stderr)
+        print(f"{message} The report could not be written ({trouble.strerror}); --debug shows it.", file=sys.stderr)
         return BUG
-    print(f"{message} Please paste {path} into a bug report; it holds nothing from your palace.", file=sys.stderr)
+    print(f"{message} Please paste {path} into a bug report; it contains nothing from your palace.", file=sys.stderr)
     return BUG
 
 
 def one_line(text: str) -> str:
-    """Return a message on one line, without anything that a terminal would act upon."""
+    """Return a message on one line, without terminal control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
@@ -67,7 +67,7 @@ def _write_report(report: str) -> Path:
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> str:
-    """Version, platform, command and where it happened. Values and messages may hold what a person said: left out."""
+    """Return version, platform, command and location. Values and messages may hold user text: they are left out."""
     from palazzo.store.palace_overview import sqlite_version
 
     lines = [
@@ -85,7 +85,7 @@ def _report(error: BaseException, arguments: Sequence[str]) -> str:
 
 
 def _without_values(arguments: Sequence[str]) -> list[str]:
-    """The command and the names of its options; everything else is somebody's words."""
+    """Return the command and the names of its options; everything else may be user text."""
     from palazzo.operations.registry import MODULES, split_command_name
 
     commands = {word for name in MODULES for word in split_command_name(name)}
@@ -99,7 +99,7 @@ def _trace(error: BaseException) -> list[str]:
     lines = []
     cause: BaseException | None = error
     while cause is not None:
-        lines.append(f"{type(cause).__module__}.{type(cause).__qualname__} (its message is left out; --debug shows it)")
+        lines.append(f"{type(cause).__module__}.{type(cause).__qualname__} (message omitted; --debug shows it)")
         for frame in traceback.extract_tb(cause.__traceback__):
             lines.append(f"  {frame.filename}:{frame.lineno} in {frame.name}")
             lines.append(f"    {frame.line}")

@@ -1,8 +1,8 @@
-"""The command lines that are typed all day, read without Typer: of `search`, `show` and `wake-up`.
+"""Fast argument parser: reads the most frequent command lines without Typer: `search`, `show` and `wake-up`.
 
-Typer and what it brings take longer to import than a running service takes to answer. Here is only what is plain: known
-options, each with its value, and words. For all else (help, a wrong value, an option that is not known) there is no
-answer, and Typer reads the line and says what is wrong with it.
+Importing Typer and its dependencies takes longer than a running service takes to answer. This module reads only simple
+command lines: known options, each with its value, and words. For everything else (help, a wrong value, an unknown
+option) it returns nothing, and Typer reads the line and reports the error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOTHING = object()
 
 
 def parse_command_line(arguments: Sequence[str]) -> tuple[Operation[Any, Any], Any, Common] | None:
-    """Return the operation, its request and what every command takes; None for a line that Typer is to read."""
+    """Return the operation, its request and the common options; None for a line that Typer must read."""
     if not arguments or arguments[0] not in _COMMANDS or not all(arguments):
         return None
     from palazzo.operations import registry
@@ -50,7 +50,7 @@ def run(operation: Operation[Any, Any], request: Any, common: Common) -> int:
 
 
 def _parse_words(words: Sequence[str], fields: Sequence[RequestField], common: Common) -> dict[str, Any] | None:
-    """What a line says of each field; None where it is not plain."""
+    """Return the words for each field; None if the line is not simple."""
     options = dict(_options(fields))
     positional = [field for field in fields if field.about.positional]
     raw_values: dict[str, list[str]] = {}
@@ -89,7 +89,7 @@ def _options(fields: Sequence[RequestField]) -> Iterator[tuple[str, RequestField
 
 
 def _value(field: RequestField, words: list[str]) -> Any:
-    """What was said of a field, in its type; nothing where it is none of its values."""
+    """Return a field's value, in its type; a marker if it is not a valid value."""
     if field.about.words:
         return " ".join(words)
     if get_origin(field.type) is tuple:

@@ -1,4 +1,4 @@
-"""palazzo mcp: the MCP server, which is no operation but a face of its own."""
+"""The command palazzo mcp: runs the MCP server, which is not an operation but a face of its own."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 def mcp(
     context: typer.Context,
     toolset: Annotated[
-        str, typer.Option("--toolset", help="core: what a session needs; full: also what looks after a palace.")
+        str, typer.Option("--toolset", help="core: tools that a session needs; full: also tools to maintain a palace.")
     ] = "core",
     profile: Annotated[
-        str, typer.Option("--profile", help="Whose tools: palazzo's, or those of mempalace or shodh.")
+        str, typer.Option("--profile", help="Whose tools to serve: palazzo, mempalace or shodh.")
     ] = "palazzo",
     print_config: Annotated[
         str,
         typer.Option(
             "--print-config",
             metavar="HOST",
-            help="Print what to put into a host's settings, and serve nothing; with --http, for a client over HTTP.",
+            help="Print the settings entry for a host, and do not serve; with --http, for a client over HTTP.",
         ),
     ] = "",
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Serve only tools that read; refuse calls of other tools.")
+        bool, typer.Option("--read-only", help="Serve only tools that read; refuse calls to other tools.")
     ] = False,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at ADDRESS, until ^C.")] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP at ADDRESS until ^C.")] = False,
     address: Annotated[
         str | None,
-        typer.Argument(help="With --http: HOST:PORT to serve at instead of 127.0.0.1:8377.", show_default=False),
+        typer.Argument(help="With --http: serve at HOST:PORT instead of 127.0.0.1:8377.", show_default=False),
     ] = None,
     palace: Annotated[
         Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)
@@ -52,8 +52,8 @@ def mcp(
 ) -> None:
     """Serve this memory to an agent as MCP tools, on standard input and output.
 
-    Hosts start this by themselves; 'palazzo mcp --print-config HOST' says how they are told to. With --http they call
-    it at an address; 'palazzo token add' says who may.
+    Hosts start this command themselves; 'palazzo mcp --print-config HOST' prints the settings for a host. With --http
+    they call it at an address; 'palazzo token add' grants access.
     """
     common = context.obj if isinstance(context.obj, Common) else Common()
     palace_path = palace or common.palace
@@ -66,7 +66,7 @@ def mcp(
         elif http:
             code = _serve_http(address, request)
         elif address is not None:
-            raise UsageError(f"'{address}' is an address to serve at with --http; without it there is none.")
+            raise UsageError(f"'{address}' is an address for --http; give --http as well, or leave the address out.")
         else:
             code = _print_config(print_config, request) if print_config else launcher.run(request)
     except PalazzoError as error:
@@ -76,11 +76,11 @@ def mcp(
 
 def _check(value: str, kind: str, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise UsageError(f"There is no {kind} '{value}'; there are: {', '.join(choices)}.")
+        raise UsageError(f"Unknown {kind} '{value}'; choose one of: {', '.join(choices)}.")
 
 
 def _serve_http(address: str | None, request: launcher.RelayOptions) -> int:
-    """Become the process that serves; an address that begins with a dash is none, and not an option either."""
+    """Replace this process with the server; an address that begins with a dash is not taken as an option."""
     command = [sys.executable, "-P", "-m", "palazzo.daemon.http_server"]
     command += ["--profile", request.profile, "--toolset", request.toolset]
     command += ["--read-only"] if request.read_only else []
@@ -89,19 +89,19 @@ def _serve_http(address: str | None, request: launcher.RelayOptions) -> int:
 
 
 def _print_config(name: str, request: launcher.RelayOptions) -> int:
-    """Print the settings on standard output, and where they belong on standard error."""
+    """Print the settings on standard output, and on standard error where to put them."""
     host = _host(name)
     program, *words = [*_program(host.has_shell), *_arguments(request)]
     sys.stdout.buffer.write(f"{host.form(program, words)}\n".encode())
     sys.stdout.flush()
-    print(f"This goes into {host.file}, beside what is there.", file=sys.stderr)
+    print(f"Add this to {host.file}, and keep its other content.", file=sys.stderr)
     if host.command:
         print(f"Or: {host.command.format(shlex.join([program, *words]))}", file=sys.stderr)
     return 0
 
 
 def _print_http_config(name: str, address: str | None) -> int:
-    """Print the settings of a client of the HTTP server, without the token, and how the client gets the token."""
+    """Print the settings for a client of the HTTP server, without the token, and how the client gets the token."""
     from palazzo.faces.mcp.client_configs import HOSTS
     from palazzo.faces.mcp.http_guard import PATH
     from palazzo.faces.mcp.http_socket import DEFAULT, host_and_port, url_of
@@ -110,14 +110,13 @@ def _print_http_config(name: str, address: str | None) -> int:
     if host.http is None:
         usable_hosts = [host_name for host_name, candidate in HOSTS.items() if candidate.http is not None]
         raise UsageError(
-            f"No settings of {host.title} for a server over HTTP are known here; there are those of:"
-            f" {', '.join(usable_hosts)}."
+            f"Palazzo has no HTTP server settings for {host.title}; it has them for: {', '.join(usable_hosts)}."
         )
     url = url_of(*host_and_port(address or DEFAULT)) + PATH.decode()
     sys.stdout.buffer.write(f"{host.http(url)}\n".encode())
     sys.stdout.flush()
-    print(f"This goes into {host.file}, beside what is there.", file=sys.stderr)
-    print(f"{host.login_hint} 'palazzo token add NAME --scope write' makes one.", file=sys.stderr)
+    print(f"Add this to {host.file}, and keep its other content.", file=sys.stderr)
+    print(f"{host.login_hint} Create one with 'palazzo token add NAME --scope write'.", file=sys.stderr)
     return 0
 
 
@@ -125,12 +124,12 @@ def _host(name: str) -> Host:
     from palazzo.faces.mcp.client_configs import HOSTS
 
     if name not in HOSTS:
-        raise UsageError(f"'{name}' is no host that is known here; there are: {', '.join(HOSTS)}.")
+        raise UsageError(f"Unknown host '{name}'; known hosts: {', '.join(HOSTS)}.")
     return HOSTS[name]
 
 
 def _program(has_shell: bool) -> list[str]:
-    """How a host starts Palazzo: by name where it finds that, else by the path of the program that is found now."""
+    """Return how a host starts Palazzo: by name if it can find that, else by the path of the current program."""
     sibling_path = Path(sys.executable).with_name("palazzo.exe" if sys.platform == "win32" else "palazzo")
     executable = shutil.which("palazzo")
     if executable is not None and has_shell:
@@ -141,7 +140,7 @@ def _program(has_shell: bool) -> list[str]:
 
 
 def _arguments(request: launcher.RelayOptions) -> list[str]:
-    """The arguments of `palazzo`. The palace is named where a host that passes on few variables would take another."""
+    """Return arguments of `palazzo`, with the palace if a host with fewer variables would choose another."""
     arguments = ["mcp"]
     path = rpc.chosen_palace(request.palace, os.environ)
     bare = {

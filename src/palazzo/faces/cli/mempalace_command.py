@@ -1,8 +1,9 @@
 """`mempalace …`, as scripts and clients of MemPalace call it: translates the command line and runs Palazzo with it.
 
-The files that `palazzo install mempalace-compat` writes start this module by its path. It imports little and only the
-standard library, because hosts wait for `hook` and `mcp`. `mempalace_layout` prints the output that clients parse
-(`search`, `status`, `wake-up`). MemPalace names a palace by its directory; here that is the file `palace.db` in it.
+The files that `palazzo install mempalace-compat` writes start this module by its path. It imports little, and only from
+the standard library, because hosts wait for `hook` and `mcp`. `mempalace_layout` prints the output that clients parse
+(`search`, `status`, `wake-up`). MemPalace identifies a palace by its directory; Palazzo uses the file `palace.db` in
+that directory.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ _WRITES = ("init", "mine", "sweep", "repair", "hook")
 _LAYOUT_VERBS = ("search", "status", "wake-up")
 """Verbs whose output clients parse: `mempalace_layout` runs them."""
 _BARE = ("hook", "mcp")
-"""Verbs that hosts wait for: they start without site-packages, and check nothing that takes time."""
+"""Verbs for which hosts wait: they start without site-packages, and skip checks that take time."""
 _COLUMNS = 80
 _HELP = f"""\
 usage: mempalace [--version] {_COMMON} VERB …
@@ -108,11 +109,11 @@ lists all its commands.\
 
 
 class CommandLineError(Exception):
-    """A command line that MemPalace does not accept either."""
+    """A command line that MemPalace also rejects."""
 
 
 class WriteForbidden(Exception):
-    """A verb that writes, with --read-only."""
+    """A verb that writes was used with --read-only."""
 
 
 def main(arguments: list[str]) -> int:
@@ -337,7 +338,7 @@ def _remark(sentence: str) -> None:
 
 
 def _become(words: list[str]) -> NoReturn:
-    """Replace this process by Palazzo, or by the module that `-m` names."""
+    """Replace this process with Palazzo, or with the module that `-m` names."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if words[0] == "-m":
         sys.path.append(root)

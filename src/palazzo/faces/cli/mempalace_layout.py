@@ -1,9 +1,9 @@
-"""`search`, `status` and `wake-up` as MemPalace prints them, for the clients that parse its output.
+"""`search`, `status` and `wake-up` in MemPalace's output format, for the clients that parse it.
 
     python -P -m palazzo.faces.cli.mempalace_layout VERB [options]
 
 Layout and exit codes are those of MemPalace 3.11.0, also without a palace, for an unknown wing or room, and without a
-hit. Any other error has the sentence on standard error and the exit code of `palazzo`.
+hit. Any other error prints its sentence on standard error and ends with the exit code of `palazzo`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Progress on standard error, for what takes longer than a second and somebody watches."""
+"""Progress bar on standard error, for work that takes longer than a second while a person watches."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 BAR_DELAY = 1.0
-"""Seconds without a bar."""
+"""Seconds before the bar appears."""
 
 
 class ProgressBar:
-    """Shows how far an operation is; `last` is what it said last."""
+    """Shows the progress of an operation; `last` is its last report."""
 
     def __init__(self) -> None:
         self.last: Progress | None = None
@@ -27,7 +27,7 @@ class ProgressBar:
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, progress: Progress) -> None:
-        """Take note of `progress`, and draw it when it is time."""
+        """Store `progress`, and draw it when it is time."""
         self.last = progress
         if time.monotonic() - self._began < BAR_DELAY or not sys.stderr.isatty():
             return
@@ -40,7 +40,7 @@ class ProgressBar:
         )
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bars is not None:
             self._bars.stop()
             self._bars = None

@@ -1,4 +1,4 @@
-"""Which function shows the result of which operation to a person."""
+"""Renderers: which function shows the result of which operation on the terminal."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ RENDERERS = {
 
 
 EVENTS = {"watch": "palazzo.features.erase.view:watch_event"}
-"""The same for what happens while an operation goes on."""
+"""The same for events during an operation."""
 
 
 def renderer(name: str) -> Callable[[Screen, Any], None]:

@@ -1,4 +1,4 @@
-"""Running one operation: its surroundings, its progress, its result on standard output, its exit code."""
+"""Runner: runs one operation with its environment and progress, prints its result, and returns its exit code."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from palazzo.faces.cli.common_options import Common
 
 _SAYS_PROBLEMS = ("settings", "doctor")
-"""Operations whose result tells what is wrong in settings files."""
+"""Operations whose result reports problems in settings files."""
 _TELLS_WORDS = (
     *("search", "show", "wake_up", "proactive_context", "context_summary", "digest", "list_drawers"),
     *("check_duplicate", "diary_read", "diary_handoff", "todo_list", "reminders", "why"),
     *("kg_query", "kg_timeline", "kg_conflicts", "quarantine_list"),
 )
-"""Operations whose result is recorded words. An agent that asks for them in its shell is shown them in the fence."""
+"""Operations whose result contains recorded words. An agent that calls them in its shell gets the words in the
+fence.
+"""
 
 
 def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Common) -> int:
@@ -68,7 +70,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
 
 
 def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
-    """Ask a person at a terminal whether to create a new palace in place of a missing one; raise `error` if not."""
+    """Ask the user at a terminal whether to create a new palace in place of a missing one; raise `error` if not."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise error
     from palazzo.faces.cli.confirmation import ConfirmationError, confirm
@@ -77,7 +79,7 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
     try:
         confirm(
             lambda: print(
-                f"palazzo: {error_messages.one_line(str(error))}\nBegin an empty palace there?", file=sys.stderr
+                f"palazzo: {error_messages.one_line(str(error))}\nCreate an empty palace there?", file=sys.stderr
             )
         )
     except ConfirmationError:
@@ -86,7 +88,7 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
 
 
 def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
-    """Return the error that explains a damaged palace; None if it is sound. An error from damage is no bug."""
+    """Return the error that explains a damaged palace; None if it is sound. An error from damage is not a bug."""
     from palazzo.features.backup import damage
 
     with Context(palace=common.palace) as context:
@@ -94,7 +96,7 @@ def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
 
 
 def flush_output(code: int) -> int:
-    """Write out what is buffered; a reader that has gone is no failure of ours."""
+    """Write out buffered output; a closed reader is not an error."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -115,12 +117,14 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
         for problem in context.settings.problems_by_file:
             print(f"palazzo: {error_messages.one_line(problem)}", file=sys.stderr)
     if common.as_json and getattr(request, "raw", False):
-        raise UsageError("--raw writes bytes and --json a document: give one of them.")
+        raise UsageError("--raw writes bytes and --json writes a document: give only one of them.")
     writes_bytes = getattr(request, "raw", False) or (operation.name == "export" and str(request.out) == "-")
     if writes_bytes and sys.stdout.isatty():
-        raise UsageError("Recorded bytes may drive a terminal: send them to a file or a pipe, such as '| less'.")
+        raise UsageError(
+            "Recorded bytes can contain terminal control sequences: send them to a file or a pipe, such as '| less'."
+        )
     if common.as_json and operation.name == "export" and str(request.out) == "-":
-        raise UsageError("Both the export and the document of --json would be standard output: name a file.")
+        raise UsageError("The export and the document of --json would both go to standard output: name a file.")
     asks = operation.destructive or (operation.asks is not None and operation.asks(request))
     if asks and not request.dry_run and not common.yes:
         from palazzo.faces.cli.confirmation import confirm
@@ -163,7 +167,7 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False)
 
 
 def _write_event(operation: Operation[Any, Any], event: object, common: Common) -> None:
-    """Write what has just happened, at once: one line of text, or one line of JSON."""
+    """Write an event immediately: one line of text, or one line of JSON."""
     from palazzo.faces.cli.renderers import event_renderer
     from palazzo.faces.cli.screen import Screen
 
@@ -177,7 +181,8 @@ def _write_event(operation: Operation[Any, Any], event: object, common: Common) 
 def write_json(result: Any, indent: int | None = 2) -> None:
     """Write a result as one JSON document on standard output, in UTF-8 whatever the locale.
 
-    On a terminal, what would drive it or turn the text around is written as escapes; the document says the same.
+    On a terminal, characters that would control it or reverse the text are written as escapes; the document means the
+    same.
     """
     from palazzo.operations.serialisation import to_json
     from palazzo.text.visible import escape_controls

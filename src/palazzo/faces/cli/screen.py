@@ -1,4 +1,4 @@
-"""A person's terminal, by Rich: lines with colours, small tables, and exact words that nothing re-wraps."""
+"""The terminal, by Rich: lines with colours, small tables, and exact text that is never re-wrapped."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from palazzo.text.visible import visible
 
 INDENT = "    "
 _PIPED_WIDTH = 200
-"""Columns where there is no terminal: nothing is cut off that `grep` could look for."""
+"""Columns when the output is not a terminal: text that `grep` could search for is not cut off."""
 _NARROWEST, _DEEPEST = 20, 16
-"""Columns that words get at least, and that a broken line's own indentation is repeated at most."""
+"""Minimum columns for words, and maximum repetition of a wrapped line's own indentation in columns."""
 
 Part = str | tuple[str, str]
 
 
 def place(uri: str) -> str:
-    """Return where something lies as a person would type it: a file's path, any other address as it is."""
+    """Return an address as a user would type it: a file's path, any other address unchanged."""
     return unquote(uri).removeprefix("file://") if uri.startswith("file:") else uri
 
 
@@ -34,7 +34,7 @@ class _Console(Console):
 
 
 class Screen:
-    """Where a result is written. Colours only on a terminal, and not with NO_COLOR."""
+    """The output of a result. It uses colours only on a terminal, and not with NO_COLOR."""
 
     def __init__(self, file: TextIO) -> None:
         self._terminal = file.isatty()
@@ -45,14 +45,14 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns of the terminal, or what is taken for them where there is none."""
+        """Return the columns of the terminal, or a default if there is none."""
         return self.console.width
 
     def say(self, *parts: Part, wrap_indent: int | None = None) -> None:
         """Write one line of parts, each a text or (text, style).
 
-        A terminal breaks it wherever its edge is; with `hanging` it is broken between words there, and what follows
-        the first line is that far indented.
+        A terminal breaks it at its edge; with `wrap_indent` it is broken between words there, and all lines after the
+        first are indented by that much.
         """
         text = Text()
         for part in parts:
@@ -68,14 +68,14 @@ class Screen:
             self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)
 
     def exact(self, text: str, indent: str = INDENT) -> None:
-        """Write archived words as they are, each line indented. A terminal is not driven by them: see `visible`."""
+        """Write archived words unchanged, each line indented. They cannot control a terminal: see `visible`."""
         safe_text = visible(text) if self._terminal else text
         self.console.file.write("".join(f"{indent}{line}\n" if line else "\n" for line in safe_text.split("\n")))
 
     def read(self, text: str, label: str = "", style: str = "", indent: str = INDENT) -> None:
-        """Write archived words for reading, indented: as they are, but a terminal breaks long lines between words.
+        """Write archived words for reading, indented: unchanged, but a terminal breaks long lines between words.
 
-        `label` stands before the first line, for who says it.
+        `label` is written before the first line, to name the speaker.
         """
         if not self._terminal:
             self.exact(f"{label} › {text}" if label else text, indent)

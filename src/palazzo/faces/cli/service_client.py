@@ -1,7 +1,7 @@
-"""Letting a running service carry an operation out: it has the model and the vectors at hand.
+"""Service client of the command line: a running service, with model and vectors loaded, runs the operation.
 
-The result is the same either way, so whatever goes wrong on the way to the service, the work is done here. Where no
-service runs, one is started for the next time, and not waited for.
+The result is the same either way, so if the call to the service fails, the operation runs in this process. If no
+service runs, one is started for the next time, without waiting for it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def carried_out(operation: Operation[Q, R], request: Q, context: Context) -> R:
 
 
 def rebuild_error(error: Mapping[str, Any]) -> PalazzoError | None:
-    """Return the error that the service tells of as it was raised there; None for a bug."""
+    """Return the error that the service reports, as it was raised there; None for a bug."""
     kind = getattr(errors, str(error.get("kind")), None)
     if not (isinstance(kind, type) and issubclass(kind, PalazzoError)):
         return None

@@ -1,4 +1,4 @@
-"""palazzo statusline, as a person asks for help with it; `palazzo.client.status_line` does it without any of this."""
+"""Help of palazzo statusline on the command line; `palazzo.client.rpc.status_line` runs it without any of this."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def statusline(
         Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)
     ] = None,
 ) -> None:
-    """Print one short line for a host to show: the wing, its drawers, what the session was told, when it was kept.
+    """Print one short line for a host to show: the wing, its drawers, what the session received, the last save.
 
-    A host says on standard input, as JSON, which session it is. 'palazzo install claude-code --status-line' tells
-    Claude Code to ask for it. It is quick and never fails; without a running service it says so and starts none.
+    The host gives the session on standard input, as JSON. 'palazzo install claude-code --status-line' makes Claude Code
+    run this command. It is quick and never fails; without a running service it says so and starts none.
     """
     common = context.obj if isinstance(context.obj, Common) else Common()
     palace_path = palace or common.palace

@@ -1,4 +1,4 @@
-"""JSON Schema of a request's fields, and whether given values fit it: so much of the standard as tools need."""
+"""JSON Schema of a request's fields, and validation of given values: the part of the standard that tools need."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def of_type(kind: Any) -> dict[str, Any]:
 
 
 def problems(schema: Schema, value: object, name: str) -> Iterator[str]:
-    """Yield what of `value` does not fit, each a sentence that names the place; nothing where all fits."""
+    """Yield what in `value` does not fit, each as a sentence that names the place; nothing if all fits."""
     kind = schema.get("type")
     if kind is not None and not _is(str(kind), value):
         yield f"'{name}' must be {_WORDS[str(kind)]}, not {preview_value(value)}."
@@ -51,7 +51,7 @@ def problems(schema: Schema, value: object, name: str) -> Iterator[str]:
 
 
 def preview_value(value: object) -> str:
-    """Return how a value that was given is told of: as JSON, its beginning."""
+    """Return a given value as it is shown in messages: the beginning of its JSON."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
@@ -93,7 +93,7 @@ def _of_object(schema: Schema, value: Any, name: str) -> Iterator[str]:
         if field in properties:
             yield from problems(properties[field], member, f"{name}.{field}")
         elif schema.get("additionalProperties") is False:
-            yield f"'{name}.{field}' is unknown; there are: {', '.join(properties)}."
+            yield f"'{name}.{field}' is unknown; known names: {', '.join(properties)}."
 
 
 def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _of_number(schema: Schema, value: Any, name: str) -> Iterator[str]:
 
 
 def _bare(kind: Any) -> Any:
-    """The type without what is told about it, and without None."""
+    """Return the type without its description, and without None."""
     if getattr(kind, "__metadata__", None) and any(isinstance(annotation, About) for annotation in kind.__metadata__):
         return _bare(kind.__origin__)
     if get_origin(kind) in (Union, types.UnionType):

@@ -1,4 +1,4 @@
-"""What a connection knows of its client, and how it has operations carried out."""
+"""What a connection knows about its client, and how it runs operations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from palazzo.operations.context import Progress
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a client is: its working directory and variables, and the palace where one was named.
+    """A client's environment: its working directory and variables, and the palace if one was named.
 
-    `trust` is whom to believe for what it states. It is for the `Context` of every operation, as are the others. A
+    `trust` is the trust of its statements. Like the other fields, it is for the `Context` of every operation. A
     `read_only` client has only the tools that read.
     """
 
@@ -28,10 +28,11 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class OperationCall:
-    """An operation to be carried out, and for whom.
+    """An operation to carry out, and its client.
 
-    `key` names the call: one that was carried out already returns its first result. `on_progress` and `on_notice` may
-    be called from any thread; `on_progress` raises Stopped once nobody waits for the result any more.
+    `key` identifies the call: a call that was already carried out returns its first result. `on_progress` and
+    `on_notice` may be called from any thread; `on_progress` raises Stopped once the client no longer waits for the
+    result.
     """
 
     operation: str
@@ -43,16 +44,17 @@ class OperationCall:
 
 
 class Call(Protocol):
-    """Carries an operation out, usually in another thread, and returns its result.
+    """Carries out an operation, usually in another thread, and returns its result.
 
-    Raises what the operation raises. When it is cancelled, it returns no sooner than the operation has ended.
+    Raises the operation's exceptions. When it is cancelled, it does not return before the operation has ended.
     """
 
     async def __call__(self, operation_call: OperationCall, /) -> Any: ...
 
 
 class OperationCancelled(BaseException):
-    """Nobody waits for the operation any more: it ends here. What it committed stays.
+    """The client no longer waits for the operation, which ends here. Its commits remain.
 
-    No Exception, as what a person's ^C raises is none: what goes on after a failure does not go on after this.
+    It is not an Exception, like the one that ^C raises: code that continues after a failure does not continue after
+    this.
     """

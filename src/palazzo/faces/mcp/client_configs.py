@@ -1,7 +1,8 @@
-"""What to put into a host's settings so that it starts `palazzo mcp` or calls it over HTTP, in each host's own form.
+"""The settings that make a host start `palazzo mcp` or call it over HTTP, in each host's own format.
 
-The forms are those that the hosts' own commands write (`claude mcp add`, `codex mcp add`, …) where they have one, else
-those of their documentation. Nothing is written here: `palazzo mcp --print-config HOST` prints it.
+The formats are those that the hosts' own commands write (`claude mcp add`, `codex mcp add`, …), or those of the hosts'
+documentation where there is no such command. Nothing is written here: `palazzo mcp --print-config HOST` prints the
+settings.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from typing import Any
 from palazzo.features.hosts.hook_wiring import PASSED_ON
 
 NAME = "palazzo"
-"""What the server is called in a host. Tools are shown to the model under it (`mcp__palazzo__search`)."""
+"""The server's name in a host. Tools are shown to the model with it (`mcp__palazzo__search`)."""
 VARIABLE = "PALAZZO_TOKEN"
-"""The environment variable from which a host takes the token for a server over HTTP."""
-_BY_HAND = "Put the token's secret in place of YOUR_TOKEN, and let nobody else read the file."
+"""The environment variable from which a host reads the token for a server over HTTP."""
+_BY_HAND = "Replace YOUR_TOKEN with the token's secret, and make the file unreadable to others."
 
 
 @dataclass(frozen=True)
 class Host:
     """A program that starts MCP servers.
 
-    `has_shell` says that it is started from a shell, and so finds programs by their names; others, which a desktop
-    starts, do not know a person's PATH.
+    `has_shell` says that it is started from a shell, and so finds programs by name; other hosts, started from a
+    desktop, do not have the user's PATH.
     """
 
     title: str
@@ -33,15 +34,15 @@ class Host:
     has_shell: bool
     form: Callable[[str, Sequence[str]], str]
     command: str = ""
-    """The host's own command for the same, if it has one; `{}` stands for the server's command line."""
+    """The host's own command for this, if it has one; `{}` is replaced by the server's command line."""
     http: Callable[[str], str] | None = None
-    """The form of a server at an address, if the host documents one. It never holds the token."""
-    login_hint: str = f"Set {VARIABLE} to the token's secret where the host starts."
+    """The configuration for a server at an address, if the host documents one. It never contains the token."""
+    login_hint: str = f"Set {VARIABLE} to the token's secret in the environment of the host."
     """How the host gets the token."""
 
 
 def _json(*path: str, **more: object) -> Callable[[str, Sequence[str]], str]:
-    """A JSON document that has the server under `path`, with `more` beside its command."""
+    """Return a JSON document with the server under `path`, and `more` beside its command."""
 
     def form(program: str, arguments: Sequence[str]) -> str:
         return _document([*path, NAME], {**more, "command": program, "args": list(arguments)})
@@ -50,7 +51,7 @@ def _json(*path: str, **more: object) -> Callable[[str, Sequence[str]], str]:
 
 
 def _http(*path: str, authorization: str, address: str = "url", **more: object) -> Callable[[str], str]:
-    """A JSON document that has the server at an address under `path`; `authorization` stands for the token."""
+    """Return a JSON document with the server's URL under `path`; `authorization` is the placeholder for the token."""
 
     def form(url: str) -> str:
         server = {**more, address: url, "headers": {"Authorization": f"Bearer {authorization}"}}
@@ -124,7 +125,7 @@ HOSTS = {
         False,
         _json("servers", type="stdio"),
         http=_vscode_http,
-        login_hint="VS Code asks for the token's secret when it starts the server, and keeps it.",
+        login_hint="VS Code asks for the token's secret when it starts the server, and stores it.",
     ),
     "gemini-cli": Host(
         "Gemini CLI",

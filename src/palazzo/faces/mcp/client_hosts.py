@@ -1,4 +1,4 @@
-"""Which host calls, told from what a client says of itself."""
+"""Detection of the calling host from what a client says about itself."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LONGEST = 60
 
 
 def host_of(context: ServerRequestContext[Any, Any]) -> str:
-    """Return the host's name as Palazzo knows it, else as the client gives it; '' where it gives none."""
+    """Return the host's name as Palazzo knows it, else as the client gives it; '' if it gives none."""
     client_params = context.session.client_params
     return host_called(client_params.client_info.name) if client_params is not None else ""
 
 
 def host_called(client: str) -> str:
-    """Return the host of a client's name: codex for `codex-mcp-client`."""
+    """Return the host for a client's name: codex for `codex-mcp-client`."""
     plain = "-".join(client.strip().lower().split())[:_LONGEST]
     plain = "".join(letter for letter in plain if letter.isalnum() or letter in "-_.")
     host = plain.removeprefix(_EXTENSION_PREFIX)

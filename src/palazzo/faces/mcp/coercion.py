@@ -1,4 +1,4 @@
-"""Reads argument values of clients that were written for another server, and that follow a schema less closely."""
+"""Coercion of argument values from clients that were written for another server and follow schemas less strictly."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no"
 
 
 def coerce(schema: Mapping[str, Any], value: Any) -> Any:
-    """Return `value` in the type of `schema`: numbers and flags may be text, and choices have any case.
+    """Return `value` in the type of `schema`: numbers and flags may be text, and choices may have any case.
 
-    A value that cannot be read is returned unchanged; the schema's own check reports it.
+    A value that cannot be converted is returned unchanged; the schema's own check reports it.
     """
     kind = schema.get("type")
     if kind == "boolean":
@@ -28,14 +28,14 @@ def coerce(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def clamp(schema: Mapping[str, Any], value: Any, name: str) -> tuple[Any, str]:
-    """Return a number moved into the bounds of `schema`, and a sentence if that changed it; other values unchanged."""
+    """Return a number clamped to the bounds of `schema`, and a sentence if it changed; other values unchanged."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value, ""
     low, high = schema.get("minimum", -LARGEST_NUMBER), schema.get("maximum", LARGEST_NUMBER)
     if value < low:
-        return low, f"'{name}' is {preview_value(value)}, below the least; {low} was used."
+        return low, f"'{name}' is {preview_value(value)}, below the minimum; {low} was used."
     if value > high:
-        return high, f"'{name}' is {preview_value(value)}, above the most; {high} was used."
+        return high, f"'{name}' is {preview_value(value)}, above the maximum; {high} was used."
     return value, ""
 
 
@@ -46,7 +46,7 @@ def _flag(value: Any) -> Any:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return the finite number that a value is or spells; None if there is none."""
+    """Return the finite number that a value is or spells; None if it is not one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

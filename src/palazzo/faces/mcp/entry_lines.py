@@ -1,6 +1,6 @@
-"""How recorded words are told to a model: entries with id, when, where, who and whom to believe, and no more than fits.
+"""How recorded words are shown to a model: entries with id, time, place, speaker and trust, within a size limit.
 
-Some hosts show the JSON alone and others the text alone, so both say the same. The text stands in the fence.
+Some hosts show only the JSON and others only the text, so both say the same. The text is inside the fence.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from palazzo.security.injected_text import NOTICE as NOTICE
 from palazzo.text.times import to_iso
 
 MOST = 20_000
-"""Characters of recorded words in one result. With what stands around them it stays under 25,000, beyond which hosts
-cut results themselves, or put them into files."""
+"""Maximum characters of recorded words in one result. With the surrounding text it stays under 25,000, beyond which
+hosts truncate results or write them to files.
+"""
 _HEAD = 200
-"""Characters that an entry takes beside its words."""
+"""Characters of an entry besides its words."""
 _ENOUGH_OF_SESSION = 13
-"""Characters of a session's id, which `read` takes the beginning of."""
+"""Characters of a session's id that are shown; `read` accepts a prefix of the id."""
 _SPEAKERS = {"author": "document", "": "unknown"}
 
 TEXT: Mapping[str, Any] = {"type": "string"}
@@ -41,7 +42,7 @@ OBJECT: Mapping[str, Any] = {"type": "object"}
 def shape(**fields: Any) -> dict[str, Any]:
     """Return the schema of an object that always has these fields, and may have others.
 
-    Those are not listed: every session pays for the words of a schema, and no model reads that of a result.
+    Other fields are not listed: every session pays for the words of a schema, and models do not read a result's schema.
     """
     return {"type": "object", "properties": fields, "required": list(fields)}
 
@@ -51,9 +52,9 @@ ENTRIES = {"type": "array", "items": {"type": "object", "required": ["id", "when
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Some recorded words. `note` says what else is to be known: that they are cut, superseded, of another branch.
+    """Recorded words. `note` contains further information: that they are cut, superseded, or from another branch.
 
-    `where` is empty where all of an answer is of one place, and its notice says of which.
+    `describe_place` is empty if the whole answer is from one place, which its notice names.
     """
 
     id: str
@@ -66,13 +67,13 @@ class Entry:
 
     @property
     def json_fields(self) -> dict[str, str]:
-        """The fields as JSON has them."""
+        """Return the fields for JSON."""
         fields = {name: getattr(self, name) for name in ("id", "when", "where", "who", "trust", "text", "note")}
         return {name: value for name, value in fields.items() if value or name not in ("where", "note")}
 
     @property
     def lines(self) -> str:
-        """The same for reading. The words are indented, so that none of them looks like the head of an entry."""
+        """Return the fields as readable text. It is indented, so that no line looks like the head of an entry."""
         head = " · ".join(filter(None, (f"[{self.id}]", self.when, self.where, self.who, self.trust)))
         head = " ".join(head.split())  # an author's name, too, is somebody's words
         words = "\n".join(f"  {line}" if line.strip() else "" for line in self.text.rstrip("\n").splitlines())
@@ -81,7 +82,7 @@ class Entry:
 
 
 def answer_entries(notice: str, entries: Sequence[Entry], name: str = "hits", **others: Any) -> Answer:
-    """Return an answer of entries, cut to what one result may hold. `others` are fields that stand beside them."""
+    """Return an answer of entries, cut to the size of one result. `others` are additional fields."""
     fitting_entries = list(fit_entries(entries))
     fields = {
         "notice": notice,
@@ -95,7 +96,7 @@ def answer_entries(notice: str, entries: Sequence[Entry], name: str = "hits", **
 
 
 def fit_entries(entries: Iterable[Entry], most: int = MOST) -> Iterable[Entry]:
-    """Yield entries that together have at most `most` characters, with their heads; one that is cut says so."""
+    """Yield entries with at most `most` characters together, including heads; a cut entry says so."""
     entries = list(entries)
     remaining_chars = most - _HEAD * max(len(entries) - 1, 0)
     for entry in entries:
@@ -112,9 +113,9 @@ def fit_entries(entries: Iterable[Entry], most: int = MOST) -> Iterable[Entry]:
 def rows(
     notice: str, name: str, records: Sequence[Mapping[str, Any]], line: Callable[[Any], str], **others: Any
 ) -> Answer:
-    """Return an answer of rows, each of which `line` makes a line of; as many as a result may hold, and a word of that.
+    """Return an answer of rows, one line each by `line`; as many as a result may hold, with a note about the rest.
 
-    `others` are fields that stand beside them.
+    `others` are additional fields.
     """
     fitting_records: list[Mapping[str, Any]] = []
     remaining_chars = MOST
@@ -124,16 +125,18 @@ def rows(
             break
         fitting_records.append(record)
     if len(fitting_records) < len(records):
-        notice += f" Here are {len(fitting_records):,} of {len(records):,}: ask for less at a time."
+        notice += f" Shown: {len(fitting_records):,} of {len(records):,}. Request fewer at a time."
     fields = {"notice": notice, name: fitting_records, **{key: record for key, record in others.items() if record}}
     return Answer(fields, fence_text("\n".join([notice, *map(line, fitting_records)])) if fitting_records else notice)
 
 
 def cut_note(uid: str, visible_length: int, length: int) -> str:
-    """Say that words are left out, and how they are read."""
+    """Return a note that text is left out, and how to read it."""
     if not visible_length:
         return f'{length:,} characters, not shown here: read("{uid}")'
-    return f'cut after {visible_length:,} of {length:,} characters: read("{uid}", offset={visible_length}) goes on'
+    return (
+        f'cut after {visible_length:,} of {length:,} characters: continue with read("{uid}", offset={visible_length})'
+    )
 
 
 def of_hit(hit: HitView, cwd: Path) -> Entry:
@@ -164,7 +167,7 @@ def of_hit(hit: HitView, cwd: Path) -> Entry:
 
 
 def of_neighbour(neighbour: NeighbourView, hit: HitView, place: str) -> Entry:
-    """Return what stands beside a hit as an entry."""
+    """Return the remarks of a hit's entry."""
     side = "before" if neighbour.position < 0 else "after"
     notes = [f"stands just {side} {hit.id}"]
     if len(neighbour.text) < neighbour.length:
@@ -184,7 +187,7 @@ def of_shown(record: ShowEntry, cwd: Path, note: str = "") -> Entry:
     """Return a drawer or an item as an entry."""
     notes = [note]
     if record.retired_at is not None:
-        notes.append("forgotten or replaced: no search finds it")
+        notes.append("forgotten or replaced: search does not find it")
     if record.superseded is not None:
         by = record.superseded
         notes.append(f"superseded on {minute(by.at)[:10]}: {by.value or 'it ended'} ({by.by})")
@@ -211,7 +214,7 @@ def minute(moment: Micros) -> str:
 
 
 def describe_place(place: str, source: HitSource, title: str, cwd: Path, filed_as: str = "") -> str:
-    """Say where words are filed and came from: a file as an agent can open it, a session as `read` takes it."""
+    """Return the place and origin of a text: a file as an agent can open it, a session as `read` accepts it."""
     place = shown_place(place)
     title = quoted_name(title) if title and source.session_id else plain_name(title)
     if source.session_id:
@@ -223,13 +226,13 @@ def describe_place(place: str, source: HitSource, title: str, cwd: Path, filed_a
 
 
 def describe_speakers(role: str, author: str, turns: Sequence[TurnView] = ()) -> str:
-    """Say who speaks: all of them, in order."""
+    """Return the speakers, in order."""
     speakers = [_speaker(turn.role, turn.author) for turn in turns] or [_speaker(role, author)]
     return ", ".join(dict.fromkeys(speakers))
 
 
 def label_speakers(text: str, turns: Sequence[TurnView]) -> str:
-    """Return a text with who says each part of it, where several do."""
+    """Return a text with the speaker of each part, if there are several."""
     if len({(turn.role, turn.author) for turn in turns}) < 2:
         return text
     statements = ((_speaker(turn.role, turn.author), text[turn.start : turn.end].strip("\n")) for turn in turns)
@@ -241,7 +244,7 @@ def _speaker(role: str, author: str) -> str:
 
 
 def _path(uri: str, cwd: Path) -> str:
-    """A file's path, from the working directory if it lies below; '' of what is no file."""
+    """Return a file's path, relative to the working directory if it lies below; '' if it is not a file."""
     parts = urlsplit(uri)
     if parts.scheme != "file":
         return ""

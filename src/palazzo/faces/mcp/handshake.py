@@ -1,4 +1,4 @@
-"""Completes the request that opens a connection: some clients leave out what the protocol requires."""
+"""Completion of the request that opens a connection: some clients leave out what the protocol requires."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _ASSUMED_VERSION = "2025-03-26"
-"""The version that the protocol assumes where a client names none."""
+"""The version that the protocol assumes if a client states none."""
 
 
 def complete(message: dict[str, Any]) -> dict[str, Any]:

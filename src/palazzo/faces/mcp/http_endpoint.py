@@ -1,7 +1,7 @@
-"""Serves MCP over HTTP: the SDK's streamable HTTP under uvicorn, behind our own guard.
+"""MCP over HTTP: the SDK's streamable HTTP under uvicorn, behind Palazzo's own guard.
 
-A request is let in by the guard (`http_guard`), which asks the palace what its token allows (`http_tokens`); what is
-asked for is held to that (`http_scopes`). Who serves hands in the `Call` that carries operations out.
+The guard (`http_guard`) admits a request after it asks the palace what the request's token allows (`http_tokens`). The
+requested actions are limited to that (`http_scopes`). The caller that serves provides the `Call` that runs operations.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from palazzo.faces.mcp.server import ClientConnection, build
 from palazzo.operations.context import Context
 
 SESSION_IDLE = 30 * 60.0
-"""Seconds after which a session that nobody uses ends; its client begins another when it is next told 404."""
+"""Seconds after which an unused session ends; its client starts another when it next receives 404."""
 _FAREWELL = 2
-"""Seconds that answers which are on their way get when the server is stopped."""
+"""Seconds that unfinished answers get when the server is stopped."""
 _SIGINT_EXIT_CODE = 130
 
 
 def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, call: Call) -> int:
     """Serve at `address` until a signal ends it, in the main thread; return the exit code.
 
-    Raises as `HttpServer` and `http_socket.bound` do.
+    Raises the exceptions of `HttpServer` and `http_socket.bound`.
     """
     ended_by: list[int] = []
     with contextlib.closing(http_socket.bound(address)) as bound:
@@ -53,16 +53,16 @@ def serve(address: str, profile: str, toolset: str, surroundings: Surroundings, 
         http_log.discreet()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)  # uvicorn puts its own in place while it serves, and then tells these
-        for sentence in (f"Serving {server.palace} at {server.url}. ^C ends it.", *server.warnings()):
+        for sentence in (f"Serving {server.palace} at {server.url}. Press ^C to stop.", *server.warnings()):
             print(sentence, file=sys.stderr, flush=True)
         asyncio.run(server.run())
     return _SIGINT_EXIT_CODE if signal.SIGINT in ended_by else 0
 
 
 class HttpServer:
-    """A server, from the sockets that it listens at to the tools of a profile.
+    """A server, from its listening sockets to the tools of a profile.
 
-    Raises UsageError for an unknown profile, for a setting that names no host, and where there is no good token: every
+    Raises UsageError for an unknown profile, for a setting that names no host, and if there is no valid token: every
     program of every user of the machine can reach even its loopback address.
     """
 
@@ -80,8 +80,8 @@ class HttpServer:
         if not self._tokens.has_good_token():
             self.close()
             raise UsageError(
-                f"Nothing is served at {self.url}, because {self.palace} has no token by which a client could come in:"
-                " make one with 'palazzo token add NAME --scope write'."
+                f"Not serving at {self.url}: {self.palace} has no token for clients; create one with 'palazzo token "
+                "add NAME --scope write'."
             )
         server.middleware.append(Scopes({tool.name: tool for tool in profile_called(profile).tools(toolset)}))
         self._manager = StreamableHTTPSessionManager(
@@ -106,9 +106,12 @@ class HttpServer:
         self._uvicorn = uvicorn.Server(config)
 
     def warnings(self) -> Iterator[str]:
-        """Yield what whoever starts it should know."""
+        """Yield warnings for the person who starts the server."""
         if not self._bound.is_loopback:
-            yield "HTTP is not encrypted: let others come in by TLS or a tunnel, so that nobody overhears a token."
+            yield (
+                "HTTP is not encrypted: give others access only through TLS or a tunnel, so that tokens cannot be "
+                "intercepted."
+            )
 
     async def run(self) -> None:
         """Serve until a signal or `stop` ends it."""
@@ -119,20 +122,22 @@ class HttpServer:
             self.close()
 
     def close(self) -> None:
-        """Let go of the palace; `run` does by itself."""
+        """Close the palace; `run` does so itself."""
         self._tokens.close()
 
     def stop(self) -> None:
-        """Let `run` end, from any thread."""
+        """Make `run` end, from any thread."""
         self._uvicorn.should_exit = True
 
 
 def _hosts(context: Context, host: str) -> frozenset[Authority]:
-    """The names that the settings allow, and the one that was bound."""
+    """Return the host names that the settings allow, and the one that was bound."""
     authorities = set()
     for name in (*context.settings.texts("http.hosts"), *([] if ":" in host else [host])):
         allowed_host = authority(name)
         if allowed_host is None:
-            raise UsageError(f"The setting 'http.hosts' holds '{name}', which is no host: write 'name' or 'name:port'.")
+            raise UsageError(
+                f"The setting 'http.hosts' contains '{name}', which is not a host: write 'name' or 'name:port'."
+            )
         authorities.add(allowed_host)
     return frozenset(authorities)

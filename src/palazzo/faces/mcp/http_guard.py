@@ -1,9 +1,9 @@
-"""The gate before the MCP server on HTTP: who may come in, by which name, with what, and how long it may take.
+"""The guard of the MCP server on HTTP: who may connect, under which name, with which request, and for how long.
 
-Pure ASGI. It knows nothing of MCP but its one path and its three methods. In this order a request is refused for too
-many headers, a `Host` or `Origin` that is not allowed, a missing or wrong token, a quota that is used up, another path
-or method, a body that is no plain JSON, too large or too slow. Every request needs a token, whatever it asks for and
-wherever it comes from. There are no CORS headers: a page of another origin is told nothing.
+Pure ASGI. It knows nothing of MCP except its one path and its three methods. A request is refused, in this order, for
+too many headers, a `Host` or `Origin` that is not allowed, a missing or wrong token, an exhausted quota, another path
+or method, a body that is not plain JSON, is too large or is too slow. Every request needs a token, whatever it asks for
+and wherever it comes from. There are no CORS headers, so a page of another origin gets no information.
 """
 
 from __future__ import annotations
@@ -35,30 +35,31 @@ PATH = b"/mcp"
 METHODS = ("POST", "GET", "DELETE")
 
 LARGEST_BODY = 8_000_000
-"""Bytes. The longest argument a tool takes is 1,000,000 characters, of which JSON may make six bytes each."""
+"""In bytes. The longest argument of a tool is 1,000,000 characters, and JSON may need six bytes for each."""
 LONGEST_BODY = 30.0
-"""Seconds in which a body must have come: 8 MB at 2 Mbit a second."""
+"""Maximum seconds for receiving a body: 8 MB at 2 Mbit/s."""
 MOST_HEADERS = 100
-"""As Apache has it."""
+"""The same as in Apache."""
 LARGEST_HEAD = 32_768
-"""Bytes of the path and all headers together: four times what nginx takes, since arguments may stand there
-(`Mcp-Param-…`). What is larger and comes bit by bit is stopped earlier (`http_protocol`)."""
+"""Maximum bytes of the path and all headers together: four times nginx's limit, because headers may contain arguments
+(`Mcp-Param-…`). A larger head that arrives slowly is stopped earlier (`http_protocol`).
+"""
 RECHECK_SECONDS = 5.0
-"""Seconds between two looks whether an answer's token is still good."""
+"""Seconds between two checks whether a response's token is still valid."""
 LINGER = 1.0
-"""Seconds for which the rest of a refused body is read and thrown away, so that its sender gets to read why."""
+"""Seconds for which the rest of a refused body is read and discarded, so that its sender can read the reason."""
 _LINGER_BYTES = 32_000_000
 MOST_LINGERING = 16
-"""How many refused bodies are skipped at the same time. Further senders are disconnected."""
+"""Maximum number of refused bodies that are skipped at the same time. Further senders are disconnected."""
 
 _INVALID_REQUEST = -32600
 
 
 class Tokens(Protocol):
-    """Knows who may come in."""
+    """Checks which tokens are accepted."""
 
     async def grant_of(self, secret: str) -> Grant | None:
-        """Return the grant of a secret's bearer; None without one. Raises PalazzoError if it cannot be read."""
+        """Return the grant of a secret's bearer; None if there is none. Raises PalazzoError if it cannot be read."""
         ...
 
 
@@ -69,11 +70,11 @@ class _HttpError(Exception):
 
 
 class _ClientDisconnect(Exception):
-    """The client has gone before all of its request was there, or what it sent was no HTTP any more."""
+    """The client disconnected before its request was complete, or sent data that is not HTTP."""
 
 
 class Guard:
-    """Stands before an ASGI application and lets through what may come in, its body read already."""
+    """Wraps an ASGI application and passes on only permitted requests, with their body already read."""
 
     def __init__(
         self,
@@ -133,32 +134,37 @@ class Guard:
         size = len(scope["raw_path"]) + len(scope["query_string"])
         size += sum(len(name) + len(value) for name, value in scope["headers"])
         if size > LARGEST_HEAD or len(scope["headers"]) > MOST_HEADERS:
-            raise _HttpError(431, f"A request may have {MOST_HEADERS} headers, and {LARGEST_HEAD:,} bytes of them.")
+            raise _HttpError(
+                431, f"A request can have at most {MOST_HEADERS} headers, with {LARGEST_HEAD:,} bytes in total."
+            )
         host = _get_header(scope, b"host")
         came_to = scope["server"][0] if scope.get("server") else ""
         if host is None or not self._names.allows_host(host, came_to):
-            raise _HttpError(421, "This server is not called so; add the name to the setting 'http.hosts' if it is.")
+            raise _HttpError(
+                421, "This server does not have this name; if it should, add the name to the setting 'http.hosts'."
+            )
         origin = _get_header(scope, b"origin")
         if origin is not None and not self._names.allows_origin(origin, host):
             raise _HttpError(
-                403, "Pages of this origin may not call; add it to the setting 'http.origins' if they may."
+                403,
+                "Pages of this origin are not allowed to call; to allow them, add it to the setting 'http.origins'.",
             )
         if _get_header(scope, b"sec-fetch-site") not in (None, "none", "same-origin") and origin is None:
-            raise _HttpError(403, "Another site's page may not call.")
+            raise _HttpError(403, "Pages of other sites are not allowed to call.")
         return _bearer(_get_header(scope, b"authorization"))
 
     async def _check_token(self, secret: str) -> Grant:
         try:
             grant = await self._tokens.grant_of(secret)
         except PalazzoError:  # what is wrong is told to whoever asks at the machine itself
-            raise _HttpError(503, "The palace cannot be read now; 'palazzo doctor' on its machine says why.") from None
+            raise _HttpError(503, "The palace cannot be read now; run 'palazzo doctor' on its machine.") from None
         if grant is None:
-            raise _HttpError(401, "This token is unknown or was revoked: 'palazzo token add NAME' makes one.", _WRONG)
+            raise _HttpError(401, "This token is unknown or revoked: create one with 'palazzo token add NAME'.", _WRONG)
         return grant
 
     @contextlib.asynccontextmanager
     async def _while_good(self, secret: str, answer: _Answer) -> AsyncIterator[None]:
-        """End an answer that goes on when its token is revoked."""
+        """End a running answer when its token is revoked."""
 
         async def watch() -> None:
             with contextlib.suppress(PalazzoError):  # not known to be good any more
@@ -176,15 +182,15 @@ class Guard:
 
     def _check_shape(self, scope: Scope) -> None:
         if scope["raw_path"] != PATH:
-            raise _HttpError(404, f"There is nothing here; the memory is at {PATH.decode()}.")
+            raise _HttpError(404, f"Nothing is served here; the memory is at {PATH.decode()}.")
         if scope["method"] not in METHODS:
-            raise _HttpError(405, f"Only {', '.join(METHODS)} are understood.", ("allow", ", ".join(METHODS)))
+            raise _HttpError(405, f"Only {', '.join(METHODS)} are supported.", ("allow", ", ".join(METHODS)))
         length, transfer_encoding = _get_header(scope, b"content-length"), _get_header(scope, b"transfer-encoding")
         if transfer_encoding is not None and (length is not None or scope["http_version"] == "1.0"):
-            raise _HttpError(400, "How long the body is, is said in two ways.")
+            raise _HttpError(400, "The body's length is given in two ways.")
         if scope["method"] != "POST":
             if transfer_encoding is not None or (length or "0") != "0":
-                raise _HttpError(400, f"A {scope['method']} has no body here.")
+                raise _HttpError(400, f"A {scope['method']} request must not have a body here.")
             return
         kind = (_get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
         if kind != "application/json":
@@ -204,11 +210,11 @@ class Guard:
                 if len(content) > self._largest_body:
                     raise self._too_large
             return bytes(content)
-        raise _HttpError(408, f"The body must have come within {self._longest_body:g} seconds.")
+        raise _HttpError(408, f"The body must arrive within {self._longest_body:g} seconds.")
 
     @property
     def _too_large(self) -> _HttpError:
-        return _HttpError(413, f"The body may have {self._largest_body:,} bytes; give a part of it.")
+        return _HttpError(413, f"The body can have at most {self._largest_body:,} bytes; send a part of it.")
 
 
 _CHALLENGE = ("www-authenticate", 'Bearer realm="palazzo"')
@@ -216,19 +222,19 @@ _WRONG = ("www-authenticate", 'Bearer realm="palazzo", error="invalid_token"')
 
 
 def _get_header(scope: Scope, name: bytes) -> str | None:
-    """The value of a header that may be given once."""
+    """Return the value of a header that may be given once."""
     values = [value for key, value in scope["headers"] if key == name]
     if len(values) > 1:
-        raise _HttpError(400, f"The header {name.decode()} is given more than once.")
+        raise _HttpError(400, f"The header {name.decode()} occurs more than once.")
     return values[0].decode("latin-1") if values else None
 
 
 def _bearer(header: str | None) -> str:
     if header is None:
-        raise _HttpError(401, "This needs a token: 'palazzo token add NAME' makes one.", _CHALLENGE)
+        raise _HttpError(401, "This needs a token: create one with 'palazzo token add NAME'.", _CHALLENGE)
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
-        raise _HttpError(401, "A token is sent as 'Authorization: Bearer TOKEN'.", _WRONG)
+        raise _HttpError(401, "Send a token as 'Authorization: Bearer TOKEN'.", _WRONG)
     return secret.strip()
 
 
@@ -238,14 +244,14 @@ async def _run_later(seconds: float, callback: Callable[[], Awaitable[None]]) ->
 
 
 class _Body:
-    """A request's body as it comes."""
+    """A request's body while it arrives."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._is_whole = False
 
     async def part(self) -> bytes | None:
-        """The next bytes; None at the end."""
+        """Return the next bytes; None at the end."""
         if self._is_whole:
             return None
         message = await self._receive()
@@ -256,7 +262,7 @@ class _Body:
         return bytes(message.get("body", b""))
 
     async def skip(self, seconds: float) -> None:
-        """Throw the rest away, of which there may be much and which may not come."""
+        """Discard the rest, which may be long and may never arrive."""
         remaining_bytes = _LINGER_BYTES
         with anyio.move_on_after(seconds), contextlib.suppress(_ClientDisconnect):
             while remaining_bytes > 0 and (part := await self.part()) is not None:
@@ -264,7 +270,7 @@ class _Body:
 
 
 class _Replay:
-    """A body that was read, to be received again."""
+    """A body that was read, for reading again."""
 
     def __init__(self, content: bytes, receive: Receive) -> None:
         self._told: bytes | None = content
@@ -278,7 +284,7 @@ class _Replay:
 
 
 class _Answer:
-    """An answer on its way out."""
+    """A response while it is sent."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -295,17 +301,17 @@ class _Answer:
         await self._send(message)
 
     async def end(self) -> None:
-        """Let what was sent be all."""
+        """End the response with what has been sent."""
         if not self._begun:
             await self({"type": "http.response.start", "status": 401, "headers": [_encode_header(_WRONG)]})
         await self({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _passed_on(scope: Scope, grant: Grant) -> Scope:
-    """The scope as the application sees it, without the secret.
+    """Return the scope for the application, without the secret.
 
-    `user` is what the SDK knows a session's owner by: another token's requests find no such session. Nor does it see
-    `Last-Event-ID`: no events are kept, and a GET with it would get no answer at all (mcp 2.3.0).
+    `user` is how the SDK identifies a session's owner: another token's requests find no such session. The application
+    does not see `Last-Event-ID` either: no events are kept, and a GET with it would get no answer at all (mcp 2.3.0).
     """
     hidden_headers = (b"authorization", b"last-event-id")
     passed = {
@@ -323,7 +329,7 @@ def _encode_header(header: tuple[str, str]) -> tuple[bytes, bytes]:
 
 
 async def _answer_refusal(status: int, sentence: str, more: Iterable[tuple[str, str]], send: Send) -> None:
-    """Say why, in the protocol's own form, and close: what is left of the body is nobody's."""
+    """Send the reason in the protocol's own form, and close: the rest of the body is not read."""
     error = {"code": _INVALID_REQUEST, "message": sentence}
     body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
     headers = (

@@ -1,7 +1,7 @@
-"""What the HTTP server writes to standard error: that something failed, and where; never what was said.
+"""What the HTTP server writes to standard error: that something failed and where, but no request content.
 
-Requests, their addresses and headers are not logged at all. The SDK and uvicorn put values into messages and let
-exceptions carry words, so of what they log only the form of the message, the kind of exception and its place are told.
+Requests, their addresses and headers are not logged at all. The SDK and uvicorn put values into messages, and their
+exceptions can contain request text. So only the message's format string, the exception type and its place are logged.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import traceback
 
 
 class Discreet(logging.Formatter):
-    """Tells of a record without anything that was put into it."""
+    """Formats a record without any of its arguments."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one line: when, who, the message's form, and of an exception its kind and where it was raised."""
+        """Return one line: time, source, the message's format, and for an exception its kind and where it was
+        raised.
+        """
         message = str(record.msg) if not record.exc_info or record.args else "failed"
         line = f"{self.formatTime(record)} {record.levelname.lower()} {record.name}: {message.splitlines()[0][:200]}"
         if not record.exc_info or record.exc_info[0] is None:
@@ -25,7 +27,7 @@ class Discreet(logging.Formatter):
 
 
 def discreet() -> None:
-    """Let what the libraries warn of be told discreetly, and nothing below a warning."""
+    """Log the libraries' warnings discreetly, and nothing below a warning."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Discreet())
     for name in ("uvicorn", "mcp", "palazzo", "asyncio", "sse_starlette"):

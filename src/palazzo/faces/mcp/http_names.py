@@ -1,8 +1,8 @@
-"""By which names a server may be called: the `Host` and `Origin` of requests, as allow-lists. Pure.
+"""The names under which a server may be called: allow-lists for the `Host` and `Origin` of requests. Pure.
 
-What a web page can make a browser send is the danger: a page whose own name it lets lead to this machine (DNS
-rebinding) names itself in `Host`, and a page of another origin names that in `Origin`. Ports of `Host` prove nothing,
-since a browser sends there whatever it was told to call, and tunnels change them.
+The danger is what a web page can make a browser send. A page that points its own name at this machine (DNS rebinding)
+names itself in `Host`, and a page of another origin names that origin in `Origin`. The port in `Host` proves nothing,
+since a browser sends the port that it was told to call, and tunnels change ports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A name or an address in its one spelling (`::1` for `[0:0::1]`), and the port where one is given."""
+    """A name or an address in its canonical spelling (`::1` for `[0:0::1]`), and the port if one is given."""
 
     name: str
     port: int | None = None
@@ -28,16 +28,17 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What may stand in `Host` besides this machine's loopback names and the address that a request came to.
+    """Allowed values of `Host` in addition to this machine's loopback names and the address at which a request arrived.
 
-    A host without a port is meant with any. An origin is allowed that is listed, or is that of the request's own host.
+    A host without a port matches any port. An origin is allowed if it is listed, or if it is that of the request's own
+    host.
     """
 
     hosts: frozenset[Authority] = frozenset()
     origins: frozenset[str] = frozenset()
 
     def allows_host(self, host_header: str, came_to: str) -> bool:
-        """Whether `said`, the value of a `Host`, is a name of this server; `came_to` is its own end's address."""
+        """Return whether `host_header`, a `Host` header, names this server; `came_to` is the local address."""
         host = authority(host_header)
         if host is None:
             return False
@@ -45,7 +46,7 @@ class Names:
         return host.name in local_names or host in self.hosts or Authority(host.name) in self.hosts
 
     def allows_origin(self, origin_header: str, host: str) -> bool:
-        """Whether a page of this origin may call; `host` is the request's own, which is allowed."""
+        """Return whether a page of this origin may call; `host` is the request's own, which is allowed."""
         if "://" in origin_header and origin_header.lower() in self.origins:
             return True  # an extension's, too; never `null`, which is every page without a name
         origin = _ORIGIN.fullmatch(origin_header)
@@ -57,7 +58,7 @@ class Names:
 
 
 def authority(text: str) -> Authority | None:
-    """Return the host and port of `name[:port]`; None for what is none, a user's name or a zone among it."""
+    """Return the host and port of `name[:port]`; None if it is invalid or has a user name or a zone."""
     match = _AUTHORITY.fullmatch(text)
     if match is None:
         return None
@@ -75,7 +76,7 @@ def authority(text: str) -> Authority | None:
 
 
 def _address(text: str) -> str:
-    """An address as `authority` spells it; an IPv4 one that came through an IPv6 socket as what it is."""
+    """Return an address as `authority` spells it; an IPv4-mapped IPv6 address becomes IPv4."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

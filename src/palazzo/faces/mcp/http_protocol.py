@@ -1,7 +1,7 @@
-"""HTTP/1.1 on a socket, by uvicorn and h11, with limits that uvicorn lacks: for connections without a request.
+"""HTTP/1.1 on a socket, by uvicorn and h11, with limits that uvicorn lacks for connections without a request.
 
-Without them a client that connects and says nothing, or a letter a minute, holds a connection for as long as it likes,
-and a few hundred of them lock out everybody who has a token.
+Without these limits, a client that connects and sends nothing, or one byte a minute, holds a connection for as long as
+it likes. A few hundred such clients would lock out every token holder.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import socket
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LONGEST_HEAD = 10.0
-"""Seconds from the first byte of a request, or from the connection, until its headers must be there."""
+"""Maximum seconds from the first byte of a request, or from the connection, until its headers must be complete."""
 MOST_CONNECTIONS = 256
-"""Connections at once. An agent holds one or two. Further connections get 503 at once."""
+"""Maximum concurrent connections. An agent holds one or two. Further connections get 503 immediately."""
 MOST_WAITING = 48
-"""Connections at once without a request in progress. Beyond these, the one that has waited longest is closed."""
+"""Maximum concurrent connections without a request in progress. Beyond these, the one that has waited longest is
+closed.
+"""
 
 
 class HastyProtocol(H11Protocol):
-    """Closes a connection whose request is not there in time."""
+    """Closes a connection whose request does not arrive in time."""
 
     longest_head = LONGEST_HEAD
     most_waiting = MOST_WAITING
@@ -28,10 +30,10 @@ class HastyProtocol(H11Protocol):
     _waits_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait, and send what is written at once.
+        """Start the wait for a request, and disable delayed sending.
 
-        asyncio sees to that by itself only for sockets that it bound. Else an answer's second part waits for the
-        client to acknowledge its first: 40 ms.
+        asyncio does that itself only for sockets that it bound. Otherwise an answer's second part waits for the client
+        to acknowledge the first: 40 ms.
         """
         super().connection_made(transport)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -40,7 +42,7 @@ class HastyProtocol(H11Protocol):
         self._close_longest_waiting()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; those of an answer's request are the application's matter, those of a head must end in time."""
+        """Receive bytes; during an answer the application handles them, those of a head must end in time."""
         super().data_received(data)
         if self._is_answering:
             self._wait_no_more()
@@ -48,12 +50,12 @@ class HastyProtocol(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         self._wait_no_more()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request. Meanwhile the connection may be closed to make room."""
+        """Wait for the next request. Meanwhile the connection may be closed to make room for others."""
         self._waits_since = self.loop.time()
         super().on_response_complete()
 

@@ -2,8 +2,8 @@
 
     Guard ── RequestQuota ──► SessionQuota ──► the SDK's sessions
 
-A token that reads must not be able to lock out the person who would revoke it. So each token has a quota, all tokens
-but admins' have one together, and a session that nobody uses is ended before another one is refused.
+A read token must not be able to lock out the person who would revoke it. So each token has a quota, all non-admin
+tokens together have one quota, and an unused session is ended before a new one is refused.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ GRANT_KEY = "palazzo.granted"
 """The key of an ASGI scope that holds the request's `Grant`."""
 
 REQUESTS_OF_TOKEN = 64
-"""Requests and open streams at once of one token. A host has one stream and one or two calls for each session."""
+"""Maximum concurrent requests and open streams of one token. A host has one stream and one or two calls for each
+session.
+"""
 STREAMS_OF_TOKEN = 48
-"""Open streams at once of one token, so that streams leave room for calls."""
+"""Maximum concurrent open streams of one token, so that streams leave capacity for calls."""
 REQUESTS_BUT_ADMINS = 128
-"""Requests at once of all tokens except admins': half of `http_protocol.MOST_CONNECTIONS`."""
+"""Maximum concurrent requests of all tokens except admins': half of `http_protocol.MOST_CONNECTIONS`."""
 SESSIONS_OF_TOKEN = 100
-"""Sessions of one token: three times what a person with many agents has open."""
+"""Maximum sessions of one token: three times as many as a person with many agents has open."""
 SESSIONS = 1_000
-"""Sessions of all tokens."""
+"""Maximum sessions of all tokens."""
 SESSIONS_FOR_ADMINS = 100
-"""Sessions that only admins' tokens may begin."""
+"""Sessions that only admins' tokens may start."""
 
 _SESSION_HEADER, _VERSION_HEADER = b"mcp-session-id", b"mcp-protocol-version"
 
@@ -62,7 +64,7 @@ class QuotaExceeded(Exception):
 
 
 class RequestQuota:
-    """Counts the requests in progress."""
+    """Counts the requests in progress and enforces their quotas."""
 
     def __init__(
         self,
@@ -77,14 +79,14 @@ class RequestQuota:
 
     @contextmanager
     def hold(self, grant: Grant, is_stream: bool) -> Iterator[None]:
-        """Count one request for the block. Raises QuotaExceeded."""
+        """Count one request while the block runs. Raises QuotaExceeded."""
         token, is_admin = grant.token, grant.scope == "admin"
         if self._requests[token] >= self._of_token:
-            raise QuotaExceeded(429, f"This token has {self._of_token} requests open; wait until one is answered.")
+            raise QuotaExceeded(429, f"This token has {self._of_token} open requests; wait until one is answered.")
         if is_stream and self._streams[token] >= self._streams_of_token:
-            raise QuotaExceeded(429, f"This token has {self._streams_of_token} streams open; close one of them.")
+            raise QuotaExceeded(429, f"This token has {self._streams_of_token} open streams; close one of them.")
         if not is_admin and self._all_but_admins >= self._but_admins:
-            raise QuotaExceeded(503, "The server answers as many requests as it can; try again in a moment.")
+            raise QuotaExceeded(503, "The server is at its limit of concurrent requests; try again in a moment.")
         self._count(token, is_stream, is_admin, 1)
         try:
             yield
@@ -113,7 +115,7 @@ class _Session:
 class SessionQuota:
     """Passes requests on to the SDK's sessions, and ends idle sessions if a token would hold too many.
 
-    The sessions of one token are ended before those of others. Raises QuotaExceeded where none of them is idle.
+    The sessions of the same token are ended before those of others. Raises QuotaExceeded if none of them is idle.
     """
 
     def __init__(
@@ -175,12 +177,10 @@ class SessionQuota:
         most = self._most - (0 if grant.scope == "admin" else self._for_admins)
         while self._number_of(grant.token) > self._of_token:
             if not await self._end_idle(grant.token):
-                raise QuotaExceeded(
-                    429, f"This token has {self._of_token} sessions, and all are in use; end one of them."
-                )
+                raise QuotaExceeded(429, f"This token has {self._of_token} sessions, all in use; end one of them.")
         while len(self._sessions) + self._beginning.total() > most:
             if not await self._end_idle(self._largest_holder()):
-                raise QuotaExceeded(503, "The server has as many sessions as it may; try again later.")
+                raise QuotaExceeded(503, "The server is at its limit of sessions; try again later.")
 
     def _forget_expired(self) -> None:
         oldest = self._clock() - self._idle_seconds
@@ -232,7 +232,7 @@ def _header(scope: Scope, name: bytes) -> str | None:
 
 
 def _begins_session(scope: Scope) -> bool:
-    """Whether a request without a session uses a version of the protocol that has sessions."""
+    """Return whether a request without a session uses a protocol version that has sessions."""
     version = _header(scope, _VERSION_HEADER)
     return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
 

@@ -1,7 +1,7 @@
-"""Holds each request of the protocol to what its token allows: where a tool is called, and where an operation is run.
+"""Enforcement of a token's scope on each protocol request: at the tool call, and again where an operation runs.
 
-The first is the protocol's own error, which names the scope. The second is what nothing gets round: whichever way an
-operation is asked for (a resource, a prompt, a step of a tool), it is carried out for whom it may be.
+The first check returns the protocol's own error, which names the scope. The second check cannot be bypassed: however an
+operation is requested (a resource, a prompt, a step of a tool), it runs only within the token's scope.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _token_scope: ContextVar[TokenScope] = ContextVar("the scope that the request's 
 
 @dataclass(frozen=True)
 class Scopes:
-    """Middleware of the SDK's server that knows its tools."""
+    """Middleware of the SDK's server that enforces the scopes of tokens on its tools."""
 
     tools: dict[str, Tool]
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Let a request through to what answers it, or raise the protocol's error."""
+        """Pass a request on to its handler, or raise the protocol's error."""
         grant: Grant = ctx.request.scope[GRANT_KEY]  # type: ignore[union-attr]  # a request came by HTTP
         _token_scope.set(grant.scope)
         if ctx.method == "tools/call":
@@ -42,7 +42,7 @@ class Scopes:
         return self._filter_tools(result, grant.scope) if ctx.method == "tools/list" else result
 
     def _check(self, params: Any, granted_scope: TokenScope) -> None:
-        """Raise the protocol's error for a call that the token does not allow; what is no call is the server's."""
+        """Raise the protocol's error for a call that the token does not allow; the server handles invalid calls."""
         name, arguments = params.get("name"), params.get("arguments")
         tool = self.tools.get(name) if isinstance(name, str) else None
         if tool is None:
@@ -64,7 +64,7 @@ class Scopes:
             )
 
     def _filter_tools(self, result: Any, granted_scope: TokenScope) -> Any:
-        """The list without tools that the token does not allow: a model is not shown what it may not do."""
+        """Return the list without tools that the token does not allow: a model sees only what it may use."""
         open_tools = [tool for tool in result["tools"] if self._is_open(tool["name"], granted_scope)]
         return {**result, "tools": open_tools}
 
@@ -77,7 +77,7 @@ class Scopes:
 
 
 def checked_by_scope(call: Call) -> Call:
-    """Carry out only what the token of the request allows, whichever way it was asked for."""
+    """Execute only what the token of the request allows, however it was requested."""
 
     async def check_and_call(operation_call: OperationCall) -> Any:
         needed_scope = token_scopes.scope_for(registry.operation(operation_call.operation), operation_call.request)

@@ -1,4 +1,4 @@
-"""Who may come in over HTTP, as the palace knows it: asked anew for each request, so that revoking counts at once."""
+"""Who may connect over HTTP: the palace is asked again for each request, so that a revocation takes effect at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class PalaceTokens:
-    """Knows the palace's tokens, as they are at each request: of the file that is at its place then."""
+    """Reads the palace's tokens at each request, from the file that is at the palace's path then."""
 
     def __init__(self, palace: Path) -> None:
         self._path = palace
@@ -28,13 +28,13 @@ class PalaceTokens:
         self._file: tuple[int, int] | None = None
 
     def close(self) -> None:
-        """Let go of the palace."""
+        """Close the palace."""
         if self._palace is not None:
             self._palace.close()
             self._palace = None
 
     def has_good_token(self) -> bool:
-        """Whether anybody could come in with a token."""
+        """Return whether there is any valid token."""
         return self._read(
             lambda connection: any(token.revoked_at is None for token in token_rows.tokens(connection)), False
         )
@@ -48,14 +48,14 @@ class PalaceTokens:
         return None if holder is None else Grant(holder.scope, holder.uid, holder.name)
 
     def _read(self, question: Callable[[Connection], _T], default: _T) -> _T:
-        """Ask the palace; `without` is the answer where there is none yet."""
+        """Query the palace; return `default` if there is no palace yet."""
         with self._lock:
             try:
                 status = self._path.stat()
             except FileNotFoundError:
                 return default
             except OSError as error:
-                raise PalaceUnusable(f"{self._path} cannot be looked at ({error.strerror}).") from None
+                raise PalaceUnusable(f"{self._path} cannot be accessed ({error.strerror}).") from None
             is_other = self._file != (status.st_dev, status.st_ino)
             if self._palace is None or is_other or self._palace.database.is_replaced:
                 self.close()

@@ -1,6 +1,7 @@
-"""JSON-RPC as lines of JSON, the way stdio and the service's socket carry it: from bytes to messages, and back.
+"""JSON-RPC as lines of JSON, as on stdio and on the service's socket: from bytes to messages, and back.
 
-What is no message is answered here, since the SDK would leave it unanswered: the client is told what was wrong.
+A line that is not a valid message is answered here with an error for the client, because the SDK would leave it
+unanswered.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from palazzo.faces.mcp import handshake, server
 from palazzo.faces.mcp.client_calls import Call, Surroundings
 
 GRACE = 0.7
-"""Seconds that requests which are being carried out are waited for once the client sends nothing more."""
+"""Seconds to wait for requests in progress after the client has stopped sending."""
 _DISCOVER = "server/discover"
 _ReadStream = MemoryObjectReceiveStream[SessionMessage | Exception]
 _WriteStream = MemoryObjectSendStream[SessionMessage]
@@ -36,9 +37,9 @@ async def serve_lines(
     surroundings: Surroundings,
     call: Call,
 ) -> None:
-    """Serve one client until `lines` end and what it asked is answered, or GRACE is over.
+    """Serve one client until `lines` end and its requests are answered, or GRACE is over.
 
-    `write` is given whole lines, one after the other. An OSError of it means that the client has gone, and ends this.
+    `write` receives whole lines, one after the other. If it raises OSError, the client has gone, and serving ends.
     """
 
     async def serve(read_stream: _ReadStream, write_stream: _WriteStream) -> None:
@@ -50,10 +51,10 @@ async def serve_lines(
 
 
 class _Connection:
-    """A client's lines, and the server's loop that they go to.
+    """A client's lines, and the server loop that processes them.
 
-    A client that has only looked what there is (`server/discover`) may still begin with the handshake. The SDK's loop
-    is of one era or the other from its first request on, so such a client then gets another one.
+    A client that has only queried the server (`server/discover`) may still begin with the handshake. The SDK's loop is
+    fixed to one protocol era by its first request, so such a client then gets another loop.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class _Connection:
         done_event.set()
 
     async def _end(self) -> None:
-        """Wait for what is being carried out, for a while, and end the loop."""
+        """Wait a limited time for running requests, and end the loop."""
         with anyio.move_on_after(GRACE):
             while self._open:
                 self._settled = anyio.Event()
@@ -103,7 +104,7 @@ class _Connection:
         await self._ended.wait()
 
     async def _answer(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Pass on what the server says."""
+        """Pass on the server's messages."""
         async with from_server:
             async for message in from_server:
                 payload = message.message.model_dump(by_alias=True, exclude_unset=True)
@@ -140,28 +141,30 @@ class _Connection:
 
 
 def _message(line: bytes) -> types.JSONRPCMessage:
-    """The message of a line; the error to answer with where it is none."""
+    """Return the message of a line; if it is not one, the error to answer with."""
     try:
         payload = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return _error(None, types.PARSE_ERROR, f"This line is no JSON: {error}."[:300])
+        return _error(None, types.PARSE_ERROR, f"This line is not valid JSON: {error}."[:300])
     if not isinstance(payload, dict):
-        return _error(None, types.INVALID_REQUEST, "A message is one JSON object; batches are not part of MCP.")
+        return _error(None, types.INVALID_REQUEST, "A message must be one JSON object; MCP has no batches.")
     number = payload.get("id")
     request_id = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     if _HALF_PAIR.search(line.decode(errors="replace")) or _has_half_pair(payload):
         return _error(
-            request_id, types.INVALID_REQUEST, "The message holds half of a surrogate pair, which is no text."
+            request_id, types.INVALID_REQUEST, "The message contains half of a surrogate pair, which is not valid text."
         )
     params = payload.get("params")
     if params is not None and not isinstance(params, dict):
         return _error(request_id, types.INVALID_REQUEST, "'params' must be a JSON object.")
     if "method" in payload and "id" in payload and request_id is None:
-        return _error(None, types.INVALID_REQUEST, "The 'id' of a request is a text or a whole number.")
+        return _error(None, types.INVALID_REQUEST, "The 'id' of a request must be a string or an integer.")
     try:
         return types.jsonrpc_message_adapter.validate_python(handshake.complete(payload), by_name=False)
     except ValidationError:
-        return _error(request_id, types.INVALID_REQUEST, "This is no JSON-RPC 2.0 request, notification or response.")
+        return _error(
+            request_id, types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 request, notification or response."
+        )
 
 
 def _has_half_pair(value: Any) -> bool:

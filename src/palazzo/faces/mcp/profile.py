@@ -1,4 +1,4 @@
-"""A profile: the tools, names and words with which a server meets its client."""
+"""A profile: the tools, names and texts that a server presents to its client."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ MODULES = {
     "mempalace": "palazzo.faces.mcp.profiles.mempalace",
     "shodh": "palazzo.faces.mcp.profiles.shodh",
 }
-"""Each module defines `PROFILE`, and is imported when its profile is first asked for."""
+"""Each module defines `PROFILE`, and is imported when its profile is first used."""
 TOOLSETS = ("core", "full")
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a server is called, what its client is told at first, and the tools of each toolset.
+    """A server's name, its instructions for the client, and the tools of each toolset.
 
-    `tools` is asked for a toolset that is one of `TOOLSETS`. `names` says what its tools for the verbs of
-    `prompts.OWN_NAMES` are called; a verb that it has no tool for is left out. `instructions` reach the model word for
-    word, and are all that it sees where a host loads tools only when they are asked for. `stands_in` says that its
-    clients were written for another server, which answers -32601 to an unknown tool.
+    `tools` is called with one of `TOOLSETS`. `names` gives its tools' names for the verbs of `prompts.OWN_NAMES`; a
+    verb without a tool is omitted. `instructions` reach the model verbatim, and are all that it sees if a host loads
+    tools only on demand. `stands_in` says that its clients were written for another server, which answers -32601 to an
+    unknown tool.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Profile:
 
 
 def profile_called(name: str) -> Profile:
-    """Return the profile of that name; UsageError when there is none."""
+    """Return the profile of that name; raises UsageError if there is none."""
     if name not in MODULES:
-        raise UsageError(f"There is no profile '{name}'; there are: {', '.join(MODULES)}.")
+        raise UsageError(f"Unknown profile '{name}'; profiles: {', '.join(MODULES)}.")
     profile: Profile = importlib.import_module(MODULES[name]).PROFILE
     return profile
 
 
 def check_toolset(name: str) -> None:
-    """Raise UsageError for a toolset that there is not."""
+    """Raise UsageError for an unknown toolset."""
     if name not in TOOLSETS:
-        raise UsageError(f"There is no toolset '{name}'; there are: {', '.join(TOOLSETS)}.")
+        raise UsageError(f"Unknown toolset '{name}'; toolsets: {', '.join(TOOLSETS)}.")

@@ -1,4 +1,4 @@
-"""Progress of one call on its way to the client; the word that nobody waits any more on its way to the operation."""
+"""Progress of one call for the client, and cancellation by the client for the operation."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from palazzo.faces.mcp.client_calls import OperationCancelled
 from palazzo.operations.context import Progress
 
 REPORT_INTERVAL = 0.2
-"""Seconds between two reports that are passed on: as often as a progress bar is drawn."""
+"""Minimum seconds between two forwarded reports: the rate at which a progress bar is drawn."""
 
 
 class Reports:
-    """Takes reports from any thread; passes on some of them."""
+    """Accepts reports from any thread, and forwards some of them."""
 
     def __init__(self, send: MemoryObjectSendStream[tuple[float, float, str]], is_enabled: bool) -> None:
         self.notices: list[str] = []
@@ -31,7 +31,7 @@ class Reports:
         self._what, self._before, self._last = "", 0, -1
 
     def progress(self, progress: Progress) -> None:
-        """Take a report; Stopped when nobody waits for the operation."""
+        """Accept a report; raises Stopped if nothing waits for the operation any more."""
         if self.stopped.is_set():
             raise OperationCancelled
         if self._what and progress.what != self._what:
@@ -50,7 +50,7 @@ class Reports:
         self._loop.call_soon_threadsafe(self._pass_on, report)
 
     def notice(self, sentence: str) -> None:
-        """Take a sentence that the answer is to say, too."""
+        """Add a sentence to the answer."""
         self.notices.append(sentence)
 
     def _pass_on(self, report: tuple[float, float, str]) -> None:
@@ -62,7 +62,7 @@ class Reports:
 
 @asynccontextmanager
 async def relay_reports(context: ServerRequestContext[Any, Any]) -> AsyncIterator[Reports]:
-    """Pass reports of one call on while it runs. When the call is cancelled, the next report raises Stopped."""
+    """Pass on the reports of one call while it runs. After a cancellation, the next report raises Stopped."""
     send, receive = anyio.create_memory_object_stream[tuple[float, float, str]](8)
     reports = Reports(send, "progress_token" in (context.meta or {}))
 

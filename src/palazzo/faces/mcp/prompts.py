@@ -1,4 +1,4 @@
-"""Prompts: what a person picks in a host to have the agent recall or save, in the names of the active profile."""
+"""Prompts that a person selects in a host to make the agent recall or save, with the active profile's tool names."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ LONGEST_TOPIC = 2000
 
 
 class Prompts:
-    """The prompts in the names of one profile."""
+    """The prompts with the tool names of one profile."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
         self._listed = [_describe_prompt(prompt) for prompt in PROMPTS]
 
     async def show(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        """List them."""
+        """List the prompts."""
         prompts, cursor = page(self._listed, params)
         return types.ListPromptsResult(prompts=list(prompts), next_cursor=cursor)
 
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return one of them with its argument filled in; the protocol's error, naming it, for what is wrong."""
+        """Return a prompt with its argument filled in; on an error raise the protocol's error, naming it."""
         prompt = next((candidate for candidate in PROMPTS if candidate.name == params.name), None)
         if prompt is None:
             names = ", ".join(candidate.name for candidate in PROMPTS)
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt '{params.name[:60]}'; there are: {names}.")
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt '{params.name[:60]}'; prompts: {names}.")
         arguments = params.arguments or {}
         if strange := [name for name in arguments if name != "topic" or not prompt.topic]:
-            takes = "it takes topic" if prompt.topic else "it takes none"
+            takes = "its only argument is topic" if prompt.topic else "it has no arguments"
             raise MCPError(types.INVALID_PARAMS, f"{prompt.name} has no argument '{strange[0][:60]}'; {takes}.")
         topic = arguments.get("topic", "").strip()
         if prompt.topic and not topic:

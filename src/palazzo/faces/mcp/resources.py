@@ -1,4 +1,4 @@
-"""Resources: a drawer, a wing and a diary by address. Each is what a tool answers, as text."""
+"""Resources: a drawer, a wing and a diary by address. Each returns the text of a tool's answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = "text/plain"
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of address, `{argument}` its last part, and the tool that reads it."""
+    """A kind of address whose last part is `{argument}`, and the tool that reads it."""
 
     tool: Tool
     argument: str
@@ -33,8 +33,8 @@ class _Kind:
 
 
 _KINDS = {
-    "drawer": _Kind(READ, "id", "id", "A drawer, note, session or fact whole, by its id."),
-    "wing": _Kind(LIST_DRAWERS, "wing", "name", "What was filed last in a wing: a project, a person, an agent."),
+    "drawer": _Kind(READ, "id", "id", "A whole drawer, note, session or fact, by its id."),
+    "wing": _Kind(LIST_DRAWERS, "wing", "name", "The newest entries of a wing: a project, a person, an agent."),
     "diary": _Kind(DIARY_READ, "agent", "agent", "An agent's diary, newest entry first."),
 }
 
@@ -50,11 +50,11 @@ _AGENTS = Tool(
     "",
     lambda result, given: Answer({"named": [(row.name, row.entries) for row in result.agents]}),
 )
-"""What a list of resources is made of; no client calls these."""
+"""The data source for lists of resources; no client calls these."""
 
 
 async def templates(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
-    """List the kinds of addresses."""
+    """List the address templates."""
     resource_templates = [
         types.ResourceTemplate(
             name=name,
@@ -69,7 +69,7 @@ async def templates(context: Context, params: types.PaginatedRequestParams | Non
 
 
 async def show(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    """List the wings and the diaries that there are; drawers are found by search."""
+    """List the existing wings and diaries; drawers are found by search."""
     resource_list = [
         *(
             _resource("wing", name, count_noun(number, "drawer"))
@@ -85,13 +85,13 @@ async def show(context: Context, params: types.PaginatedRequestParams | None) ->
 
 
 async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    """Read what an address names; the protocol's error, naming it, where it names nothing."""
+    """Read what an address names; raises the protocol's error, naming it, if there is nothing there."""
     address = _ADDRESS.fullmatch(params.uri)
     kind = _KINDS.get(address["kind"]) if address else None
     if address is None or kind is None:
         addresses = ", ".join(f"palazzo://{name}/{{{entry.part}}}" for name, entry in _KINDS.items())
         raise MCPError(
-            types.INVALID_PARAMS, f"'{params.uri[:_LONGEST_ADDRESS]}' is no address here; there are: {addresses}."
+            types.INVALID_PARAMS, f"Unknown resource address '{params.uri[:_LONGEST_ADDRESS]}'; addresses: {addresses}."
         )
     try:
         tool_answer = await answer(context, kind.tool, {kind.argument: unquote(address["name"])})
@@ -111,7 +111,7 @@ def _resource(kind: str, name: str, holds: str) -> types.Resource:
 
 
 async def _count_by_name(context: Context, tool: Tool) -> list[tuple[str, int]]:
-    """What there is of a kind, and how much each holds; nothing where there is no palace yet."""
+    """Return the existing names of a kind, and the size of each; nothing if there is no palace yet."""
     try:
         tool_answer = await answer(context, tool, {})
     except ToolCallError as why:

@@ -1,8 +1,8 @@
-"""Serves the tools of a profile on a pair of streams: lists, calls, errors, progress, cancellation.
+"""The server of a profile's tools on a pair of streams: lists, calls, errors, progress, cancellation.
 
-On the SDK's low-level server, which speaks both eras of the protocol. A call that fails because of what it asks is an
-`isError` result of one sentence; one that is no call of a tool at all (an unknown tool, an unknown, missing or mistyped
-argument) is the protocol's error -32602, which names it. In a profile that stands in for another server, an unknown
+Built on the SDK's low-level server, which speaks both eras of the protocol. A valid call that fails because of its
+request is an `isError` result of one sentence. An invalid call (an unknown tool, an unknown, missing or mistyped
+argument) is the protocol's error -32602, which names the cause. In a profile that emulates another server, an unknown
 tool is -32601, as in that server.
 """
 
@@ -32,9 +32,11 @@ from palazzo.faces.mcp.tool_call import ClientConnection, Context, ToolCallError
 __all__ = ["ClientConnection", "build", "serve"]
 
 READ_ONLY = -32003
-"""The error code of a writing call from a client that may only read, as in MemPalace's server."""
+"""The error code for a writing call from a read-only client, as in MemPalace's server."""
 _FRESH_FOR = CacheHint(ttl_ms=300_000, scope="private")
-"""How long a client of the newer protocol may keep a list of tools and prompts: they change with the version alone."""
+"""Time for which a client of the newer protocol may cache a list of tools and prompts: they change only with the
+version.
+"""
 
 
 async def serve(
@@ -60,9 +62,10 @@ async def serve(
 def build(
     profile: str = "palazzo", toolset: str = "core", connection: ClientConnection | None = None
 ) -> Server[ClientConnection]:
-    """Return the server of a profile's toolset; UsageError for one that there is not.
+    """Return the server of a profile's toolset; raises UsageError if it does not exist.
 
-    It keeps nothing of any connection. `connected` is for whoever runs it by itself (the SDK's HTTP manager, a test).
+    It keeps no state of any connection. `connection` is for a caller that runs it by itself (the SDK's HTTP manager, a
+    test).
     """
     return _shared(profile, toolset) if connection is None else _built(profile, toolset, connection)
 
@@ -129,7 +132,7 @@ class _Tools:
         tool = self._tools.get(params.name)
         if tool is None:
             names = ", ".join(self._tools)
-            raise MCPError(self._unknown_tool_code, f"There is no tool '{params.name[:60]}'; there are: {names}.")
+            raise MCPError(self._unknown_tool_code, f"Unknown tool '{params.name[:60]}'; tools: {names}.")
         if context.lifespan_context.surroundings.read_only and not tool.hints.reads:
             raise MCPError(READ_ONLY, "Server is in read-only mode; this tool is disabled", {"tool": tool.name})
         try:
@@ -142,7 +145,7 @@ class _Tools:
 
 
 def describe_tool(tool: Tool) -> types.Tool:
-    """Return a tool as `tools/list` has it."""
+    """Return a tool in the form of `tools/list`."""
     hints = tool.hints
     return types.Tool(
         name=tool.name,

@@ -1,8 +1,8 @@
-"""Serves MCP on standard input and output from this very process: where no service runs, or none is wanted.
+"""MCP server on standard input and output of this process: used when no service runs, or when none is wanted.
 
     python -m palazzo.faces.mcp.stdio_server [--profile NAME] [--toolset NAME] [--palace PATH] [--read-only]
 
-Standard output is taken away from everybody else in the process first: what they print goes to standard error.
+Standard output is first redirected for all other code in the process: what it prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from palazzo.faces.mcp.client_calls import OperationCall, Surroundings
 from palazzo.faces.mcp.jsonrpc_lines import serve_lines
 
 _EXIT_SECONDS = 0.9
-"""Seconds after the end of standard input by which the process has ended, whatever is still being carried out: what is
-in the middle of a transaction was not acknowledged and is not kept."""
+"""Seconds after the end of standard input by which the process has ended, whatever is still in progress: work in an
+uncommitted transaction was not acknowledged and is not kept.
+"""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -41,9 +42,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def serve_here(profile: str, toolset: str, palace: Path | None, read_only: bool = False) -> NoReturn:
-    """Serve this process's standard input and output, and end it with exit code 0. UsageError for an unknown profile.
+    """Serve standard input and output, and end the process with exit code 0. UsageError for an unknown profile.
 
-    It ends at once: what libraries do at leisure when Python ends (0.5 s with a model loaded) concerns no client.
+    It ends at once: the cleanup that libraries do when Python ends (0.5 s with a model loaded) is of no use to a
+    client.
     """
     from palazzo.faces.mcp.server import build
 
@@ -55,7 +57,7 @@ def serve_here(profile: str, toolset: str, palace: Path | None, read_only: bool 
 
 
 async def in_a_thread(operation_call: OperationCall) -> Any:
-    """Carry an operation out in a thread of this process: the `Call` of a server that has no service behind it."""
+    """Execute an operation in a thread of this process: the `Call` of a server without a service."""
     return await anyio.to_thread.run_sync(_run, operation_call)
 
 
@@ -93,7 +95,7 @@ def _write(stdout: int, line: bytes) -> None:
 
 
 def _taken_streams() -> tuple[BinaryIO, int]:
-    """Standard input and output for the protocol alone; all others find an empty one, and standard error."""
+    """Reserve standard input and output for the protocol; other code gets empty input, and standard error."""
     stdin, stdout = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -103,7 +105,7 @@ def _taken_streams() -> tuple[BinaryIO, int]:
 
 
 async def _lines(stdin: BinaryIO) -> AsyncIterator[bytes]:
-    """Lines as they come, read by a thread that nobody has to wait for."""
+    """Yield lines as they arrive, read by a thread that does not have to be joined."""
     send, receive = anyio.create_memory_object_stream[bytes](0)
 
     def read() -> None:
@@ -120,7 +122,7 @@ async def _lines(stdin: BinaryIO) -> AsyncIterator[bytes]:
 
 
 def _close_in_time() -> None:
-    """End the process soon, also if an operation goes on."""
+    """End the process soon, even if an operation is still running."""
     timer = threading.Timer(_EXIT_SECONDS, os._exit, [0])
     timer.daemon = True
     timer.start()

@@ -1,7 +1,7 @@
-"""What scope a token needs for an operation: read < write < admin. What is not named here is admin's.
+"""The scope that a token needs for an operation: read < write < admin. An operation not listed here needs admin.
 
-Over HTTP the client is elsewhere. So everything that reads or writes files of the server's own machine by a path that
-the client gives is admin's, whatever it does to the palace: who may mine any file may read it.
+Over HTTP the client is on another machine. So every operation that reads or writes files of the server's own machine at
+a path that the client gives needs admin, whatever it does to the palace: a client that may mine any file may read it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WRITING = frozenset(
         "todo_done", "todo_drop", "tunnel_add", "tunnel_remove", "undo", "update_drawer",
     }
 )  # fmt: skip
-"""What changes one thing after another, each of which `undo` brings back."""
+"""Operations that change single things, each of which `undo` can revert."""
 ADMINS = frozenset(
     {
         "backup", "bench", "cleanup", "dedup", "erase", "export", "feed", "import", "init", "install", "mine", "pause",
@@ -38,12 +38,12 @@ ADMINS = frozenset(
         "token_list", "token_revoke", "uninstall", "verify", "watch", "wing_merge", "wing_rename",
     }
 )  # fmt: skip
-"""Named so that a new operation has to choose: settings, files of this machine, much at once, long work."""
+"""Listed explicitly so that a new operation has to choose: settings, files of this machine, bulk changes, long work."""
 
 _LISTING = {"reminders": ("due", "open", "all"), "tag": ("list",)}
-"""Actions of operations that write by which nothing is written."""
+"""Actions of writing operations that write nothing."""
 _AT_LARGE = ("source", "session", "wing", "tag", "tags", "derived_from")
-"""Fields of a `forget` by which it forgets more than what is named by id."""
+"""Fields with which a `forget` forgets more than the things named by id."""
 
 
 def scope_for(operation: Operation[Any, Any], request: Any) -> TokenScope:
@@ -60,12 +60,12 @@ def scope_for(operation: Operation[Any, Any], request: Any) -> TokenScope:
 
 
 def least(operation: Operation[Any, Any]) -> TokenScope:
-    """Return the scope below which a token is refused whatever it asks of the operation."""
+    """Return the scope below which a token is refused, whatever it requests of the operation."""
     if operation.name in READING | _LISTING.keys():
         return "read"
     return "write" if operation.name in WRITING else "admin"
 
 
 def covers(granted_scope: TokenScope, needed_scope: TokenScope) -> bool:
-    """Whether who holds one scope may do what needs the other."""
+    """Return whether one scope includes the other."""
     return SCOPES.index(granted_scope) >= SCOPES.index(needed_scope)

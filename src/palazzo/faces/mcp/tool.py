@@ -1,4 +1,4 @@
-"""What a tool is: an operation, the arguments that fill its request, and how its result reads to a model."""
+"""A tool: an operation, the arguments that fill its request, and how its result is shown to a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from palazzo.operations.operation import RequestField, request_fields
 from palazzo.operations.registry import operation
 
 LARGEST_ARGUMENT = 1_000_000
-"""Characters of text that the arguments of one call may hold: a note of 200,000 words. More is a file, for `mine`."""
+"""Maximum characters of text in the arguments of one call: a note of 200,000 words. Longer text is a file for
+`mine`.
+"""
 _UNSET: Any = object()
 
 
@@ -26,10 +28,10 @@ _UNSET: Any = object()
 class Argument:
     """An argument of a tool.
 
-    It fills the request's field `field` (of its own name if left out), whose type and default it has; `schema` adds to
-    what the type says, or says all of an argument that fills no field (`field` is None: `Tool.fields` reads it).
-    An argument that `is_ignored` has an effect in another server and none here, and the answer says so. `alias` is
-    another name that clients use; where a call has both, its own name counts.
+    It fills the request's field `field` (of its own name if omitted), and has that field's type and default; `schema`
+    extends the type, or is the complete schema of an argument that fills no field (`field` is None: `Tool.fields` reads
+    it). An argument that `is_ignored` has an effect in another server and none here, and the answer says so. `alias` is
+    another name that clients use; if a call has both, the argument's own name takes precedence.
     """
 
     name: str
@@ -49,7 +51,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """What one call gave: its arguments with the defaults of those left out; which host calls, and where.
+    """The input of one call: its arguments with defaults for those omitted, the calling host, and its directory.
 
     `remarks` say which arguments were ignored or changed; the answer repeats them.
     """
@@ -65,14 +67,14 @@ class CallArguments:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model is shown: some hosts show `structured` alone, others `text` alone, so each says everything."""
+    """The output for a model: some hosts show only `structured`, others only `text`, so each contains everything."""
 
     structured: Mapping[str, Any]
     text: str = ""
-    """Left empty it is `document` or else `structured`, as JSON."""
+    """If empty, it is `document` or else `structured`, as JSON."""
     failed: bool = False
     document: Any = None
-    """What a client parses from the text block, where that is not all of `structured`; the block stays JSON."""
+    """The value that a client parses from the text block, if it is not all of `structured`; the block stays JSON."""
 
     @property
     def readable(self) -> str:
@@ -84,7 +86,7 @@ class Answer:
 class Step:
     """An operation that a tool carries out, and the fields of its request.
 
-    `if_not_found` is the result where the operation raises NotFound; if it is None, the tool fails. `check` raises
+    `if_not_found` is the result if the operation raises NotFound; if it is None, the tool fails. `check` raises
     UsageError to stop the tool after a result.
     """
 
@@ -96,7 +98,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a client may assume of a tool. All four are always stated: Codex runs no write tool that leaves one out."""
+    """Properties that a client may assume of a tool.
+
+    All four are always stated: Codex does not run a write tool that omits one.
+    """
 
     reads: bool = False
     destroys: bool = False
@@ -111,15 +116,15 @@ CHANGES = Hints(destroys=True, idempotent=True)
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool over one operation, or over several `steps` (`answer` is then given the list of their results).
+    """A tool for one operation, or for several `steps` (`answer` then gets the list of their results).
 
-    `fields` says fields of the request that no argument fills by itself. `output` is the JSON Schema of what `answer`
-    returns as `structured`. An `always` tool is one that a host that loads tools when asked for is to load at once.
-    `failure` makes an answer of what is said of a call that was refused, where a client reads more than a sentence.
-    `nowhere` answers what is asked of a wing or room that there is not, for clients to whom that is an empty place.
-    Clients that were written for another server call a `tolerant` tool: it reads their arguments with `coercion`, and
-    ignores unknown ones with a remark. `options` names the argument behind an option of the command line where
-    `fields` or `steps` fill that option.
+    `fields` returns fields of the request that no argument fills by itself. `output` is the JSON Schema of the value
+    that `answer` returns as `structured`. An `always` tool must be loaded immediately by a host that loads tools on
+    demand. `failure` converts the message of a refused call to an answer, for clients that read more than a sentence.
+    `nowhere` answers a query about a nonexistent wing or room, for clients to which that is an empty place. A
+    `tolerant` tool serves clients that were written for another server: it reads their arguments with `coercion`, and
+    ignores unknown ones with a remark. `options` names the argument behind an option of the command line if `fields` or
+    `steps` fill that option.
     """
 
     name: str
@@ -153,7 +158,7 @@ class Tool:
         return input_schema
 
     def parse_call(self, arguments: Mapping[str, Any], host: str = "", cwd: Path = Path()) -> CallArguments:
-        """Return what a call gives; ValueError, naming it, for what is unknown, missing, mistyped or too large."""
+        """Return a call's values; ValueError, naming it, for an unknown, missing, mistyped or too large one."""
         properties = self.input["properties"]
         arguments = self._resolve_aliases(arguments)
         unknown_names = [name for name in arguments if name not in properties and name not in HOST_ARGUMENTS]
@@ -171,7 +176,7 @@ class Tool:
                 continue
             self._check(argument, values[name])
             if argument.is_ignored and values[name] != self._default_of(argument):
-                remarks.append(f"'{name}' changes nothing here.")
+                remarks.append(f"'{name}' has no effect here.")
             if properties[name].get("type") == "integer":
                 values[name] = int(values[name])  # JSON knows no whole numbers: some clients write 5.0
         defaults = {argument.name: self._default_of(argument) for argument in self.arguments}
@@ -186,11 +191,11 @@ class Tool:
 
     def _describe_unknown(self, name: str) -> str:
         names = self.input["properties"]
-        choice = f"there are: {', '.join(names)}" if names else "it takes none"
+        choice = f"there are: {', '.join(names)}" if names else "it has no arguments"
         return f"{self.name} has no argument '{name[:60]}'; {choice}."
 
     def _coerce(self, argument: Argument, values: dict[str, Any]) -> list[str]:
-        """Put a value into the form that the schema asks for, and return remarks on it. Drop empty optional text."""
+        """Convert a value to the form of the schema, and return remarks on it. Drop empty optional text."""
         value = values[argument.name]
         if value == "" and not self._is_required(argument):
             del values[argument.name]
@@ -207,13 +212,13 @@ class Tool:
         size = _characters(value)
         if size > LARGEST_ARGUMENT:
             raise ValueError(
-                f"{self.name}: '{name}' has {size:,} characters, and may have {LARGEST_ARGUMENT:,}: give a part of it."
+                f"{self.name}: '{name}' has {size:,} characters; the limit is {LARGEST_ARGUMENT:,}: give a part of it."
             )
         if problem := next(schema.problems(self.input["properties"][name], value, name), None):
             raise ValueError(f"{self.name}: {problem}")
 
     def plan_steps(self, call: CallArguments) -> Sequence[Step]:
-        """Return the operations that a call asks for."""
+        """Return the operations that a call requests."""
         if self.steps is not None:
             return self.steps(call)
         field_values = {
@@ -223,7 +228,7 @@ class Tool:
 
     @cached_property
     def names_of_options(self) -> Mapping[str, str]:
-        """The argument that stands for each option of the command line, so that an error can name it."""
+        """Map each command-line option to its argument, so that an error can name the argument."""
         names = {argument.fills: argument.name for argument in self.arguments}
         bound_options = {
             (field.about.option or f"--{field.name.replace('_', '-')}"): names[field.name]
@@ -262,18 +267,18 @@ class Tool:
 
 
 def tolerant(tools: Iterable[Tool]) -> tuple[Tool, ...]:
-    """Return the tools for clients that were written for another server."""
+    """Return the tools for clients written for another server."""
     return tuple(dataclasses.replace(tool, tolerant=True) for tool in tools)
 
 
 def request_of(step: Step) -> Any:
-    """Return the request of a step, lists as the tuples that requests hold."""
+    """Return the request of a step, with lists as the tuples that requests hold."""
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in step.fields.items()}
     return operation(step.operation).request(**fields)
 
 
 def _characters(value: object) -> int:
-    """How much text a value holds."""
+    """Return the number of characters in a value."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Carrying a tool's call out for a connection, and its answer on the wire: what tools, resources and prompts share."""
+"""Execution of a tool call for a connection, and its answer on the wire. Tools, resources and prompts share it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from palazzo.security.call_origin import HOST, SESSION
 from palazzo.security.fences import FENCE, escape_tags, fence_text
 
 KEY = "palazzo/key"
-"""In a call's `_meta`: what names the call, so that it can be repeated and is carried out once."""
+"""The field of a call's `_meta` that identifies the call, so that a repeated call is carried out only once."""
 _TURN = "x-codex-turn-metadata"
-"""The member of a call's `_meta` by which Codex says in which session it is made."""
+"""The member of a call's `_meta` in which Codex states the session of the call."""
 PAGE = 100
-"""Members of one page of a list. Some clients read only the first."""
+"""Members of one page of a list. Some clients read only the first page."""
 
-_NOTHING_KEPT = "Nothing is kept yet: there is no palace. What is kept first, as by `remember`, makes it."
+_NOTHING_KEPT = "Nothing is stored yet: there is no palace. The first write, such as `remember`, creates it."
 
 _log = logging.getLogger(__name__)
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -41,9 +41,10 @@ _Member = TypeVar("_Member")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClientConnection:
-    """One client's connection: where the client is, and who carries its calls out.
+    """One client's connection: the client's environment, and the function that carries out its calls.
 
-    `permit`, if there is one, is asked before each call with the tool and the HTTP request; what it returns is why not.
+    `permit`, if set, is called before each call with the tool and the HTTP request; it returns the reason for a
+    refusal.
     """
 
     surroundings: Surroundings
@@ -55,9 +56,9 @@ Context = ServerRequestContext[ClientConnection, Any]
 
 
 class ToolCallError(Exception):
-    """The call was understood and is not carried out, or could not be; the message is the sentence that says why.
+    """The call was understood but is not carried out, or could not be; the message is the sentence that says why.
 
-    `error` is what the operation raised, if it did.
+    `error` is the exception that the operation raised, if any.
     """
 
     def __init__(self, why: str, error: Exception | None = None) -> None:
@@ -66,9 +67,9 @@ class ToolCallError(Exception):
 
 
 async def answer(context: Context, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
-    """Carry a call of a tool out, and return its answer with what the operation remarked by the way.
+    """Execute a tool call and return its answer, with the operation's remarks.
 
-    Raises Refused; and MCPError (-32602) for arguments that the tool does not take, which it names.
+    Raises Refused; and MCPError (-32602) for arguments that the tool does not accept, which it names.
     """
     connection = context.lifespan_context
     if connection.permit is not None and (why := connection.permit(tool, context.request)):
@@ -85,7 +86,7 @@ async def answer(context: Context, tool: Tool, arguments: Mapping[str, Any]) -> 
 
 
 async def _run_tool(context: Context, tool: Tool, call: CallArguments, reports: Reports) -> Answer | ToolCallError:
-    """Nothing but a cancellation is raised here: around it is a task group, which would make groups of errors."""
+    """Execute the call. Raises only a cancellation: the task group around it would wrap errors in groups."""
     try:
         return _with_remarks(await _carried_out(context, tool, call, reports), reports.notices)
     except NoSuchPlace as error:
@@ -96,10 +97,10 @@ async def _run_tool(context: Context, tool: Tool, call: CallArguments, reports: 
         return ToolCallError(in_arguments(tool, str(error)), error)
     except OperationCancelled:
         await anyio.lowlevel.checkpoint()
-        return ToolCallError(f"{tool.name} was stopped; what was done by then is kept.")
+        return ToolCallError(f"{tool.name} was stopped; work completed by then is kept.")
     except Exception as error:  # noqa: BLE001 - the boundary: whatever else is raised is a bug, told of and logged as one
         _log.exception("the tool %s failed", tool.name)
-        message = f"{tool.name} failed inside Palazzo ({type(error).__name__}): the write it was in is undone."
+        message = f"{tool.name} failed inside Palazzo ({type(error).__name__}): its write was rolled back."
         return ToolCallError(message, error)
 
 
@@ -134,9 +135,9 @@ async def _carried_out(context: Context, tool: Tool, call: CallArguments, report
 
 
 def fence_answer(tool: Tool, raw_answer: Answer) -> Answer:
-    """Return an answer as a model may be shown it: no recorded word in it is a tag of the fence, and text is in one.
+    """Return an answer as it may be shown to a model: no stored text contains a tag of the fence, and text is fenced.
 
-    What a tool says of itself alone needs none: its notice, or the line that says what it wrote.
+    The tool's own text needs no fence: its notice, or the line that says what it wrote.
     """
     fields = escape_json(raw_answer.structured)
     document = None if raw_answer.document is None else escape_json(raw_answer.document)
@@ -148,7 +149,7 @@ def fence_answer(tool: Tool, raw_answer: Answer) -> Answer:
 
 
 def escape_json(value: Any) -> Any:
-    """Return `value`, which is to be JSON, with every tag of the fence in its texts escaped."""
+    """Return `value`, to be encoded as JSON, with every tag of the fence in its texts escaped."""
     if isinstance(value, str):
         return escape_tags(value)
     if isinstance(value, Mapping):
@@ -159,7 +160,7 @@ def escape_json(value: Any) -> Any:
 
 
 async def _of_nothing(error: PalaceMissing, operation_call: OperationCall) -> Any:
-    """What is answered where there is no palace yet."""
+    """Return the answer if there is no palace yet."""
     around = operation_call.surroundings
     client_state = (around.cwd, around.variables, around.palace, around.trust)
     return await anyio.to_thread.run_sync(
@@ -168,7 +169,7 @@ async def _of_nothing(error: PalaceMissing, operation_call: OperationCall) -> An
 
 
 def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None, host: str = "") -> Surroundings:
-    """Return the surroundings of a call, with the client's host, and the call's session if it names one."""
+    """Return the environment of a call, with the client's host, and the call's session if it names one."""
     turn = (meta or {}).get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
     call_variables = {HOST: host, SESSION: session if isinstance(session, str) else ""}
@@ -181,7 +182,7 @@ def in_session(surroundings: Surroundings, meta: Mapping[str, Any] | None, host:
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool = False) -> Answer:
-    """Return an answer with remarks added. Remarks on the call itself also stand in the document that clients parse."""
+    """Return an answer with remarks added. Remarks on the call itself are also put into the parsed document."""
     if not remarks:
         return answer
     remarks = [escape_tags(remark) for remark in remarks]
@@ -194,12 +195,12 @@ def _with_remarks(answer: Answer, remarks: Sequence[str], *, in_document: bool =
 
 
 def in_arguments(tool: Tool, sentence: str) -> str:
-    """Return an error's sentence with the tool's arguments in place of the command line's options."""
+    """Return an error's sentence with the tool's arguments in place of the command-line options."""
     return escape_tags(_OPTION.sub(lambda found: tool.names_of_options.get(found[0], found[0]), sentence))
 
 
 def whole(value: Any) -> Any:
-    """Return `value` as JSON can carry it: half a surrogate pair, which old transcripts hold, becomes U+FFFD."""
+    """Return `value` encodable as JSON: lone surrogates, which old transcripts contain, become U+FFFD."""
     if isinstance(value, str):
         return value if value.isascii() else _HALF_PAIR.sub("\ufffd", value)
     if isinstance(value, Mapping):
@@ -212,10 +213,12 @@ def whole(value: Any) -> Any:
 def page(
     members: Sequence[_Member], params: types.PaginatedRequestParams | None
 ) -> tuple[Sequence[_Member], str | None]:
-    """Return a page of a list, and the cursor of the next one if there is one. A cursor is the number to go on from."""
+    """Return a page of a list, and the cursor of the next page if there is one. A cursor is a start index."""
     cursor = params.cursor if params is not None else None
     start = 0 if cursor is None else int(cursor) if re.fullmatch(r"[0-9]{1,9}", cursor) else -1
     if not 0 <= start <= len(members):
-        raise MCPError(types.INVALID_PARAMS, f"'{(cursor or '')[:60]}' is no cursor of this list; begin without one.")
+        raise MCPError(
+            types.INVALID_PARAMS, f"'{(cursor or '')[:60]}' is not a cursor of this list; start without one."
+        )
     end = start + PAGE
     return members[start:end], str(end) if end < len(members) else None

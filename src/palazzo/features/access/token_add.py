@@ -1,4 +1,4 @@
-"""token add: let somebody in over HTTP."""
+"""token add: create a token for access over HTTP."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 LONGEST_NAME = 100
-"""Characters of a token's name: it is read in a list."""
+"""The most characters of a token's name, which is shown in lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenAddRequest:
-    """Who gets the token, and what it allows."""
+    """The name of the token, and its scope."""
 
-    name: Annotated[str, About("Who or what will use it: 'laptop', 'ci'.", positional=True)]
+    name: Annotated[str, About("Who or what will use it, such as 'laptop', 'ci'.", positional=True)]
     scope: Annotated[
         Literal["read", "write", "admin"],
-        About("What it allows: to read; also to write; also settings, files of this machine, and forgetting at large."),
+        About("What it allows: reading; also writing; also settings, files of this machine, and bulk forgetting."),
     ] = "read"
 
 
 @dataclass(frozen=True, slots=True)
 class TokenAddResult:
-    """The token, and its secret, which is shown this once."""
+    """The token, and its secret, which is shown only once."""
 
     token: TokenView
     secret: str
 
 
 def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
-    """Make a token for 'palazzo mcp --http' and show its secret, which is shown never again.
+    """Create a token for 'palazzo mcp --http' and show its secret, which is never shown again.
 
-    Only a hash of the secret is kept. The server asks everybody for a token, also on this machine.
+    Only a hash of the secret is stored. The server requires a token from every client, also on this machine.
     """
     from palazzo.archive import identity
     from palazzo.archive.ingest_guard import Guard
@@ -48,14 +48,15 @@ def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
     database = context.writing().database
     name = Guard.of(database).words(request.name.strip())
     if not name or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise UsageError(f"A token's name is one line of 1 to {LONGEST_NAME} letters; say who will use it.")
+        raise UsageError(f"A token's name must have 1 to {LONGEST_NAME} characters, on one line; name who will use it.")
     with database.transaction() as connection:
         if any(
             existing_token.name.casefold() == name.casefold() and existing_token.revoked_at is None
             for existing_token in token_rows.tokens(connection)
         ):
             raise UsageError(
-                f"There is a token '{name}' already; choose another name, or 'palazzo token revoke' that one first."
+                f"A token '{name}' already exists; choose another name, or revoke that one first with 'palazzo token "
+                "revoke'."
             )
         uid = identity.new_id(context.now)
         secret = token_rows.issue(connection, bytes.fromhex(uid), name, request.scope, context.now)

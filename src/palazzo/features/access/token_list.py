@@ -1,4 +1,4 @@
-"""token list: who may come in over HTTP."""
+"""token list: list the tokens for access over HTTP."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenListRequest:
-    """Whether those that were revoked, too."""
+    """Whether to include revoked tokens."""
 
-    all: Annotated[bool, About("Also those that were revoked.")] = False
+    all: Annotated[bool, About("Also list revoked tokens.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class TokenListResult:
-    """Tokens without their secrets, the good ones first, and how many were revoked."""
+    """Tokens without their secrets, valid ones first, and the number of revoked tokens."""
 
     tokens: tuple[TokenView, ...]
     revoked: int
 
 
 def token_list(context: Context, request: TokenListRequest) -> TokenListResult:
-    """List the tokens that 'palazzo mcp --http' takes, and what each allows."""
+    """List the tokens that 'palazzo mcp --http' accepts, and what each allows."""
     from palazzo.features.access.token_results import token_view
     from palazzo.store import token_rows as tokens
 

@@ -1,4 +1,4 @@
-"""Tokens of the HTTP server as faces show them: shared by the operations on them."""
+"""Tokens of the HTTP server as faces show them. The token operations share this module."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenView:
-    """A token without its secret; `revoked_at` is null while it is good."""
+    """A token without its secret; `revoked_at` is null while it is valid."""
 
     id: str
     name: str
@@ -23,5 +23,5 @@ class TokenView:
 
 
 def token_view(token: Token) -> TokenView:
-    """Return a token as it is shown."""
+    """Return a token as a view."""
     return TokenView(token.uid, token.name, token.scope, token.created_at, token.revoked_at)

@@ -1,4 +1,4 @@
-"""token revoke: let somebody in over HTTP no more."""
+"""token revoke: revoke a token for access over HTTP."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenRevokeRequest:
-    """Which token."""
+    """The token to revoke."""
 
-    token: Annotated[str, About("Its name, or its id or the beginning of that.", positional=True)]
+    token: Annotated[str, About("The token's name, id or id prefix.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRevokeResult:
-    """The token, and whether it was good until now."""
+    """The token, and whether it was valid until now."""
 
     token: TokenView
     was_good: bool
 
 
 def token_revoke(context: Context, request: TokenRevokeRequest) -> TokenRevokeResult:
-    """Take a token back. What uses it is refused at its next request, and its open streams end within seconds.
+    """Revoke a token. The next request that uses it is refused, and its open streams end within seconds.
 
-    It stays on record, and 'palazzo undo' does not bring it back: make another with 'palazzo token add'.
+    The token stays on record, and 'palazzo undo' does not restore it: create another one with 'palazzo token add'.
     """
     from palazzo.features.access.token_results import token_view
     from palazzo.store import token_rows
@@ -46,7 +46,7 @@ def token_revoke(context: Context, request: TokenRevokeRequest) -> TokenRevokeRe
 
 
 def _find_token(token_rows: list[Token], name_or_id: str) -> Token:
-    """The token of that name that is good, else one whose id begins so, else the last revoked one of that name."""
+    """Return the valid token of that name, else one with that id prefix, else the last revoked one of that name."""
     namesakes = [token for token in token_rows if token.name.casefold() == name_or_id.casefold()]
     good = [token for token in namesakes if token.revoked_at is None]
     matches = (
@@ -55,7 +55,7 @@ def _find_token(token_rows: list[Token], name_or_id: str) -> Token:
         or namesakes[-1:]
     )
     if not matches:
-        raise NotFound(f"There is no token '{name_or_id}'; see 'palazzo token list --all'.")
+        raise NotFound(f"There is no token '{name_or_id}'; 'palazzo token list --all' lists all.")
     if len(matches) > 1:
         raise AmbiguousId(name_or_id, [token.uid for token in matches])
     return matches[0]

@@ -1,4 +1,4 @@
-"""How tokens of the HTTP server look to a person."""
+"""Terminal output of the HTTP server's tokens."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
 _ID = 13
-"""Letters of an id that are shown: those of the millisecond it was made in, and one more."""
+"""Characters of an id that are shown: those of its creation time in milliseconds, and one more."""
 
 
 def token_add(screen: Screen, result: TokenAddResult) -> None:
-    """Show the secret, which is shown this once, on a line of its own."""
+    """Show the secret on a line of its own; it is shown only once."""
     token = result.token
-    screen.say(f"A token for {token.name}, to {token.scope}. It is shown only now; keep it where secrets are kept:")
+    screen.say(f"Token for {token.name}, scope {token.scope}. It is shown only now; store it with your secrets:")
     screen.say((result.secret, "bold"))
 
 
@@ -37,15 +37,15 @@ def token_list(screen: Screen, result: TokenListResult) -> None:
     good = sum(token.revoked_at is None for token in result.tokens)
     revocations = f", {count_noun(result.revoked, 'revoked one')}" if result.revoked else ""
     screen.say(
-        (f"{count_noun(good, 'token')}{revocations}" if good or revocations else "No token was ever made.", "dim")
+        (f"{count_noun(good, 'token')}{revocations}" if good or revocations else "No token has been created.", "dim")
     )
 
 
 def token_revoke(screen: Screen, result: TokenRevokeResult) -> None:
-    """Show what was revoked, or when that had been."""
+    """Show what was revoked, or when it was revoked before."""
     token = result.token
     if result.was_good:
         screen.say("Revoked: ", (token.name, "bold"), (f"  {token.id[:_ID]}", "dim"))
     else:
         revocation_time = to_iso(token.revoked_at) if token.revoked_at else "before"
-        screen.say((f"Was revoked already, {revocation_time}: {token.name}", "yellow"))
+        screen.say((f"Already revoked, {revocation_time}: {token.name}", "yellow"))

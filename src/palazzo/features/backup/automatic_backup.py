@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 DAY = 86_400_000_000
 """Microseconds between two automatic backups."""
 _SPACE = 2
-"""Copies of the palace that must fit into the free space before a backup: an agent may write meanwhile."""
+"""Free space required before a backup, in multiples of the palace's size, because an agent may write meanwhile."""
 _MB = 1 << 20
 
 
 def directory_of(palace: Path) -> Path:
-    """Return their directory. It holds no backups that a person made: those are never deleted automatically."""
+    """Return the directory of automatic backups. Backups that a person made are elsewhere: those are never deleted."""
     return backup_files.default_directory(palace) / "automatic"
 
 
 def is_due(context: Context) -> bool:
-    """Whether automatic backups are on, the last one is a day old, and the palace has changed since."""
+    """Return whether automatic backups are on, the last one is a day old, and the palace has changed since."""
     palace = context.palace_path
     if not context.settings.number("backup.keep") or not context.has_palace:
         return False
@@ -40,7 +40,7 @@ def is_due(context: Context) -> bool:
 
 
 def is_empty(context: Context) -> bool:
-    """Whether the palace holds no items yet. Also True for a palace that cannot be read."""
+    """Return whether the palace holds no items yet. Also True for a palace that cannot be read."""
     from palazzo.store import items
 
     try:
@@ -51,17 +51,17 @@ def is_empty(context: Context) -> bool:
 
 
 def has_room(palace: Path) -> bool:
-    """Whether a backup leaves enough free space on the disk."""
+    """Return whether a backup leaves enough free space on the disk."""
     return shutil.disk_usage(palace.parent).free >= _SPACE * palace.stat().st_size
 
 
 def is_within_bound(context: Context) -> bool:
-    """Whether one backup of this palace is within the size limit of all."""
+    """Return whether one backup of this palace is within the size limit for all automatic backups."""
     return context.palace_path.stat().st_size <= context.settings.number("backup.most_mb") * _MB
 
 
 def make(context: Context) -> Path:
-    """Make a checked backup, and remove the oldest ones beyond the limits. What it raises is noted for `doctor`."""
+    """Make a checked backup, and delete the oldest ones beyond the limits. Failures are recorded for `doctor`."""
     try:
         backup_file = _make(context)
     except Exception as error:
@@ -107,8 +107,8 @@ def _make(context: Context) -> Path:
 
 def _no_room(palace: Path) -> str:
     return (
-        f"The disk of {palace} has no room for {_SPACE} copies of the palace. Free some space there, or name another"
-        " disk: 'palazzo backup DIR'."
+        f"The disk of {palace} has no room for {_SPACE} copies of the palace. Free some space there, or use another "
+        "disk: 'palazzo backup DIR'."
     )
 
 
@@ -120,7 +120,7 @@ def _failure_file(context: Context) -> Path:
 
 
 def _note_failure(context: Context, error: Exception) -> None:
-    """Write the reason down. Of a bug only the type: its message may quote a text."""
+    """Record the reason of a failure. For a bug, record only its type: its message may quote a text."""
     file = _failure_file(context)
     reason = str(error) if isinstance(error, PalazzoError) else type(error).__name__
     with contextlib.suppress(OSError):
@@ -129,6 +129,6 @@ def _note_failure(context: Context, error: Exception) -> None:
 
 
 def _written_at(palace: Path) -> int:
-    """Return the time of the last write to the palace's file or its log, in microseconds."""
+    """Return the time of the last write to the palace's file or its WAL, in microseconds."""
     files = (palace, palace.with_name(f"{palace.name}-wal"))
     return max(file.stat().st_mtime_ns // 1000 for file in files if file.exists())

@@ -1,4 +1,4 @@
-"""backup: the palace as one file, while it is in use; and the backups that there are."""
+"""backup: copy the palace into one file while it is in use, and list the existing backups."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BackupRequest:
-    """Where to, and how many to keep there."""
+    """The target directory, and how many backups to keep there."""
 
     target: Annotated[
         Path | None,
         About(
-            "The file to write, or the directory to write one with the time in its name to; by default the directory "
-            "'backups' beside the palace.",
+            "File to write, or directory for a file with the time in its name; by default the directory 'backups' "
+            "beside the palace.",
             positional=True,
             metavar="FILE|DIR",
         ),
     ] = None
     keep: Annotated[
-        int | None, About("Keep this many in the directory, which is made if need be, and delete the oldest others.")
+        int | None,
+        About("Keep this many backups in the directory, which is created if needed, and delete the oldest others."),
     ] = None
-    list: Annotated[bool, About("Only list the backups that are known.")] = False
+    list: Annotated[bool, About("Only list the known backups.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class BackupView:
-    """A backup that was made of this palace, and whether its file can be seen now."""
+    """A backup of this palace, and whether its file is visible now."""
 
     file: str
     at: Micros
@@ -50,25 +51,25 @@ class BackupView:
 
 @dataclass(frozen=True, slots=True)
 class BackupResult:
-    """What was written and checked, what was deleted for it, and the backups that are known, the newest first."""
+    """The backup that was written and checked, the backups deleted for it, and all known backups, newest first."""
 
     file: str | None
     size_bytes: int
     items: int
     took_s: float
     beside: tuple[str, ...]
-    """Files that were written beside it: when the palace was paused, the settings."""
+    """Files written beside the backup: the pauses of the palace, and the settings."""
     deleted: tuple[str, ...]
     known: tuple[BackupView, ...]
 
 
 def backup(context: Context, request: BackupRequest) -> BackupResult:
-    """Copy the palace into one file, of one moment, while agents go on using it; check the copy before it counts.
+    """Copy the palace into one file, as of one moment, while agents keep using it; check the copy before it counts.
 
-    'palazzo restore' puts it back. It holds all that the palace holds, unencrypted.
+    'palazzo restore' restores it. It contains everything in the palace, unencrypted.
     """
     if request.keep is not None and request.keep < 1:
-        raise UsageError("--keep takes the number of backups to keep, from 1 on.")
+        raise UsageError("--keep takes the number of backups to keep, at least 1.")
     if request.list:
         return BackupResult(None, 0, 0, 0.0, (), (), _list_backups(context))
     began, at = time.monotonic(), context.now
@@ -94,7 +95,7 @@ def backup(context: Context, request: BackupRequest) -> BackupResult:
 
 
 def _target(context: Context, request: BackupRequest, device: str, at: Micros) -> tuple[Path | None, Path]:
-    """The directory if one was named, and the file to write."""
+    """Return the directory, if one was named, and the file to write."""
     palace = context.palace_path
     destination = None if request.target is None else context.led_to(request.target)
     try:
@@ -103,7 +104,7 @@ def _target(context: Context, request: BackupRequest, device: str, at: Micros) -
             _make(directory)
             return directory, backup_files.pick_backup_path(directory, device, at)
         if not destination.parent.is_dir():
-            raise UsageError(f"There is no directory {destination.parent}. Make it, or name another file.")
+            raise UsageError(f"The directory {destination.parent} does not exist. Create it, or name another file.")
         if destination.exists():
             _refuse_precious(destination, palace)
     except OSError as error:
@@ -115,27 +116,29 @@ def _make(directory: Path) -> None:
     from palazzo.paths import make_private_directory
 
     if directory.exists() and not directory.is_dir():
-        raise UsageError(f"{directory} is a file, and --keep needs a directory. Leave one of them out.")
+        raise UsageError(f"{directory} is a file, but --keep needs a directory. Leave one of them out.")
     make_private_directory(directory)
 
 
 def _refuse_precious(file: Path, palace: Path) -> None:
-    """Refuse to write over anything but an older backup."""
+    """Refuse to overwrite anything but an older backup."""
     from palazzo.errors import NotAPalace
     from palazzo.store import file_backup as copying
 
     if file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name another file, or a directory.")
     if file.with_name(f"{file.name}-wal").exists():
-        raise UsageError(f"{file} is a palace that is in use; it was left as it is. Name another.")
+        raise UsageError(f"{file} is a palace that is in use, so it was not changed. Name another file.")
     try:
         copying.refuse_foreign(file)
     except NotAPalace:
-        raise UsageError(f"{file} is there already and is no backup; it was left as it is. Name another.") from None
+        raise UsageError(
+            f"{file} already exists and is not a backup, so it was not changed. Name another file."
+        ) from None
 
 
 def _write(context: Context, new: Backup) -> int:
-    """Write a copy beside the target, check it, and give it its name; return how many items it holds."""
+    """Write a copy beside the target, check it, and rename it; return the number of its items."""
     from palazzo.store import file_backup as copying
 
     palace, partial = context.palace_path, backup_files.partial(new.file)
@@ -167,7 +170,7 @@ def _name(partial: Path, target: Path) -> None:
 
 
 def check_whole(context: Context, file: Path, subject: str) -> int:
-    """Read all of a palace's file; return how many items it holds. Raises PalaceUnusable with what is wrong."""
+    """Read a whole palace file and return the number of its items. Raises PalaceUnusable with the problem found."""
     from palazzo.index.integrity_checks import verify_truth
     from palazzo.store import palace_overview
     from palazzo.store.database import Database
@@ -176,8 +179,8 @@ def check_whole(context: Context, file: Path, subject: str) -> int:
         context.report("checking", n + 1, 4, check.name)
         if not check.ok:
             raise PalaceUnusable(
-                f"{subject} is damaged ({check.name}: {check.detail}), so nothing was written. 'palazzo verify' tells "
-                "more, and 'palazzo backup --list' says which backups there are."
+                f"{subject} is damaged ({check.name}: {check.detail}), so nothing was written. See 'palazzo verify' "
+                "for details, and 'palazzo backup --list' for existing backups."
             )
     database = Database(file, "read")
     try:
@@ -188,7 +191,7 @@ def check_whole(context: Context, file: Path, subject: str) -> int:
 
 
 def _write_beside(context: Context, target: Path) -> list[Path]:
-    """Write what belongs to a palace and is in other files; what is not there any more goes from beside an old one."""
+    """Write the palace's companion files beside the backup; delete those of an old backup that no longer exist."""
     from palazzo.operations import pause_state
 
     files = []
@@ -203,15 +206,16 @@ def _write_beside(context: Context, target: Path) -> list[Path]:
                 files.append(file)
     except OSError as error:
         raise PalaceUnusable(
-            f"{target} was made, but what belongs beside it could not be ({error.strerror or error})."
+            f"{target} was made, but its companion files could not be ({error.strerror or error})."
         ) from error
     return files
 
 
 def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
-    """Delete the oldest in the directory beyond those that are kept; the new one is there and sound by now.
+    """Delete the oldest backups in the directory beyond the number to keep. The new one is already complete.
 
-    It stays whatever the others are called: a clock that went wrong for a while dates some of them after it.
+    The new one always stays, whatever the names of the others: a clock that was wrong for a while gives some of them
+    later dates.
     """
     candidates = [file for file in backup_files.in_directory(directory, device) if file != new]
     old = candidates[: max(0, len(candidates) - (keep - 1))]
@@ -220,7 +224,7 @@ def _rotate(directory: Path, device: str, new: Path, keep: int) -> list[Path]:
             backup_files.take_away(file)
     except OSError as error:
         raise PalaceUnusable(
-            f"The backup was made, but older ones in {directory} cannot be deleted ({error.strerror or error})."
+            f"The backup was made, but older ones in {directory} could not be deleted ({error.strerror or error})."
         ) from None
     return old
 

@@ -1,12 +1,12 @@
-"""What backup and restore share: where backups lie, which are known, what stands beside each, who may work on them.
+"""Shared code of backup and restore: where backups are, which are known, their companion files, who may use them.
 
     palace-1a2b3c4d-20261122T180542Z.db             the palace, in one file
-    palace-1a2b3c4d-20261122T180542Z.db.pauses      when it was paused: what was said then is not to be captured
+    palace-1a2b3c4d-20261122T180542Z.db.pauses      when it was paused: text from those times must not be captured
     palace-1a2b3c4d-20261122T180542Z.db.config.toml the user's settings
 
-A file beside the palace remembers where its backups were written, so that status knows the last one without looking for
-it, and an erase finds them all. A name of our own has the beginning of the device's id, so that two palaces that keep
-their backups in one directory never take away one another's.
+A file beside the palace records where its backups were written, so that status knows the last one without searching for
+it, and an erase finds them all. A file name that Palazzo chooses contains the beginning of the device's id, so that two
+palaces with the same backup directory never delete each other's backups.
 """
 
 from __future__ import annotations
@@ -28,28 +28,30 @@ from palazzo.model import Micros
 
 _PARTIAL = ".partial"
 PAUSES, SETTINGS = ".pauses", ".config.toml"
-"""What a backup has beside it, by how their names end."""
+"""Suffixes of the files that are stored beside a backup."""
 _NAME = re.compile(r"palace-([0-9a-f]{8})-(\d{8}T\d{6}Z)(?:-(\d+))?\.db")
 _TIME = "%Y%m%dT%H%M%SZ"
 _MOST = 200
-"""Backups that are remembered: the last ones."""
+"""How many of the latest backups are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was made of this palace: where, and of when."""
+    """A backup of this palace: its file and its time."""
 
     file: Path
     at: Micros
 
     @property
     def is_there(self) -> bool:
-        """Whether the file can be seen now: a disk may be away."""
+        """Return whether the file is accessible now: a disk may be disconnected."""
         return self.file.is_file()
 
     @property
     def is_gone(self) -> bool:
-        """Whether somebody took it away: its directory is there, and not as empty as that of a disk that is away."""
+        """Return whether someone deleted the backup: its directory exists, and is not empty like that of a missing
+        disk.
+        """
         try:
             return not self.file.exists() and any(self.file.parent.iterdir())
         except OSError:
@@ -57,12 +59,12 @@ class Backup:
 
 
 def default_directory(palace: Path) -> Path:
-    """Return the directory of backups for which nobody names a place."""
+    """Return the default directory of backups."""
     return palace.parent / "backups"
 
 
 def pick_backup_path(directory: Path, device: str, at: Micros) -> Path:
-    """Return the name of a new backup in a directory."""
+    """Return the path of a new backup in a directory."""
     stem = f"palace-{device[:8]}-{_moment(at)}"
     used = [int(match[3] or 1) for path in directory.glob(f"{stem}*") if (match := _NAME.fullmatch(path.name))]
     return directory / (f"{stem}-{max(used) + 1}.db" if used else f"{stem}.db")
@@ -76,7 +78,7 @@ def kept_name(palace: Path, at: Micros, why: Literal["before-restore", "damaged"
 
 
 def in_directory(directory: Path, device: str) -> list[Path]:
-    """Return this device's backups in a directory by our own names, the oldest first."""
+    """Return this device's backups in a directory that have Palazzo's file names, the oldest first."""
     dated_paths = []
     with contextlib.suppress(OSError):
         for path in directory.iterdir():
@@ -87,7 +89,7 @@ def in_directory(directory: Path, device: str) -> list[Path]:
 
 
 def take_away(file: Path) -> None:
-    """Delete a backup and what stands beside it. Raises OSError."""
+    """Delete a backup and its companion files. Raises OSError."""
     file.unlink(missing_ok=True)
     for suffix in (PAUSES, SETTINGS):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
@@ -97,7 +99,7 @@ def take_away(file: Path) -> None:
 
 
 def list_backups(palace: Path) -> list[Backup]:
-    """Return the backups that were made of this palace, also what restores have kept, the newest first."""
+    """Return the known backups of this palace, including palaces kept by restores, the newest first."""
     return [backup for backup in _read_backups(palace) if not backup.is_gone]
 
 
@@ -107,44 +109,44 @@ def newest(palace: Path) -> Backup | None:
 
 
 def is_replaced_palace(palace: Path, backup: Backup) -> bool:
-    """Whether a file is a palace that a restore or a repair replaced, not a backup."""
+    """Return whether a file is a palace that a restore or a repair replaced, not a backup."""
     return backup.file.name.startswith((f"{palace.name}.before-restore-", f"{palace.name}.damaged-"))
 
 
 def remember(palace: Path, backup: Backup) -> None:
-    """Note a backup; one that is about to be made is noted before, so that what a kill leaves of it is known."""
+    """Record a backup. Call this before making it, so that an interrupted backup is known."""
     _write(palace, [*(entry for entry in reversed(list_backups(palace)) if entry.file != backup.file), backup])
 
 
 def forget(palace: Path, files: Collection[Path]) -> None:
-    """Forget backups that are gone for good."""
+    """Remove the records of backups that are gone for good."""
     _write(palace, [backup for backup in reversed(list_backups(palace)) if backup.file not in files])
 
 
 @contextmanager
 def hold_backup_lock(palace: Path) -> Iterator[None]:
-    """Hold what only one backup or restore of a palace may hold at a time. Raises PalaceUnusable.
+    """Hold the lock for backups and restores of a palace: only one may run at a time. Raises PalaceUnusable.
 
-    What an earlier one has left that was killed is taken away first.
+    Leftovers of an earlier run that was killed are deleted first.
     """
     try:
         lock = locks.try_lock(palace.with_name(f"{palace.name}.backup.lock"))
     except OSError as error:
         raise PalaceUnusable(f"{palace.parent} cannot be written to ({error.strerror or error}).") from None
     if lock is None:
-        raise PalaceUnusable(f"Another backup or restore of {palace} is under way. Try again when it is done.")
+        raise PalaceUnusable(f"Another backup or restore of {palace} is running. Try again when it is done.")
     with lock:
         _take_leftovers_away(palace)
         yield
 
 
 def partial(file: Path) -> Path:
-    """Return the name under which a backup is made."""
+    """Return the temporary file name of a backup that is being made."""
     return file.with_name(f".{file.name}{_PARTIAL}")
 
 
 def staging_path(palace: Path) -> Path:
-    """Return the name under which what is to be restored is made ready."""
+    """Return the file name under which a restore prepares the new palace."""
     return palace.with_name(f"{palace.name}.restoring")
 
 
@@ -161,7 +163,7 @@ def _read_backups(palace: Path) -> list[Backup]:
 
 
 def _take_leftovers_away(palace: Path) -> None:
-    """What was begun is recorded before it is there. What somebody has deleted is forgotten by the next who records."""
+    """Delete leftovers. A backup is recorded before it exists; the next recording drops records of deleted backups."""
     for backup in _read_backups(palace):
         _unlink(backup.file.parent.glob(f"{escape(partial(backup.file).name)}*"))
     _unlink(palace.parent.glob(f"{escape(palace.name)}.before-restore-*{_PARTIAL}*"))
@@ -187,8 +189,8 @@ def _write(palace: Path, backups: list[Backup]) -> None:
         with contextlib.suppress(OSError):
             new.unlink()
         raise PalaceUnusable(
-            f"{record.parent} cannot be written to ({error.strerror or error}), so where backups are cannot be noted. "
-            "Free some space there and run this again."
+            f"{record.parent} cannot be written to ({error.strerror or error}), so the locations of backups cannot "
+            "be recorded. Free some space there and run the command again."
         ) from error
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _SOUND_FOR = 600.0
-"""Seconds after which a file that was found sound is checked again: a disk fails without a trace in the file's time."""
+"""Seconds after which a sound file is checked again: a failing disk does not change the file's modification time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +59,19 @@ class SalvageView:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the archive could be read."""
+        """Whether the whole archive could be read."""
         return not (self.losses or self.altered_items)
 
 
 def is_damaged(context: Context) -> bool:
-    """Whether pages of the palace's file are damaged."""
+    """Return whether pages of the palace's file are damaged."""
     from palazzo.store import salvage
 
     return context.has_palace and not salvage.is_sound(context.palace_path)
 
 
 def explain(context: Context, error: BaseException) -> PalazzoError | None:
-    """Return the error to show for one that a damaged page caused; None if the file is sound."""
+    """Return the error to show in place of an error that a damaged page caused; None if the file is sound."""
     try:
         if isinstance(error, Exception) and context.has_palace and not _is_sound(context.palace_path):
             return NotAPalace(sentence(context.palace_path))
@@ -82,7 +82,7 @@ def explain(context: Context, error: BaseException) -> PalazzoError | None:
 
 @contextmanager
 def translate_damage_errors(context: Context) -> Iterator[None]:
-    """Raise the error that `explain` returns in place of one that a damaged page caused."""
+    """Raise the error that `explain` returns in place of an error that a damaged page caused."""
     try:
         yield
     except PalazzoError:
@@ -95,7 +95,7 @@ def translate_damage_errors(context: Context) -> Iterator[None]:
 
 
 def _is_sound(palace: Path) -> bool:
-    """Check the file as `salvage.is_sound` does, and remember the result for as long as the file stays as it is.
+    """Check the file as `salvage.is_sound` does, and remember the result until the file changes.
 
     A service meets the same damage at every hook, and a check reads the whole file: a hook has no time for that.
     """
@@ -114,8 +114,8 @@ def _is_sound(palace: Path) -> bool:
 def sentence(palace: Path) -> str:
     """Return the error to show for a damaged palace."""
     return (
-        f"Pages of {palace} are damaged, and this met one of them. 'palazzo repair' brings back all that can be read, "
-        "and 'palazzo export --salvage FILE' writes it into a file."
+        f"Pages of {palace} are damaged, and this operation needed one of them. 'palazzo repair' restores everything "
+        "that can be read, and 'palazzo export --salvage FILE' writes it to a file."
     )
 
 
@@ -128,7 +128,7 @@ def open_salvage(context: Context) -> Iterator[tuple[Path, SalvageView]]:
 
 
 def replace_damaged(context: Context) -> SalvageView:
-    """Replace the palace by its salvage in one step, and keep the damaged file beside it."""
+    """Replace the palace with its salvaged copy in one step, and keep the damaged file beside it."""
     from palazzo.store import file_backup as copying
 
     palace = context.palace_path
@@ -163,7 +163,7 @@ def _put_together(context: Context, target: Path) -> SalvageView:
     if not palace.is_file():
         raise PalaceMissing(f"There is no palace at {palace} yet, so there is nothing to salvage.")
     pages = target.with_name(f"{target.name}.pages")
-    context.notice(f"Reading what can be read of {palace}, page by page.")
+    context.notice(f"Reading the readable parts of {palace}, page by page.")
     try:
         try:
             salvage.copy_pages(palace, pages)

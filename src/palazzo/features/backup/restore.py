@@ -1,4 +1,4 @@
-"""restore: a backup in the palace's place, in one step; what it replaces is kept."""
+"""restore: put a backup in the palace's place, in one step, and keep what it replaces."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
 
 Origin = Literal["this palace", "another device", "another palace"]
-"""Of what a backup was made: this palace, another device that syncs with it, or another palace."""
+"""The origin of a backup: this palace, another device that syncs with it, or another palace."""
 LATEST = Path("latest")
 """Stands for the newest known backup."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
-    """Which backup."""
+    """The backup to restore."""
 
     file: Annotated[
         Path, About("The backup: a file that 'palazzo backup' wrote, a palace, or latest.", positional=True)
     ]
-    dry_run: Annotated[bool, About("Only check the file, and say what would be replaced by what.")] = False
+    dry_run: Annotated[bool, About("Only check the file, and show what would replace what.")] = False
     keep_tokens: Annotated[
-        bool, About("Let tokens of the backup count that this palace does not know; otherwise they are revoked.")
+        bool, About("Keep tokens of the backup valid that this palace does not know; otherwise they are revoked.")
     ] = False
     other_palace: Annotated[
         bool,
-        About("The backup is of another palace or device, and yours: what it holds as your words counts as yours."),
+        About("The backup is of another palace or device of yours: text that it holds as yours counts as yours."),
     ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PalaceContents:
-    """What a palace holds, and when the newest of it was archived."""
+    """The contents of a palace, and the time of the latest archived item."""
 
     items: int
     drawers: int
@@ -54,10 +54,10 @@ class PalaceContents:
 
 @dataclass(frozen=True, slots=True)
 class RestoreResult:
-    """What is in the palace's place now (or would be), what was there, and where that is kept.
+    """The palace that is in place now (or would be), the one that it replaced, and where the old one is kept.
 
-    `replaced` is null where there was no palace, or none that can be read. `erased` is how often words were erased here
-    since the backup was made: they went from what is restored, too.
+    `replaced` is null if there was no palace, or none that can be read. `erased` is the number of erasures here since
+    the backup was made: they were applied to the restored palace too.
     """
 
     file: str
@@ -66,22 +66,24 @@ class RestoreResult:
     kept: str | None
     erased: int
     new_device: bool
-    """Whether the palace is a device of its own in sync from here on: the former one has gone on since the backup."""
+    """Whether the palace becomes a new device in sync, because the old one went on after the backup."""
     settings: str | None
-    """The settings file that was written; null where there was one already, or the backup has none."""
+    """The settings file that was written; null if one existed already, or if the backup has none."""
     tokens_revoked: int
-    """Tokens of the backup that the palace did not know: they do not count unless the person says so."""
+    """The number of tokens in the backup that the palace did not know: they are revoked unless the person keeps
+    them.
+    """
     dry_run: bool
     origin: Origin = "this palace"
-    """Whose backup it is. Where there is no palace that can be read, there is nothing to compare it with."""
+    """The origin of the backup. Without a readable palace, there is nothing to compare it with."""
 
 
 def restore(context: Context, request: RestoreRequest) -> RestoreResult:
-    """Put a backup in the palace's place, in one step, after checking all of it. What it replaces is kept beside it.
+    """Replace the palace by a backup, in one step, after a full check. The replaced palace is kept beside it.
 
-    Agents may go on meanwhile. Words that were erased since are erased from what is restored, before anybody sees it.
-    Tokens stand as they do now: no token that was revoked since the backup counts again. A backup of another palace is
-    restored only after a yes at a terminal, or with --other-palace.
+    Agents may continue meanwhile. Text that was erased since the backup is erased from the restored palace before
+    anyone can see it. Tokens keep their current state: a token that was revoked since the backup stays revoked. A
+    backup of another palace is restored only after a yes at a terminal, or with --other-palace.
     """
     from palazzo.store import file_backup as copying
     from palazzo.store import filesystem, palace_opening
@@ -91,7 +93,7 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
     _refuse_foreign(file)
     palace_opening.refuse_special(palace)
     if palace.exists() and file.samefile(palace):
-        raise UsageError(f"{file} is the palace itself. Name a backup of it: 'palazzo backup --list' says which.")
+        raise UsageError(f"{file} is the palace itself. Name a backup of it; 'palazzo backup --list' lists them.")
     filesystem.refuse_unsafe(palace)
     _make_directory(palace)
     with backup_files.hold_backup_lock(palace), _stage_copy(context, file) as copy_path:
@@ -141,7 +143,7 @@ def _latest(palace: Path) -> Path:
     for backup in backup_files.list_backups(palace):
         if backup.is_there and not backup_files.is_replaced_palace(palace, backup):
             return backup.file
-    raise UsageError(f"No backup of {palace} is known that can be seen now. 'palazzo backup --list' lists all.")
+    raise UsageError(f"No known backup of {palace} is accessible now. 'palazzo backup --list' lists all.")
 
 
 def _refuse_foreign(file: Path) -> None:
@@ -152,7 +154,7 @@ def _refuse_foreign(file: Path) -> None:
         copying.refuse_foreign(file)
     except NotAPalace:
         if file.is_file() and export_check.is_export(file):
-            raise NotAPalace(f"{file} is an export, not a backup: 'palazzo import' takes it in.") from None
+            raise NotAPalace(f"{file} is an export, not a backup: import it with 'palazzo import'.") from None
         raise
 
 
@@ -164,7 +166,7 @@ def _make_directory(palace: Path) -> None:
 
 @contextmanager
 def _stage_copy(context: Context, file: Path) -> Iterator[Path]:
-    """A copy of the file beside the palace, brought up to date and found whole; gone when the block has ended."""
+    """Yield a copy of the file beside the palace, migrated and checked; it is removed when the block ends."""
     from palazzo.features.backup.backup import check_whole
     from palazzo.store import file_backup as copying
 
@@ -185,7 +187,7 @@ def _stage_copy(context: Context, file: Path) -> Iterator[Path]:
 
 
 def _migrate(copy_path: Path) -> None:
-    """Bring the copy to this schema. Raises SchemaTooNew for one of a later Palazzo."""
+    """Migrate the copy to this schema. Raises SchemaTooNew for a copy from a later Palazzo."""
     from palazzo.store import schema
     from palazzo.store.database import Database
 
@@ -200,7 +202,7 @@ def _migrate(copy_path: Path) -> None:
 
 
 def _read_own_contents(context: Context) -> PalaceContents | None:
-    """What the palace holds; None where there is none, or it is damaged."""
+    """Return what the palace holds; None if there is none, or it is damaged."""
     try:
         return _read_contents(context.palace_path)
     except PalaceUnusable:
@@ -223,10 +225,10 @@ def _read_contents(palace: Path) -> PalaceContents:
 
 
 def _origin_of(file: Path, copy_path: Path, palace: Path) -> Origin:
-    """Compare a backup with the palace that it replaces.
+    """Return whether a backup is of this palace, another device or another palace.
 
-    Ids of palaces and devices stand in every export, so anybody can write them into a file. The key of the palace's
-    marks leaves a palace only in its backups, and by the person's hand to their other devices.
+    Every export contains the ids of palaces and devices, so anyone can write them into a file. The key of the palace's
+    redaction marks leaves a palace only in its backups, and when a person carries it to their other devices.
     """
     (backup_key, backup_device), (own_key, own_device) = _identity(copy_path), _identity(palace)
     if own_key is not None and backup_key != own_key:
@@ -238,7 +240,7 @@ def _origin_of(file: Path, copy_path: Path, palace: Path) -> Origin:
 
 
 def _identity(path: Path) -> tuple[bytes | None, bytes]:
-    """Return the key of a palace's marks (None if it has lost it), and the id of its device."""
+    """Return the key of a palace's redaction marks (None if it is lost), and the id of its device."""
     from palazzo.store import redaction_state
     from palazzo.store.database import Database
     from palazzo.sync import device_pairing
@@ -254,24 +256,24 @@ def _identity(path: Path) -> tuple[bytes | None, bytes]:
 def _refusal(file: Path, palace: Path, origin: Origin) -> str:
     if origin == "another device":
         return (
-            f"{file} is a backup of another device that syncs with {palace}, so nothing was restored: the two would be"
-            " one device; 'palazzo sync pull' brings what the other one has told, and --other-palace restores it all"
-            " the same."
+            f"{file} is a backup of another device that syncs with {palace}, so nothing was restored: both would be "
+            "the same device; get the other device's data with 'palazzo sync pull', or restore the backup anyway "
+            "with --other-palace."
         )
     return (
-        f"{file} is a backup of another palace than {palace}, so nothing was restored: its owner's words would count as"
-        " yours; --other-palace states that it is yours, and 'palazzo export' with --palace and 'palazzo import' add"
-        " somebody else's to your own, labelled."
+        f"{file} is a backup of another palace than {palace}, so nothing was restored: its owner's text would count "
+        "as yours; state with --other-palace that it is yours, or add another person's palace to your own, labelled, "
+        "with 'palazzo export' with --palace and 'palazzo import'."
     )
 
 
 def _confirm_origin(request: RestoreRequest, result: RestoreResult) -> RestoreRequest:
-    """Take a person's yes to a dry run, which said whose backup it is, as their word for that."""
+    """Treat a person's yes to a dry run, which showed the backup's origin, as the statement that it is theirs."""
     return replace(request, other_palace=request.other_palace or result.origin != "this palace")
 
 
 def _erase_again(context: Context, copy_path: Path, palace: Path) -> int:
-    """Erase in `staged` what `palace` has erased since, also from its free pages; return how many erasures."""
+    """Erase in `copy_path` what `palace` has erased since, also from free pages; return the number of erasures."""
     from palazzo.archive import erasure_replay
     from palazzo.palace import Palace
     from palazzo.store.database import Database
@@ -284,7 +286,7 @@ def _erase_again(context: Context, copy_path: Path, palace: Path) -> int:
 
 
 def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: bool) -> int:
-    """Let `older` have the tokens of `newer` as they stand there; return how many of its others were revoked.
+    """Copy the tokens of `newer` to `older` in their current state; return how many of its others were revoked.
 
     Tokens that were revoked since the backup stay revoked, and new ones stay valid.
     """
@@ -310,9 +312,9 @@ def _stored_tokens(palace: Path) -> list[StoredToken]:
 
 
 def _part(context: Context, copy_path: Path, palace: Path) -> bool:
-    """Let the copy of a palace that is synced be a device of its own, and keep private what is private by now.
+    """Make the copy of a synced palace a new device, and keep wings private that are private by now.
 
-    Its remotes know the former device further on than the copy does; nothing may be told twice under one number.
+    Its remotes have newer records of the old device than the copy; no sequence number may be used twice.
     """
     from palazzo.store import device_rows, remote_rows
     from palazzo.store.database import Database
@@ -341,7 +343,7 @@ def _part(context: Context, copy_path: Path, palace: Path) -> bool:
 
 
 def _write_beside(context: Context, file: Path) -> str | None:
-    """Take over the pauses that the backup tells of; and the settings, where there are none."""
+    """Take over the backup's pauses, and its settings if there are none here."""
     from palazzo.operations import pause_state
     from palazzo.paths import make_private_directory
 
@@ -356,7 +358,7 @@ def _write_beside(context: Context, file: Path) -> str | None:
         own.write_bytes(settings_backup.read_bytes())
     except OSError as error:
         raise PalazzoError(
-            f"The palace is restored, but what stands beside {file} could not be ({error.strerror or error})."
+            f"The palace is restored, but the files beside {file} could not be restored ({error.strerror or error})."
         ) from None
     return str(own)
 

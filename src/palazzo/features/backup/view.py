@@ -1,4 +1,4 @@
-"""How backup and restore look to a person."""
+"""Terminal output of backup and restore."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from palazzo.text.times import to_iso
 
 _ROW_LIMIT = 20
 _ORIGINS = {
-    "another palace": "This is a backup of another palace: what it holds as its owner's words counts as yours then.",
-    "another device": "This is a backup of another device of this palace: both devices are the same one then.",
+    "another palace": "This is a backup of another palace: content recorded there as its owner's words will count as "
+    "yours.",
+    "another device": "This is a backup of another device of this palace: after the restore, both are the same device.",
 }
 
 
 def backup(screen: Screen, result: BackupResult) -> None:
-    """Show what was written; of a list, the backups that are known."""
+    """Show the backup that was written; for a list, the known backups."""
     if result.file is None:
         _list(screen, result)
         return
@@ -26,15 +27,15 @@ def backup(screen: Screen, result: BackupResult) -> None:
         screen.say(("wrote  ", "bold"), path)
     for path in result.deleted:
         screen.say(("deleted  ", "yellow"), path)
-    screen.say((f"Checked in whole; {result.took_s:,.1f} s. 'palazzo restore' puts it back.", "dim"))
+    screen.say((f"Fully checked; {result.took_s:,.1f} s. Restore it with 'palazzo restore'.", "dim"))
 
 
 def _list(screen: Screen, result: BackupResult) -> None:
-    """Show each on a line of its own, which is not broken: its path is to be copied."""
+    """Show each on its own line, without line breaks, so that its path can be copied."""
     if not result.known:
-        screen.say("None was made of this palace yet: 'palazzo backup' makes one.")
+        screen.say("This palace has no backups yet: 'palazzo backup' makes one.")
     backups = result.known[:_ROW_LIMIT]
-    sizes = [size(entry.size_bytes) if entry.size_bytes is not None else "not to be seen now" for entry in backups]
+    sizes = [size(entry.size_bytes) if entry.size_bytes is not None else "not accessible now" for entry in backups]
     for entry, size_text in zip(backups, sizes, strict=True):
         style = "yellow" if entry.size_bytes is None else ""
         screen.say((to_iso(entry.at), "dim"), "  ", (size_text.rjust(max(map(len, sizes))), style), f"  {entry.file}")
@@ -43,11 +44,11 @@ def _list(screen: Screen, result: BackupResult) -> None:
 
 
 def restore(screen: Screen, result: RestoreResult) -> None:
-    """Show what was put in the palace's place, what was there, and where that is kept."""
+    """Show the restored palace, what it replaced, and where the replaced one is kept."""
     screen.say(("would restore  " if result.dry_run else "restored  ", "bold"), _format_contents(result.restored))
     screen.say((f"{INDENT}from {result.file}", "dim"))
     if result.replaced is None:
-        screen.say(("in place of  ", "bold"), "no palace, or one that cannot be read")
+        screen.say(("in place of  ", "bold"), "no palace, or an unreadable one")
     else:
         screen.say(("in place of  ", "bold"), _format_contents(result.replaced))
     if result.origin in _ORIGINS:
@@ -55,22 +56,22 @@ def restore(screen: Screen, result: RestoreResult) -> None:
     if result.kept is not None:
         screen.say(("kept  ", "bold"), result.kept)
     if result.erased:
-        screen.say((f"{count_noun(result.erased, 'erasure')} made since then went through it, too.", "yellow"))
+        screen.say((f"Also applied {count_noun(result.erased, 'erasure')} made since the backup.", "yellow"))
     if result.new_device:
         screen.say(
-            ("This palace is a device of its own in sync from here on; ", "yellow"),
-            "'palazzo sync pull' brings what the former one has told since the backup.",
+            ("From now on, this palace is a separate device in sync; ", "yellow"),
+            "'palazzo sync pull' fetches what the former device has pushed since the backup.",
         )
     if result.tokens_revoked:
         count = count_noun(result.tokens_revoked, "token")
         screen.say(
-            (f"{count} of the backup that this palace did not know: revoked. ", "yellow"),
-            "'--keep-tokens' lets such tokens count; 'palazzo token list --all' shows them.",
+            (f"Revoked {count} of the backup that this palace did not know. ", "yellow"),
+            "'--keep-tokens' keeps such tokens valid; 'palazzo token list --all' shows them.",
         )
     if result.settings is not None:
         screen.say(("settings  ", "bold"), result.settings)
 
 
 def _format_contents(contents: PalaceContents) -> str:
-    until = "" if contents.filed_at is None else f", the newest archived {to_iso(contents.filed_at)}"
+    until = "" if contents.filed_at is None else f", last archived {to_iso(contents.filed_at)}"
     return f"{count_noun(contents.items, 'item')}, {count_noun(contents.drawers, 'drawer')}{until}"

@@ -22,38 +22,36 @@ if TYPE_CHECKING:
 
 STAGES = ("keywords", "vectors", "ranking")
 OWN_QUESTIONS = 300
-"""Questions of `self` where nobody says how many."""
+"""Default number of questions for `self`."""
 _EXAMPLES, _ABOVE, _EXCERPT = 10, 3, 160
 
 
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """Which benchmark, and how it is run."""
+    """The benchmark, and how to run it."""
 
     name: Annotated[Literal["guard", "locomo", "longmemeval", "self"], About("The benchmark.", positional=True)]
     file: Annotated[Path | None, About("The data set's own JSON file.", positional=True)] = None
-    shared: Annotated[bool, About("File every conversation in one palace, not each in its own.")] = False
+    shared: Annotated[bool, About("File all conversations in one palace, instead of one palace each.")] = False
     without: Annotated[
         tuple[str, ...],
-        About(
-            "Leave out a stage (keywords, vectors, ranking) or a signal of ranking; may be repeated.", metavar="STAGE"
-        ),
+        About("Leave out a stage (keywords, vectors, ranking) or a ranking signal; may be repeated.", metavar="STAGE"),
     ] = ()
-    limit: Annotated[int | None, About("Ask this many questions, drawn by chance.", metavar="QUESTIONS")] = None
-    seed: Annotated[int, About("What chance begins with.", metavar="N")] = 1
-    jobs: Annotated[int, About("Processes that work side by side, each on palaces of its own.", metavar="N")] = 1
+    limit: Annotated[int | None, About("Ask this many questions, chosen at random.", metavar="QUESTIONS")] = None
+    seed: Annotated[int, About("Random seed.", metavar="N")] = 1
+    jobs: Annotated[int, About("Number of parallel processes, each with its own palaces.", metavar="N")] = 1
 
 
 @dataclass(frozen=True)
 class BenchResult:
-    """What was measured; each kind of benchmark has fields of its own, and says what it is a result `of`."""
+    """The result of a benchmark. Each kind of benchmark has its own fields; `of` names the kind."""
 
     of: ClassVar[str]
 
 
 @dataclass(frozen=True)
 class GuardTable:
-    """Rows that all have the same cells."""
+    """Rows with the same columns."""
 
     title: str
     rows: tuple[dict[str, str | float | int], ...]
@@ -61,7 +59,7 @@ class GuardTable:
 
 @dataclass(frozen=True)
 class GuardBench(BenchResult):
-    """A table for each thing that the guard is to hold back: secrets, poison, words that leave their fence."""
+    """One table for each protection: redaction of secrets, poison detection, and fences around untrusted content."""
 
     of: ClassVar[str] = "guard"
     name: str
@@ -70,10 +68,10 @@ class GuardBench(BenchResult):
 
 @dataclass(frozen=True)
 class Ingest:
-    """What filing took. `seconds` end when all is findable by its words; `embedding_seconds` go on from there.
+    """The cost of ingest. `seconds` end when all texts are searchable by keyword; `embedding_seconds` go on from there.
 
-    `embedded` texts got their vector in this run, `reused` ones had it in the cache. `bytes` are of the data set's
-    words, `disk_bytes` of the palaces.
+    `embedded` texts got their vector in this run, `reused` texts had a vector in the cache. `bytes` is the size of the
+    data set's text, `disk_bytes` the size of the palaces.
     """
 
     drawers: int
@@ -88,11 +86,11 @@ class Ingest:
 
 @dataclass(frozen=True)
 class RetrievalBench(BenchResult):
-    """Recall on a data set, in percent, and what it took.
+    """Recall on a data set, in percent, and its cost.
 
-    `questions` are those that the data set's own evaluation counts; `with_unanswerable` counts besides them those
-    that have no answer (but sessions that they were made from), `without_unanswerable` none of these. `margin` is half
-    the width of each mean's 95 % interval over questions.
+    `questions` are those that the data set's own evaluation counts. `with_unanswerable` also counts the questions that
+    have no answer (but have sessions that they were made from); `without_unanswerable` counts none of these. `margin`
+    is half the width of each mean's 95 % interval over questions.
     """
 
     of: ClassVar[str] = "locomo and longmemeval"
@@ -117,7 +115,7 @@ class RetrievalBench(BenchResult):
 
 @dataclass(frozen=True)
 class Above:
-    """A drawer that scored above the one that was wanted."""
+    """A drawer that scored above the expected one."""
 
     id: str
     title: str
@@ -127,7 +125,7 @@ class Above:
 
 @dataclass(frozen=True)
 class Example:
-    """A question whose origin was not the first hit: where it was (null: not among ten), and what stood above it."""
+    """A question whose source was not the first hit: its rank (null: not among ten), and the drawers above it."""
 
     kind: str
     question: str
@@ -138,7 +136,7 @@ class Example:
 
 @dataclass(frozen=True)
 class OwnBench(BenchResult):
-    """How often, in percent, what a question was made from came back."""
+    """How often, in percent, a search found the drawer that a question was made from."""
 
     of: ClassVar[str] = "self"
     drawers: int
@@ -155,10 +153,10 @@ class OwnBench(BenchResult):
 def bench(context: Context, request: BenchRequest) -> BenchResult:
     """Run a benchmark on this machine and print its figures.
 
-    guard: what of labelled secrets redaction finds; what of poisoned sessions is told unasked; whether recorded words
-    leave their fence. It takes some minutes; --limit says how many of 1,000 texts try to.
-    locomo, longmemeval: what search finds of a data set's evidence, in palaces made for it, beside plain baselines.
-    self: how often search finds again what your own palace holds; the palace is only read.
+    guard: how many labelled secrets redaction finds, how much of poisoned sessions is injected automatically, and
+    whether recorded words escape their fence. It takes some minutes; --limit sets how many of 1,000 texts try to.
+    locomo, longmemeval: how much of a data set's evidence search finds, in palaces made for it, compared with
+    baselines. self: how often search finds again what your own palace holds; the palace is only read.
     """
     _check(request)
     if request.name == "guard":
@@ -183,9 +181,9 @@ def _check(request: BenchRequest) -> None:
     stage_names = (*STAGES, *Signals._fields)
     for stage in request.without:
         if stage not in stage_names:
-            raise UsageError(f"There is no stage or signal '{stage}'. There are: {', '.join(stage_names)}.")
+            raise UsageError(f"Unknown stage or signal '{stage}'. Choose from: {', '.join(stage_names)}.")
     if {"keywords", "vectors"} <= set(request.without):
-        raise UsageError("Without keywords and without vectors nothing is left to search with.")
+        raise UsageError("Without keywords and without vectors, nothing is left to search with.")
 
 
 def _guard(context: Context, request: BenchRequest) -> GuardBench:
@@ -235,7 +233,7 @@ def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
 
 
 def read_cases(name: str, path: Path | None) -> tuple[Case, ...]:
-    """Read a data set's file; UsageError in one sentence when it is not one."""
+    """Read a data set's file; raise UsageError in one sentence when it is not one."""
     from palazzo.bench.json_dataset import DocumentError, load
 
     assert path is not None  # noqa: S101 - for the type checker: a request without one was refused

@@ -1,4 +1,4 @@
-"""How the figures of a benchmark look to a person."""
+"""Terminal output of benchmark figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from palazzo.text.count_phrases import count_noun
 
 _MB = 1_000_000
 _BRIEF = (("session", "recall@5"), ("session", "recall@10"), ("turn", "recall@10"), ("turn", "ndcg@10"))
-"""What is told of some of the questions: as much as a terminal of 80 columns holds."""
+"""The measures shown for subsets of the questions: as many as fit into a terminal of 80 columns."""
 
 
 def bench(screen: Screen, result: BenchResult) -> None:
@@ -39,7 +39,7 @@ def _guard(screen: Screen, result: GuardBench) -> None:
 
 
 def _retrieval(screen: Screen, result: RetrievalBench) -> None:
-    place_text = "in one palace" if result.shared else "a palace for each"
+    place_text = "in one palace" if result.shared else "one palace each"
     exclusions = f", without {', '.join(result.without)}" if result.without else ""
     screen.say(
         (f"{result.dataset}: {count_noun(result.questions, 'question')}, {place_text}{exclusions}", "bold"),
@@ -83,13 +83,13 @@ def _level(share: Share, level: str) -> Means:
 
 def _facts(result: RetrievalBench) -> list[tuple[str, str]]:
     ingest, latency = result.ingest, result.latency_ms
-    process_note = f", {result.jobs} processes side by side" if result.jobs > 1 else ""
+    process_note = f", {result.jobs} parallel processes" if result.jobs > 1 else ""
     facts = [
         ("search", f"p50 {latency['p50']:,.1f} ms, p95 {latency['p95']:,.1f} ms{process_note}"),
         (
             "filing",
-            f"{ingest.drawers:,} drawers, {ingest.bytes / _MB:,.2f} MB of words in {ingest.seconds:,.1f} s "
-            f"({ingest.drawers_per_second:,.0f} a second), {ingest.disk_bytes / _MB:,.1f} MB on disk",
+            f"{ingest.drawers:,} drawers, {ingest.bytes / _MB:,.2f} MB of text in {ingest.seconds:,.1f} s "
+            f"({ingest.drawers_per_second:,.0f} per second), {ingest.disk_bytes / _MB:,.1f} MB on disk",
         ),
         (
             "vectors",
@@ -98,14 +98,14 @@ def _facts(result: RetrievalBench) -> list[tuple[str, str]]:
     ]
     if result.unanswerable.questions:
         share, of = result.unanswerable.nothing_returned, result.unanswerable.questions
-        facts.append(("no answer", f"nothing was returned to {_percent(share)} % of {of:,} questions without one"))
+        facts.append(("no answer", f"no results for {_percent(share)} % of {of:,} questions without an answer"))
     return facts
 
 
 def _own(screen: Screen, result: OwnBench) -> None:
     questions = f"{count_noun(result.questions, 'question')} made from {count_noun(result.drawers, 'drawer')}"
     screen.say(
-        (f"{questions} (seed {result.seed})", "bold"), ": how often what a question was made from came back, in percent"
+        (f"{questions} (seed {result.seed})", "bold"), ": how often the source of a question was found, in percent"
     )
     names = list(result.found)
     rows = [
@@ -118,10 +118,10 @@ def _own(screen: Screen, result: OwnBench) -> None:
     if result.note:
         screen.say((result.note, "yellow"))
     elif result.index == "building":
-        screen.say(("Vectors are still being made: what is new was looked for by its words alone.", "yellow"))
+        screen.say(("Vectors are still being computed: new text was searched by keyword only.", "yellow"))
     for entry in result.examples:
         screen.gap()
-        place = f"came back as number {entry.rank}" if entry.rank else "did not come back"
+        place = f"found at rank {entry.rank}" if entry.rank else "not found"
         screen.say((entry.question, "bold"), f"  ({entry.kind}) {place}")
         for above in entry.above:
             screen.say(f"{INDENT}{above.score:.2f}  ", (above.title, "cyan"), f"  {above.text}")

@@ -1,8 +1,9 @@
-"""How words of a branch stand towards the checkout that is worked in: part of it, or not, or nobody knows.
+"""Branch labels: whether words from a branch are part of the current checkout, not part of it, or unknown.
 
-What is asked of git is asked for all words of an answer at once and remembered; what it does not tell in time is told
-as not known. Words of another project are never asked about: which of its branches they are on says nothing here. Of
-what is in no project's wing (a diary, what holds for a person everywhere) a commit says whether it is of this one.
+Git is queried once for all words of an answer, and the results are remembered. What git does not answer in time is
+unknown. Git is never queried about words of another project, because their branch names mean nothing here. For words
+outside any project's wing (a diary, or what holds for a person everywhere), the commit shows whether they belong to
+this project.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 _SECONDS = 0.18
-"""What one answer may wait for git, however often it asks: 0.2 s, less what the end of a wait may be late."""
+"""Seconds that one answer may wait for git in total: 0.2 s, less the possible delay at the end of a wait."""
 _BEST: tuple[Visibility, ...] = ("merged", "unknown", "unmerged", "parked")
 _WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
 
 
 @dataclass(frozen=True, slots=True)
 class BranchStatus:
-    """Whether words are part of what is checked out, and what is said of it: '' where they are, or nobody asks."""
+    """Whether a text is part of the current checkout, and its label: '' if it is, or if nothing is to be compared."""
 
     visibility: Visibility = "merged"
     label: str = ""
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is known that the words are not part of what is checked out."""
+        """Whether the content is known not to be part of the checked-out branch."""
         return self.visibility in ("unmerged", "parked")
 
 
@@ -46,7 +47,7 @@ MERGED = BranchStatus()
 
 
 def with_label(words: str, label: str) -> str:
-    """Return what something is, with what is said of its branch, if anything."""
+    """Return a description with its branch label, if there is one."""
     return f"{words}, {label}" if label and words else label or words
 
 
@@ -61,7 +62,7 @@ def find_origin(drawer: Drawer) -> CommitPlace:
 
 
 class Checkout:
-    """What is checked out where somebody works, as one answer sees it; `policy` is the setting `branch_policy`."""
+    """The checkout of the caller's directory, as one answer sees it; `policy` is the setting `branch_policy`."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -71,16 +72,18 @@ class Checkout:
 
     @property
     def branch(self) -> str:
-        """The branch that is checked out; '' on a detached head, and where there is no repository."""
+        """The checked-out branch; '' on a detached head or without a repository."""
         return self._head[0]
 
     @property
     def boosted_branch(self) -> str | None:
-        """The branch whose memories are lifted; None where there is no repository, or the setting says to ignore it."""
+        """The branch whose memories are ranked higher; None without a repository, or if the setting is to ignore
+        branches.
+        """
         return None if self._repository is None or self.policy == "ignore" else self.branch
 
     def standings(self, origins: Iterable[CommitPlace]) -> dict[CommitPlace, BranchStatus]:
-        """Return how each stands. Git is asked about those that no name decides, together."""
+        """Return the branch status of each. Those that no name decides are looked up in git together."""
         unique_origins = set(origins)
         visibilities = {origin: self._by_name(origin) for origin in unique_origins - self._known.keys()}
         open_origins = [origin for origin, visibility in visibilities.items() if visibility is None]
@@ -93,7 +96,7 @@ class Checkout:
         return {origin: self._known[origin] for origin in unique_origins}
 
     def of(self, origin: CommitPlace) -> BranchStatus:
-        """Return how one stands; ask for several together by `standings` first."""
+        """Return one branch status; to get several, call `standings` with all of them first."""
         return self._known[origin] if origin in self._known else self.standings([origin])[origin]
 
     def of_ids(
@@ -103,9 +106,9 @@ class Checkout:
         facts: Iterable[str] = (),
         sessions: Iterable[str] = (),
     ) -> dict[str, BranchStatus]:
-        """Return how items, facts and sessions stand, by their ids; of those that were written somewhere.
+        """Return the branch status of items, facts and sessions by id, for those that record where they were written.
 
-        What several state stands as the one of them that says most for it: once is enough.
+        With several recorded places, the most favourable status counts: one is enough.
         """
         from palazzo.store import write_contexts as store
 
@@ -118,7 +121,7 @@ class Checkout:
         }
 
     def commits_here(self, commits: Collection[str]) -> set[str]:
-        """Return the commits that the repository has; none if git does not answer in time."""
+        """Return the commits that exist in the repository; an empty set if git does not answer in time."""
         from palazzo.git.commit_history import History, UnansweredError
 
         if self._repository is None or not commits or self._left <= 0:
@@ -133,18 +136,18 @@ class Checkout:
 
     @property
     def look(self) -> Callable[[Iterable[Drawer]], None] | None:
-        """What a search tells of drawers before it asks `is_hidden` of each; None where nothing is hidden."""
+        """The function to call with drawers before `is_hidden` is called for each; None if nothing is hidden."""
         return self._look if self.policy == "hide" else None
 
     def _look(self, drawers: Iterable[Drawer]) -> None:
         self.standings(map(find_origin, drawers))
 
     def hides(self, status: BranchStatus) -> bool:
-        """Whether what stands so is not shown."""
+        """Return whether content with this branch status is hidden."""
         return self.policy == "hide" and status.is_elsewhere
 
     def is_hidden(self, drawer: Drawer) -> bool:
-        """Whether a drawer is not shown."""
+        """Return whether a drawer is hidden."""
         return self.policy == "hide" and self.of(find_origin(drawer)).is_elsewhere
 
     def _make_status(self, branch: str, visibility: Visibility) -> BranchStatus:
@@ -155,7 +158,7 @@ class Checkout:
         )
 
     def _by_name(self, origin: CommitPlace) -> Visibility | None:
-        """What the names alone decide; None where git is to be asked."""
+        """Return the status that the names alone decide; None if git must be asked."""
         is_main = origin.branch in MAIN_LINES
         if not origin.branch or (is_main and not origin.commit):
             return "merged"
@@ -190,7 +193,7 @@ class Checkout:
 
     @cached_property
     def _of_projects(self) -> frozenset[str]:
-        """The wings that belong to projects; those of people and agents do not, and hold words of any."""
+        """The wings that belong to projects. Wings of people and agents do not; they hold content of any project."""
         from palazzo.store import place_rows
 
         with self._context.reading().database.snapshot() as connection:

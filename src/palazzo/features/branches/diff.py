@@ -1,4 +1,4 @@
-"""diff: what was learned on a branch, as text for a pull request."""
+"""diff: show what was learned on a branch, as text for a pull request."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 _MOST = 200
 _MOST_BRANCHES = 8
-"""Branches that are named where one is not known."""
+"""The most branches that an error lists when a branch is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRequest:
-    """Between which branches, where, and how much."""
+    """The branches to compare, the wing, and the limit."""
 
     branches: Annotated[
-        str, About("The branch it is to be merged into and the branch: main..feature.", positional=True, metavar="A..B")
+        str, About("The branch to merge into and the branch to merge: main..feature.", positional=True, metavar="A..B")
     ]
-    wing: Annotated[str | None, About("The wing to look in; the project's if left out.")] = None
-    limit: Annotated[int, About("How many of each kind at most, the newest.")] = 20
+    wing: Annotated[str | None, About("Wing to look in; by default the project's wing.")] = None
+    limit: Annotated[int, About("Maximum number of each kind; the newest are kept.")] = 20
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedView:
-    """Something learned: the words, who said so when, and by which id `palazzo show` shows it."""
+    """A learning: its text, who said it and when, and the id to use with `palazzo show`."""
 
     id: str
     at: Micros
@@ -46,7 +46,7 @@ class LearnedView:
 
 @dataclass(frozen=True, slots=True)
 class BranchReport:
-    """What was learned, by kind, oldest first. `more` is how many were left out, of all kinds together."""
+    """Learnings by kind, oldest first. `more` counts all that were left out, over all kinds."""
 
     decisions: tuple[LearnedView, ...] = ()
     learnings: tuple[LearnedView, ...] = ()
@@ -61,10 +61,10 @@ class BranchReport:
 
 @dataclass(frozen=True, slots=True)
 class DiffResult:
-    """What was learned on `tip` that `base` does not have, and the same as Markdown.
+    """What was learned on `tip` and is missing on `base`, also as Markdown.
 
-    `commits` is how many commits it has beyond `base`; null where git did not say: then the branch's name alone told
-    what is of it, as `note` says. `wing` is null where the palace holds nothing of the project.
+    `commits` is how many commits `tip` has beyond `base`; null if git did not answer: then only the branch's name
+    decides what belongs to it, as `note` says. `wing` is null if the palace holds nothing of the project.
     """
 
     wing: str | None
@@ -77,10 +77,10 @@ class DiffResult:
 
 
 def diff(context: Context, request: DiffRequest) -> DiffResult:
-    """List what was learned on a branch that another does not have yet, as Markdown for a pull request.
+    """List what was learned on a branch that another branch does not have yet, as Markdown for a pull request.
 
-    Decisions, learnings, fixes, facts, notes, what is left to do and open, and the sessions: in the words in which they
-    were said, by the commits that the branch has beyond the other and by its name. What strangers said is left out.
+    Lists decisions, learnings, fixes, facts, notes, to-dos, open threads and sessions, in their original words. They
+    are found by the branch's own commits and by its name. Untrusted content is left out.
     """
     from palazzo.features.branches.diff_text import markdown
     from palazzo.features.search.search import check_place
@@ -99,7 +99,7 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
     repository = repository_of(context.cwd) if wing is not None and wing == context.home else None
     base_name, tip_name = plain_name(repository, base), plain_name(repository, tip)
     with palace.database.snapshot() as connection:
-        news = _News(note="The palace holds nothing of a project here.")
+        news = _News(note="The palace has no content of a project here.")
         if wing is not None:
             news = _news(connection, repository, wing, (base, tip), tip_name)
         report = _build_report(connection, news, base_name, request.limit, context.now)
@@ -110,10 +110,10 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
 
 
 def _ends(branches: str) -> tuple[str, str]:
-    """The two branches; what is left out is what is checked out."""
+    """Return the two branches; an omitted one means what is checked out."""
     base, dots, tip = branches.strip().partition("..")
     if not dots or tip.startswith(".") or not (base or tip):
-        raise UsageError(f"'{branches}' names no two branches: write them as main..feature.")
+        raise UsageError(f"'{branches}' does not name two branches: write them as main..feature.")
     return base or "HEAD", tip or "HEAD"
 
 
@@ -122,9 +122,9 @@ def _ends(branches: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """What was filed and stated on the way from one to the other: drawers, and versions of facts by row id.
+    """What was saved and stated between the two branches: drawers, and versions of facts by row id.
 
-    `commits` are those of the way, None where git did not say; `note` is what is to be said of how it was found.
+    `commits` are the commits between them, None if git did not answer; `note` explains how the result was found.
     """
 
     drawers: Sequence[BranchDrawer] = ()
@@ -134,7 +134,7 @@ class _News:
 
 
 def _news(connection: Connection, repository: Repository | None, wing: str, ends: tuple[str, str], name: str) -> _News:
-    """Return what is of the branch. A fact that holds everywhere is of it if its commit is one of this project."""
+    """Return what belongs to the branch. A fact that holds everywhere does if its commit is one of this project."""
     from palazzo.features.branches.branch_labels import shown_name
     from palazzo.git.branch_range import branch_range
     from palazzo.store import branch_learnings
@@ -164,16 +164,17 @@ def _news(connection: Connection, repository: Repository | None, wing: str, ends
         if record.in_wing or record.commit in at
     ]
     if commit_range is not None and not commit_range.has_base:
-        raise NotFound(
-            f"git knows no branch '{base}' here; write what it is to be merged into first, as in main..feature."
-        )
+        raise NotFound(f"git knows no branch '{base}' here; write the branch to merge into first, as in main..feature.")
     if not drawers and not version_rows and (commit_range is None or not commit_range.has_tip):
         branch_names = ", ".join(map(shown_name, branch_learnings.branches_of(connection, wing)[:_MOST_BRANCHES]))
         return _News(
-            note=f"Nothing is known of a branch '{tip}' in {wing}{f'; there are: {branch_names}' if branch_names else ''}."
+            note=f"Nothing is known about a branch '{tip}' in "
+            f"{wing}{f'; there are: {branch_names}' if branch_names else ''}."
         )
-    why = "Git has no such branch any more" if commit_range is not None else "Git did not say what it has"
-    return _News(drawers, version_rows, note=f"{why}, so this is all that was written on '{name}', by its name.")
+    why = "Git no longer has this branch" if commit_range is not None else "Git did not list its commits"
+    return _News(
+        drawers, version_rows, note=f"{why}, so this lists what was written on '{name}', found by its name only."
+    )
 
 
 # --- what was learned --------------------------------------------------------------------------------------
@@ -217,7 +218,7 @@ def _build_report(connection: Connection, news: _News, base: str, limit: int, no
 def _notes(
     connection: Connection, drawers: Iterable[BranchDrawer], now: Micros
 ) -> tuple[list[LearnedView], list[LearnedView], list[LearnedView]]:
-    """Decisions, what was learned, and other notes; not those that something has superseded."""
+    """Return decisions, learnings and other notes, without superseded ones."""
     from palazzo.features.notes.context_summary import LEARNINGS
     from palazzo.features.search.hits import find_supersessions
     from palazzo.store.injection_worth import read_notes, worth_of
@@ -236,7 +237,7 @@ def _notes(
 def _facts(
     connection: Connection, rows: Collection[int], base: str, commits: Collection[str] | None
 ) -> Iterator[LearnedView]:
-    """Facts of the branch, but for those that somebody states on the other as well, or on none."""
+    """Yield the facts of the branch, except those also stated on the other branch or without a branch."""
     from palazzo.knowledge.facts_as_of import Beliefs
     from palazzo.store import fact_rows, write_contexts
 
@@ -257,6 +258,6 @@ def _line(line: DigestLine) -> LearnedView:
 
 
 KINDS = tuple(field.name for field in fields(BranchReport) if field.name != "more")
-"""The kinds of what is learned, in the order in which they are told."""
+"""The kinds of learnings, in display order."""
 
 OPERATION = Operation("diff", DiffRequest, DiffResult, diff)

@@ -1,6 +1,6 @@
-"""What was learned on a branch, as Markdown that goes into a pull request.
+"""What was learned on a branch, as Markdown for a pull request.
 
-Recorded words were not written to be shown there, and do nothing in it (`text/inert`).
+Recorded words were not written for display there, so they are made inert (`text/inert`).
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 TITLES = {
     "decisions": "Decisions",
     "learnings": "Learned",
-    "fixes": "Fixed on the way",
+    "fixes": "Fixed along the way",
     "facts": "Facts",
     "notes": "Notes",
     "todos": "Left to do",
     "threads": "Left open",
     "sessions": "Sessions",
 }
-"""Each kind's heading, in order."""
+"""The headings of the kinds, in display order."""
 _LONGEST = 400
-"""Characters of one entry's words that are told."""
+"""The most characters of one entry that are shown."""
 _ID = 12
 
 
 def markdown(base: str, tip: str, report: BranchReport, note: str, day: Callable[[Micros], str]) -> str:
-    """Return the text; of what is long the beginning. `note` says how it was found, if that is to be said.
+    """Return the Markdown; long texts are cut. `note`, if given, says how the content was found.
 
-    `day` tells a date.
+    `day` formats a date.
     """
     lines = [f"## Learned on {inert(shown_name(tip))}", ""]
     if note:

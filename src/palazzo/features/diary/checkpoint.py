@@ -26,7 +26,7 @@ Part = Literal["item", "diary"]
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequest:
-    """What to save."""
+    """The document to save."""
 
     document: Annotated[
         str,
@@ -41,7 +41,7 @@ class CheckpointRequest:
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """A note or an entry that was filed: which it was of those that were given, its id, where it is."""
+    """A note or an entry that was saved: its number in the document, its id, and its place."""
 
     part: Part
     number: int
@@ -53,9 +53,9 @@ class SavedNote:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateView:
-    """A part that is in the palace already (`similarity` 1, and it was not `filed` again), or nearly is.
+    """A part that the palace already holds (`similarity` 1, and not `filed` again), or nearly holds.
 
-    `id` is the drawer that says the same. Where that is an earlier part of this checkpoint, it is that part's.
+    `id` is the drawer that says the same. If that is an earlier part of this checkpoint, it is the id of that part.
     """
 
     part: Part
@@ -70,7 +70,7 @@ class DuplicateView:
 
 @dataclass(frozen=True, slots=True)
 class SavedFact:
-    """A fact that was stated: whether it is new, what of it changed if not, and what it conflicts with."""
+    """A fact that was stated: whether it is new, what changed if it is not, and its conflicts."""
 
     number: int
     id: str
@@ -81,7 +81,7 @@ class SavedFact:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointResult:
-    """What was saved. `change` is what 'palazzo undo' takes back; null where all of it was there already."""
+    """What was saved. `change` is what 'palazzo undo' takes back; null if everything was already there."""
 
     change: str | None
     added: tuple[SavedNote, ...]
@@ -90,10 +90,10 @@ class CheckpointResult:
 
 
 def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult:
-    """Save notes, a diary entry and facts in one step: all of them, or none if one is wrong.
+    """Save notes, a diary entry and facts in one step: all of them, or none if one is invalid.
 
-    What is there already, to the word, is not filed again; what nearly is, is filed and told of. It is one change for
-    'palazzo undo'.
+    Exact copies of stored text are not filed again; near copies are filed and reported. 'palazzo undo' treats it all as
+    one change.
     """
     from palazzo.operations.caller_taint import whom_to_believe
 
@@ -112,7 +112,7 @@ def _wings_named(document: str) -> tuple[str, ...]:
 
 
 def save(context: Context, request: CheckpointRequest, assessment: TrustAssessment) -> CheckpointResult:
-    """Save a checkpoint of somebody's of whom it is known whom to believe."""
+    """Save a checkpoint whose trust has already been determined."""
     from palazzo.features.diary import checkpoint_document as document
     from palazzo.features.service.background_process import start_embedding
 
@@ -130,7 +130,7 @@ def save(context: Context, request: CheckpointRequest, assessment: TrustAssessme
 
 @dataclass(frozen=True, slots=True)
 class _NoteToSave:
-    """A note, ready to be filed, and what stood near it before."""
+    """A note that is ready to be saved, and similar drawers that existed before."""
 
     part: Part
     number: int
@@ -147,7 +147,7 @@ class _Plan:
 
 
 def _make_plan(context: Context, parts: CheckpointParts, assessment: TrustAssessment) -> _Plan:
-    """Read all parts and make them ready; UsageError, naming all that are wrong, before anything is written."""
+    """Read and prepare all parts; raise UsageError that names all invalid ones, before anything is written."""
     from palazzo.features.diary import checkpoint_document as document
 
     problems = document.Problems()
@@ -222,7 +222,7 @@ def _statement(context: Context, fact: FactGiven, stated_by: str, assessment: Tr
 def _prepare_notes(
     context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None, assessment: TrustAssessment
 ) -> tuple[_NoteToSave, ...]:
-    """Redact and pack what is to be filed, and look what is like it: all that needs no lock."""
+    """Redact and pack the notes to file, and search for similar ones: everything that needs no lock."""
     from palazzo.archive import diary_entries, notes
     from palazzo.archive.ingest_guard import Guard
     from palazzo.archive.notes import Note
@@ -274,7 +274,7 @@ def _with_near(context: Context, part: Part, number: int, note: PreparedNote, ta
 
 
 class _CheckpointWriter:
-    """One checkpoint on its way into the palace, in one transaction and one change group."""
+    """Saves one checkpoint in one transaction and one change group."""
 
     def __init__(self, context: Context, plan: _Plan) -> None:
         self._context, self._plan = context, plan
@@ -287,7 +287,7 @@ class _CheckpointWriter:
         self._facts: list[SavedFact] = []
 
     def save(self, connection: Connection, parts: CheckpointParts) -> None:
-        """Write all of it; whatever goes wrong, the caller's transaction takes everything back."""
+        """Write everything; if anything fails, the caller's transaction is rolled back."""
         for pending_note in self._plan.notes:
             if not self._is_there(connection, pending_note):
                 self._file(connection, pending_note)
@@ -295,7 +295,7 @@ class _CheckpointWriter:
             self._state(connection, parts)
 
     def result(self) -> CheckpointResult:
-        """Return what was saved, once it is."""
+        """Return what was saved, after the commit."""
         from palazzo.archive import archive_reader
         from palazzo.store import place_rows
 
@@ -312,7 +312,7 @@ class _CheckpointWriter:
         return CheckpointResult(self._change, tuple(added), tuple(self._duplicates), tuple(self._facts))
 
     def _is_there(self, connection: Connection, pending_note: _NoteToSave) -> bool:
-        """Whether the very same note is there, or was an earlier part; either is told of, as is what is near."""
+        """Return whether the same note is stored, or was an earlier part; report that one and near copies."""
         from palazzo.index import duplicates
 
         text, place = pending_note.note.text, pending_note.note.place

@@ -1,4 +1,4 @@
-"""What a checkpoint is given: a JSON document, read part by part, so that each that is wrong can be named."""
+"""The input of a checkpoint: a JSON document, parsed part by part, so that each invalid part can be named."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 from palazzo.errors import UsageError
 
 MOST_PARTS = 50
-"""Notes, and facts, that one checkpoint may hold. They are written in one transaction, for which others wait: 50 of
-each took 0.15 s on two busy cores, 9 of each 0.05 s."""
+"""The most notes, and the most facts, in one checkpoint. They are written in one transaction, which blocks other
+writers: 50 of each took 0.15 s on two busy cores, 9 of each 0.05 s.
+"""
 _EXCERPT_LENGTH = 60
 _LONGEST_PATH = 200
 _ITEM = ("content", "text", "wing", "room", "kind", "tags")
@@ -35,7 +36,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True, slots=True)
 class ItemGiven:
-    """A note that is to be saved."""
+    """A note to save."""
 
     content: str
     wing: str | None
@@ -46,7 +47,7 @@ class ItemGiven:
 
 @dataclass(frozen=True, slots=True)
 class EntryGiven:
-    """A diary entry that is to be saved."""
+    """A diary entry to save."""
 
     agent: str
     text: str
@@ -56,7 +57,7 @@ class EntryGiven:
 
 @dataclass(frozen=True, slots=True)
 class FactGiven:
-    """A fact that is to be stated; times are as they were typed."""
+    """A fact to state; times are as typed."""
 
     triple: tuple[str, str, str]
     valid_from: str | None
@@ -69,27 +70,27 @@ class FactGiven:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointParts:
-    """All parts of a document, as they were given."""
+    """All parts of a document, as given."""
 
     items: tuple[object, ...]
     diary: object | None
     facts: tuple[object, ...]
 
     def name(self, part: str, number: int = 0) -> str:
-        """Return how a person is told of a part: `item 5 of 9`."""
+        """Return the name of a part in messages: `item 5 of 9`."""
         if part == "diary":
             return "the diary entry"
         return f"{part} {number} of {len(self.items if part == 'item' else self.facts)}"
 
 
 class Problems:
-    """Gathers what is wrong with the parts, so that all of it is said at once."""
+    """Collects all errors in the parts, to report them together."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
 
     def reading(self, part: str, read: Callable[[], _Read]) -> _Read | None:
-        """Return what `read` returns; None, noting the sentence, where it raises UsageError."""
+        """Return the result of `read`; record the error message and return None if it raises UsageError."""
         try:
             return read()
         except UsageError as error:
@@ -97,19 +98,19 @@ class Problems:
             return None
 
     def raise_any(self) -> None:
-        """Raise UsageError if anything is wrong: the first of it in full, and how much more there is."""
+        """Raise UsageError if there are problems: the first ones in full, and the number of others."""
         if self._found:
             raise UsageError(nothing_saved(" Also ".join(self._found[:3]), len(self._found) - 3))
 
 
 def nothing_saved(why: str, more: int = 0) -> str:
-    """Return what is said of a checkpoint that was refused."""
-    remainder = f" And {more} more parts are wrong." if more > 0 else ""
+    """Return the error message of a checkpoint that was refused."""
+    remainder = f" {more} more parts are also invalid." if more > 0 else ""
     return f"Nothing was saved. {why[:1].upper()}{why[1:]}{remainder}"
 
 
 def parts(document: str) -> CheckpointParts:
-    """Return the parts of a document; UsageError for one that is no checkpoint at all."""
+    """Return the parts of a document; raise UsageError for a text that is not a checkpoint."""
     record = _object(document)
     items, facts = (_several(record, name) for name in ("items", "facts"))
     diary = record.get("diary")
@@ -119,7 +120,7 @@ def parts(document: str) -> CheckpointParts:
 
 
 def item(value: object) -> ItemGiven:
-    """Read one note; UsageError for what is none."""
+    """Read one note; raise UsageError if it is not one."""
     record = _part(value, "a note", _ITEM)
     content = _text(record, "content", "text")
     if content is None or not content.strip():
@@ -130,18 +131,18 @@ def item(value: object) -> ItemGiven:
 
 
 def entry(value: object) -> EntryGiven:
-    """Read the diary entry; UsageError for what is none."""
+    """Read the diary entry; raise UsageError if it is not one."""
     record = _part(value, "a diary entry", _DIARY)
     agent, text = _text(record, "agent", "agent_name"), _text(record, "entry", "text")
     if agent is None:
-        raise UsageError("the 'agent' is missing: whose diary is it?")
+        raise UsageError("the 'agent' is missing: name the agent whose diary it is.")
     if text is None or not text.strip():
         raise UsageError("the 'entry' is missing or empty.")
     return EntryGiven(agent, text, _text(record, "topic"), _text(record, "project"))
 
 
 def fact(value: object) -> FactGiven:
-    """Read one fact; UsageError for what is none."""
+    """Read one fact; raise UsageError if it is not one."""
     record = _part(value, "a fact", _FACT)
     triple = tuple(_text(record, name) for name in ("subject", "predicate", "object"))
     for name, words in zip(("subject", "predicate", "object"), triple, strict=True):
@@ -152,7 +153,7 @@ def fact(value: object) -> FactGiven:
         raise UsageError("the 'confidence' must be a number between 0 and 1.")
     everywhere = record.get("everywhere", False)
     if not isinstance(everywhere, bool):
-        raise UsageError("the 'everywhere' must be true or false.")
+        raise UsageError("'everywhere' must be true or false.")
     return FactGiven(
         (triple[0] or "", triple[1] or "", triple[2] or ""),
         _text(record, "from", "valid_from"),
@@ -169,15 +170,17 @@ def _object(document: str) -> Mapping[str, Any]:
         record = json.loads(document.removeprefix("\ufeff"))
     except ValueError as error:
         file_name = document.strip()
-        file = f" What a file holds is read from standard input: palazzo checkpoint - < {file_name}"
+        file = f" To read a file, pass it through standard input: palazzo checkpoint - < {file_name}"
         looks_like_file = (
             file_name.lower().endswith(".json") and "\n" not in file_name and len(file_name) <= _LONGEST_PATH
         )
         raise UsageError(
-            f"A checkpoint is a JSON document, and this is none: {error}.{file if looks_like_file else ''}"
+            f"A checkpoint must be a JSON document, but this is not one: {error}.{file if looks_like_file else ''}"
         ) from None
     except RecursionError:
-        raise UsageError("A checkpoint is a JSON document, and this one is nested too deeply to be read.") from None
+        raise UsageError(
+            "A checkpoint must be a JSON document, but this one is nested too deeply to be read."
+        ) from None
     if not isinstance(record, dict):
         raise UsageError('A checkpoint is a JSON object with "items", "diary" and "facts".')
     _refuse_strange(record, "a checkpoint", _WHOLE)
@@ -190,14 +193,14 @@ def _several(record: Mapping[str, Any], name: str) -> tuple[object, ...]:
         raise UsageError(f'"{name}" must be a list.')
     if len(members) > MOST_PARTS:
         raise UsageError(
-            f'"{name}" has {len(members):,} members, and may have {MOST_PARTS}: save them in several steps.'
+            f'"{name}" has {len(members):,} members; the limit is {MOST_PARTS}: save them in several steps.'
         )
     return tuple(members)
 
 
 def _part(value: object, noun: str, fields: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"this is not {noun}, which is a JSON object: {json.dumps(value)[:_EXCERPT_LENGTH]}.")
+        raise UsageError(f"this is not {noun}, which must be a JSON object: {json.dumps(value)[:_EXCERPT_LENGTH]}.")
     _refuse_strange(value, noun, fields)
     return value
 
@@ -205,15 +208,15 @@ def _part(value: object, noun: str, fields: Sequence[str]) -> Mapping[str, Any]:
 def _refuse_strange(record: Mapping[str, Any], noun: str, fields: Sequence[str]) -> None:
     strange = next((name for name in record if name not in fields), None)
     if strange is not None:
-        raise UsageError(f"'{strange[:_EXCERPT_LENGTH]}' is no field of {noun}; there are: {', '.join(fields)}.")
+        raise UsageError(f"'{strange[:_EXCERPT_LENGTH]}' is not a field of {noun}; fields: {', '.join(fields)}.")
 
 
 def _text(record: Mapping[str, Any], *names: str) -> str | None:
-    """The first of these fields that is there."""
+    """Return the first of these fields that has a value."""
     for name in names:
         value = record.get(name)
         if value is not None and not isinstance(value, str):
-            raise UsageError(f"'{name}' must be a text, in quotes.")
+            raise UsageError(f"'{name}' must be a string, in quotes.")
         if value is not None:
             return value
     return None
@@ -222,5 +225,5 @@ def _text(record: Mapping[str, Any], *names: str) -> str | None:
 def _texts(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = record.get(name) or ()
     if not isinstance(value, list | tuple) or not all(isinstance(member, str) for member in value):
-        raise UsageError(f"'{name}' must be a list of texts.")
+        raise UsageError(f"'{name}' must be a list of strings.")
     return tuple(value)

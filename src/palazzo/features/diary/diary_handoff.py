@@ -1,4 +1,4 @@
-"""diary handoff: what one agent leaves open, told to another."""
+"""diary handoff: hand one agent's open threads over to another."""
 
 from __future__ import annotations
 
@@ -22,28 +22,32 @@ if TYPE_CHECKING:
 
 ENTRIES = 3
 MOST_LISTED = 8
-"""Lines of each kind."""
+"""The most lines of each kind."""
 _LEAST_SHOWN = 40
-"""Tokens below which a part of an entry is not worth showing."""
-_GOES_ON = "\n  … (it goes on: palazzo show ID)"
+"""The least tokens of a shortened entry that are worth showing."""
+_GOES_ON = "\n  … (continues: palazzo show ID)"
 
 
 @dataclass(frozen=True, slots=True)
 class DiaryHandoffRequest:
-    """From whom to whom, and about what."""
+    """The agent that hands over, the agent that takes over, and the project."""
 
     giver: Annotated[str, About("The agent that hands over.", positional=True, option="FROM")]
     receiver: Annotated[str, About("The agent that takes over.", positional=True, option="TO")]
     project: Annotated[
-        str | None, About("Only about the project of this wing; else about all that it last wrote of.", metavar="WING")
+        str | None,
+        About(
+            "Only about the project of this wing; by default about all projects in the agent's last entries.",
+            metavar="WING",
+        ),
     ] = None
-    entries: Annotated[int, About("How many entries at most.")] = ENTRIES
-    budget: Annotated[int, About("How many tokens the text may take.", metavar="TOKENS")] = 1500
+    entries: Annotated[int, About("Maximum number of entries.")] = ENTRIES
+    budget: Annotated[int, About("Token limit for the text.", metavar="TOKENS")] = 1500
 
 
 @dataclass(frozen=True, slots=True)
 class OpenLine:
-    """What a session of these projects left open, in somebody's own words; `id` is the item that they stand in."""
+    """Something that a session of these projects left open, quoted; `id` is the item that contains the words."""
 
     id: str
     session: str
@@ -54,7 +58,7 @@ class OpenLine:
 
 @dataclass(frozen=True, slots=True)
 class LaterSession:
-    """A session with words that were said after the giver last wrote."""
+    """A session with messages after the giver's last entry."""
 
     id: str
     title: str
@@ -63,7 +67,7 @@ class LaterSession:
 
 @dataclass(frozen=True, slots=True)
 class DiaryHandoffResult:
-    """The text, and what it was made of. What is `later` came after the giver's last entry."""
+    """The text, and its sources. The `later` fields hold what came after the giver's last entry."""
 
     giver: str
     receiver: str
@@ -81,9 +85,9 @@ class DiaryHandoffResult:
 
 
 def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandoffResult:
-    """Hand one agent's open threads over to another: what is to be done, what it last wrote, what changed since.
+    """Hand over one agent's open work to another: what is to be done, the last diary entries, what has changed since.
 
-    Every line has its date and its id. Nothing is written by it.
+    Every line has its date and its id. Nothing is written.
     """
     from palazzo.archive import diary_entries
     from palazzo.operations.caller_clock import zone
@@ -97,7 +101,7 @@ def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandof
     with palace.database.snapshot() as connection:
         giver = diary_entries.find_agent(connection, request.giver)
         if diary_entries.wing_of(giver.name) == diary_entries.wing_of(receiver):
-            raise UsageError(f"{giver.name} and {receiver} are one agent: name another to hand over to.")
+            raise UsageError(f"{giver.name} and {receiver} are the same agent: name another one to hand over to.")
         parts = _gather(connection, request, giver, now, timezone)
         receiver = diary_entries.find_spelling(connection, receiver)
     return _build_result(parts, receiver, request.budget, now, timezone)
@@ -160,7 +164,7 @@ def _gather(
 
 
 def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLine, ...]:
-    """What sessions left open, newest first, as far as their digests say."""
+    """Return what sessions left open, newest first, as far as they have been digested."""
     from palazzo.store import digest_rows
 
     lines = [line for wing in projects for line in digest_rows.open_lines(connection, wing, MOST_LISTED)]
@@ -169,7 +173,7 @@ def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLin
 
 
 def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
-    """Return the facts that were recorded since then and hold: of these projects, and everywhere; newest first."""
+    """Return the facts recorded since then that hold, in these projects and everywhere; newest first."""
     from palazzo.features.facts.fact_results import views
     from palazzo.injection.injectable_facts import Audience, tellable
     from palazzo.knowledge.facts_as_of import Beliefs
@@ -230,7 +234,7 @@ def _build_result(parts: _Parts, receiver: str, budget: int, now: Micros, timezo
 
 
 def _shorten_line(line: str, remaining_tokens: int) -> str:
-    """An entry's heading and the beginning of its text, saying so; nothing where little of it would be left."""
+    """Return an entry's heading and the beginning of its text, marked as cut; '' if too little would remain."""
     from palazzo.text.token_counts import cut, estimate_tokens
 
     head, _, text = line.partition("\n")
@@ -247,7 +251,7 @@ def _lines(parts: _Parts, receiver: str, now: Micros, timezone: tzinfo) -> Itera
     about = f" about {', '.join(parts.projects)}" if parts.projects else ""
     yield f"Hand-over{about} from {giver.name} to {receiver}, {day_and_time(now, timezone)}."
     yield f"{giver.name} last wrote {_age(giver.last_at, now)} ({day_and_time(giver.last_at, timezone)})."
-    yield "Open to-dos:" if parts.todos else "No to-do is open."
+    yield "Open to-dos:" if parts.todos else "No open to-dos."
     for todo in parts.todos[:MOST_LISTED]:
         due = (
             f"due before {day_and_time(todo.due_at, timezone)}{', overdue' if todo.overdue else ''}; "
@@ -259,11 +263,11 @@ def _lines(parts: _Parts, receiver: str, now: Micros, timezone: tzinfo) -> Itera
     if len(parts.todos) > MOST_LISTED:
         yield f"- and {len(parts.todos) - MOST_LISTED} more: palazzo todo list"
     if parts.reminders:
-        yield "Reminders that are due:"
+        yield "Due reminders:"
         for reminder in parts.reminders[:MOST_LISTED]:
             yield f"- {_line(reminder.text)} (left {_age(reminder.created_at, now)}) [{reminder.id}]"
     if parts.left_open:
-        yield "Left open in sessions, in their own words:"
+        yield "Left open in sessions, quoted:"
         for line in parts.left_open:
             yield f"- {day(line.said_at, timezone)} {line.role}: {_line(line.text)} [{line.id}]"
     yield f"Last entries of {giver.name}, newest first:"
@@ -278,7 +282,7 @@ def _changes(parts: _Parts, now: Micros, timezone: tzinfo) -> Iterator[str]:
     from palazzo.operations.caller_clock import day
 
     if not (parts.later_facts or parts.later_sessions or parts.later_entries):
-        yield "Nothing is known to have changed since."
+        yield "No changes since then are known."
         return
     yield "Changed since:"
     for fact in parts.later_facts:
@@ -296,7 +300,7 @@ def _line(text: str) -> str:
 
 
 def _age(at: Micros, now: Micros) -> str:
-    """How long ago something was, in words."""
+    """Return how long ago something was, in words."""
     minutes = max(0, now - at) // 60_000_000
     if minutes < 1:
         return "just now"

@@ -1,4 +1,4 @@
-"""diary read: an agent's entries, newest first."""
+"""diary read: show an agent's entries, newest first."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ ENTRIES = 10
 
 @dataclass(frozen=True, slots=True)
 class DiaryReadRequest:
-    """Whose diary, and which of its entries."""
+    """The agent, and which of its diary entries to read."""
 
-    agent: Annotated[str, About("The agent's name, in any case.", positional=True)]
+    agent: Annotated[str, About("The agent's name; case is ignored.", positional=True)]
     day: Annotated[
-        str | None, About("Only of this day or time: today, yesterday, 2026-03-04, 'last week'.", metavar="WHEN")
+        str | None, About("Only from this day or period: today, yesterday, 2026-03-04, 'last week'.", metavar="WHEN")
     ] = None
     project: Annotated[str | None, About("Only about the project of this wing.", metavar="WING")] = None
-    topic: Annotated[str | None, About("Only under this topic.")] = None
-    limit: Annotated[int, About("How many entries at most.")] = ENTRIES
+    topic: Annotated[str | None, About("Only with this topic.")] = None
+    limit: Annotated[int, About("Maximum number of entries.")] = ENTRIES
     as_of: Annotated[str | None, About(point_in_time.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class DiaryReadResult:
-    """Entries, newest first: `showing` of `total`. `near` are agents of like names where this one keeps no diary."""
+    """Entries, newest first: `showing` of `total`. `near` lists agents with similar names if this one has no diary."""
 
     agent: str
     entries: tuple[EntryView, ...]
@@ -42,13 +42,13 @@ class DiaryReadResult:
     showing: int
     near: tuple[str, ...] = ()
     note: Annotated[str, PERSON_ONLY] = ""
-    """What is to be said where there is nothing to show."""
+    """The message to show if there are no entries."""
 
 
 def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
-    """Read an agent's diary, newest entry first, each whole.
+    """Read an agent's diary, newest entry first, with full text.
 
-    Days are those of the clock here. A diary that nobody has written in yet is empty, and no error.
+    Days are in the local time zone. An empty diary is not an error.
     """
     from palazzo.archive import diary_entries
     from palazzo.features.diary.diary_results import entry_view

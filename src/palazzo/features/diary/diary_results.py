@@ -1,4 +1,4 @@
-"""Diary entries as faces show them: shared by the operations on diaries."""
+"""Diary entries as faces show them. The diary operations share this module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry, whole. `date` is the day that clocks here showed; `project` is a wing, '' where it is about none."""
+    """A complete entry. `date` is the day in this machine's time zone; `project` is a wing, '' if it is about none."""
 
     id: str
     agent: str
@@ -26,7 +26,7 @@ class EntryView:
 
 
 def entry_view(entry: Entry, timezone: tzinfo) -> EntryView:
-    """Return an entry as it is shown by clocks there."""
+    """Return a view of an entry with its local date."""
     from palazzo.operations.caller_clock import day
 
     return EntryView(entry.id, entry.agent, day(entry.at, timezone), entry.at, entry.topic, entry.project, entry.text)

@@ -1,4 +1,4 @@
-"""diary write: an agent's entry in its own diary."""
+"""diary write: add an entry to an agent's own diary."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DiaryWriteRequest:
-    """Whose diary, what is to stand in it, and what it is about."""
+    """The agent, the text, and the topic."""
 
     agent: Annotated[str, About("The agent's name.", positional=True)]
     text: Annotated[str, About("The entry; - reads it from standard input.", positional=True, stdin=True)]
-    topic: Annotated[str | None, About("What it is about, in a word or two.")] = None
+    topic: Annotated[str | None, About("Topic, in one or two words.")] = None
     project: Annotated[
-        str | None, About("The wing of the project it is about, instead of the one worked in.", metavar="WING")
+        str | None,
+        About("Wing of the project that the entry is about, instead of the current project.", metavar="WING"),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class DiaryWriteResult:
-    """The entry as it was filed; `agent` is spelled as it was first."""
+    """The saved entry; `agent` is spelled as in the agent's first entry."""
 
     id: str
     drawers: tuple[str, ...]
@@ -39,9 +40,9 @@ class DiaryWriteResult:
 
 
 def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResult:
-    """Write an entry in an agent's diary. It is kept whole and to the word, in the agent's own wing.
+    """Write an entry in an agent's diary. The whole text is kept unchanged, in the agent's own wing.
 
-    Codex and codex are one agent, shown as it was first spelled.
+    Codex and codex are the same agent, shown with the spelling used first.
     """
     from palazzo.archive import archive_reader, diary_entries, identity, notes
     from palazzo.archive.ingest_guard import Guard

@@ -1,4 +1,4 @@
-"""list_agents: who keeps a diary."""
+"""list_agents: list the agents that keep a diary."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListAgentsRequest:
-    """Nothing to ask."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """An agent, the wing of its diary, and from when to when it wrote how many entries."""
+    """An agent, the wing of its diary, its number of entries, and the times of the first and the last."""
 
     name: str
     wing: str
@@ -30,13 +30,13 @@ class AgentView:
 
 @dataclass(frozen=True, slots=True)
 class ListAgentsResult:
-    """The agents, who wrote last first."""
+    """The agents, by their latest entry, newest first."""
 
     agents: tuple[AgentView, ...]
 
 
 def list_agents(context: Context, request: ListAgentsRequest) -> ListAgentsResult:
-    """List the agents that keep a diary, who wrote last first."""
+    """List the agents that keep a diary, the most recent writer first."""
     from palazzo.archive import diary_entries
 
     with context.reading().database.snapshot() as connection:

@@ -1,8 +1,8 @@
-"""session_checkpoint: what a session that has ended came to, as an entry of its agent's diary. Made by the service.
+"""session_checkpoint: write a digest of an ended session into its agent's diary. The service runs it.
 
-It is the session's digest, found by rule, in the words of those who were there. What tools put out is left to the
-digest: in a diary it would count as the agent's own words. A session that goes on and ends again has only what is new
-entered; one that ends twice, nothing.
+The entry is the session's digest, extracted by rules, in the words of the participants. Tool output stays in the digest
+only: in a diary it would count as the agent's own words. If a session continues and ends again, only the new part is
+entered; if it ends twice without new content, nothing is entered.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ _HEADINGS = {
     "open": "Left open",
 }
 _MOST = 12
-"""Lines of a kind; the last ones, which later ones may have overtaken least."""
+"""The most lines of a kind: the last ones, which are least likely to be outdated by later ones."""
 _LONGEST = 400
 _LOOKED_AT = 200
-"""Entries of the diary among which a session's former ones are looked for."""
+"""The most diary entries that are searched for earlier entries of a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCheckpointRequest:
-    """Which session has ended, and whose it was."""
+    """The session that has ended, and its agent."""
 
-    session: Annotated[str, About("The session's id.")]
-    agent: Annotated[str, About("Whose diary the entry is for.")]
+    session: Annotated[str, About("The session id.")]
+    agent: Annotated[str, About("The agent whose diary gets the entry.")]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCheckpointResult:
-    """The entry's id; null where there was nothing to enter."""
+    """The entry's id; null if there was nothing to write."""
 
     id: str | None
 
 
 def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> SessionCheckpointResult:
-    """Enter what is new of a session's digest in its agent's diary."""
+    """Add the new part of a session's digest to its agent's diary."""
     from palazzo.features.diary.checkpoint import CheckpointRequest, save
     from palazzo.features.wakeup.digest import DigestRequest, digest
     from palazzo.security.note_taint import AGENT
@@ -106,7 +106,7 @@ def _cut(text: str) -> str:
 
 
 def _entered_at(context: Context, request: SessionCheckpointRequest) -> int:
-    """When this session was last entered; 0 where it never was."""
+    """Return when this session was last entered; 0 if never."""
     from palazzo.archive import diary_entries
 
     with context.reading().database.snapshot() as connection:

@@ -1,4 +1,4 @@
-"""How diaries, the agents that keep them, and checkpoints look to a person."""
+"""Terminal output of diaries, the agents that keep them, and checkpoints."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from palazzo.text.times import to_iso
 
 
 def diary_write(screen: Screen, result: DiaryWriteResult) -> None:
-    """Show whose diary the entry is in, and its id."""
+    """Show whose diary has the entry, and the entry's id."""
     about = f", about {result.project}" if result.project else ""
-    screen.say("Written in the diary of ", (result.agent, "cyan"), f" ({result.wing}{about}): {result.id}")
+    screen.say("Written to the diary of ", (result.agent, "cyan"), f" ({result.wing}{about}): {result.id}")
 
 
 def diary_read(screen: Screen, result: DiaryReadResult) -> None:
-    """Show entries whole, newest first; or say in a sentence that there are none."""
+    """Show entries in full, newest first, or a sentence if there are none."""
     if not result.entries:
         screen.say((result.note, "yellow"))
         return
@@ -43,7 +43,7 @@ def _entry(screen: Screen, entry: EntryView) -> None:
 
 
 def diary_handoff(screen: Screen, result: DiaryHandoffResult) -> None:
-    """Show the hand-over as it is told to the other agent."""
+    """Show the hand-over as the other agent receives it."""
     screen.read(result.text, indent="")
     screen.say((count_noun(result.tokens, "token"), "dim"))
 
@@ -51,7 +51,7 @@ def diary_handoff(screen: Screen, result: DiaryHandoffResult) -> None:
 def list_agents(screen: Screen, result: ListAgentsResult) -> None:
     """Show the agents that keep a diary."""
     if not result.agents:
-        screen.say("Nobody keeps a diary yet: ", ("palazzo diary write AGENT TEXT", "bold"), " begins one.")
+        screen.say("No agent has a diary yet: ", ("palazzo diary write AGENT TEXT", "bold"), " begins one.")
         return
     rows = [
         (
@@ -68,19 +68,19 @@ def list_agents(screen: Screen, result: ListAgentsResult) -> None:
 
 
 def checkpoint(screen: Screen, result: CheckpointResult) -> None:
-    """Show what was saved, and what was there already."""
+    """Show what was saved, and what was already there."""
     items = sum(entry.part == "item" for entry in result.added)
     fact_count = sum(entry.new or bool(entry.changed) for entry in result.facts)
     parts = [count_noun(items, "note")] if items else []
     parts += ["a diary entry"] if len(result.added) > items else []
     parts += [count_noun(fact_count, "fact")] if fact_count else []
-    screen.say((f"Saved {', '.join(parts)}" if parts else "All of it was there already: nothing was saved", "bold"))
+    screen.say((f"Saved {', '.join(parts)}" if parts else "Everything was already stored: nothing was saved", "bold"))
     for entry in result.added:
         screen.say((f"{INDENT}{entry.id}  ", "dim"), (f"{entry.wing}/{entry.room}", "cyan"))
     for copy in result.duplicates:
         label = f"item {copy.number}" if copy.part == "item" else "the diary entry"
-        verdict = f"is {copy.similarity:.0%} in" if copy.filed else "is there already, and was not filed again:"
+        verdict = f"is {copy.similarity:.0%} in" if copy.filed else "is already stored and was not filed again:"
         screen.say((f"{label} {verdict} ", "yellow"), (copy.id, "dim"), f"  {copy.text}")
     for fact in result.facts:
         for conflict in fact.conflicts:
-            screen.say((f"fact {fact.number} is in conflict with another: ", "yellow"), (conflict, "dim"))
+            screen.say((f"fact {fact.number} conflicts with another: ", "yellow"), (conflict, "dim"))

@@ -1,4 +1,4 @@
-"""erase: remove words for good, everywhere, and know them again if they come back."""
+"""erase: remove words permanently, everywhere, and recognise them if they come back."""
 
 from __future__ import annotations
 
@@ -26,64 +26,64 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 LARGE_SHARE = 0.25
-"""Of all characters in the palace: a pattern that takes more of them may say more than was meant."""
+"""The share of all characters in the palace above which a pattern probably matches more than intended."""
 _SAMPLES = 5
 _AROUND = 40
-"""Characters shown on each side of what would go."""
+"""Characters shown on each side of a match."""
 
 
 @dataclass(frozen=True, slots=True)
 class EraseRequest:
-    """What to remove: ids, what a pattern matches, all of a session or a source, or secrets."""
+    """What to erase: ids, matches of a pattern, a whole session or source, or secrets."""
 
-    ids: Annotated[
-        tuple[str, ...], About("Ids of drawers or items, or their beginnings.", positional=True, option="ID")
-    ] = ()
-    match: Annotated[str | None, About("All that this regular expression matches, anywhere.", metavar="REGEX")] = None
-    session: Annotated[str | None, About("All that was said in this session.")] = None
-    source: Annotated[str | None, About("All that came from this file, directory, address or session.")] = None
+    ids: Annotated[tuple[str, ...], About("Drawer or item ids, or id prefixes.", positional=True, option="ID")] = ()
+    match: Annotated[
+        str | None, About("Everything that matches this regular expression, anywhere.", metavar="REGEX")
+    ] = None
+    session: Annotated[str | None, About("Everything said in this session.")] = None
+    source: Annotated[str | None, About("Everything that came from this file, directory, address or session.")] = None
     secrets: Annotated[
-        bool, About("All that today's rules find to be secrets, as 'palazzo doctor --secrets' lists.")
+        bool, About("Everything that the current rules classify as a secret, as 'palazzo doctor --secrets' lists.")
     ] = False
     certificate: Annotated[
-        Path | None, About("Also write the certificate to this file, which must be new.", metavar="FILE")
+        Path | None, About("Also write the certificate to this file, which must not exist yet.", metavar="FILE")
     ] = None
-    even_most: Annotated[bool, About("Go on even if the pattern takes a large part of the palace.")] = False
-    dry_run: Annotated[bool, About("Only say what would be erased.")] = False
+    even_most: Annotated[bool, About("Continue even if the pattern matches a large part of the palace.")] = False
+    dry_run: Annotated[bool, About("Only show what would be erased.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class EraseResult:
-    """How much was erased (or would be), the certificates, and what became of other files."""
+    """How much was erased (or would be), the certificates, and the effects on other files."""
 
     dry_run: bool
     items: int
     characters: int
     names: int
     share: float
-    """The part of all characters, 0 to 1."""
+    """The share of all characters in the palace, from 0 to 1."""
     certificates: tuple[Certificate, ...] = ()
     removed: tuple[str, ...] = ()
-    """Files that held the words, and are gone."""
+    """Files that held the words and were deleted."""
     mend: tuple[str, ...] = ()
-    """Files of yours that still hold them."""
+    """The user's own files that still hold the words."""
     left: int = 0
-    """Texts that stand in many other sources too, and stay there."""
+    """How many texts were left in place because they also occur in many other sources."""
     backups: tuple[str, ...] = ()
-    """Backups that the words went from, too."""
+    """Backups from which the words were removed as well."""
     away: tuple[str, ...] = ()
-    """Backups that nobody can see now: restoring one erases the words in it again."""
+    """Backups that are not accessible now: when one is restored, the words in it are erased again."""
     exports: tuple[str, ...] = ()
-    """Exports of this palace that may still hold the words: they are yours to delete."""
+    """Exports of this palace that may still hold the words; the user has to delete them."""
     sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
-    """The first few: (item, what stands around the place, itself covered)."""
+    """The first few matches: (item, the text around the match, with the match masked)."""
 
 
 def erase(context: Context, request: EraseRequest) -> EraseResult:
     """Remove words for good: from texts, from their sources' bytes, from names, indexes and the file's free pages.
 
-    Each character becomes █. The same words are known when they come again, and left out. Nothing undoes this;
-    'palazzo forget' is the reversible way. Without arguments an erase that was interrupted is finished.
+    Each character becomes █. If the same words arrive again, they are recognised and left out. This cannot be undone;
+    'palazzo forget' is the reversible way. Without arguments, it finishes an erase that was interrupted.
     """
     selectors = [
         bool(request.ids),
@@ -91,26 +91,26 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
     ]
     selectors.append(request.secrets)
     if sum(selectors) > 1:
-        raise UsageError("Say what to erase in one way: ids, --match, --session, --source or --secrets.")
+        raise UsageError("Choose one way to say what to erase: ids, --match, --session, --source or --secrets.")
     if request.certificate is not None:
         request = replace(request, certificate=context.led_to(request.certificate))
         _check_certificate(request.certificate)
     is_interrupted = _has_unfinished_erase(context)
     if not any(selectors):
         if not is_interrupted:
-            raise UsageError("Say what to erase: ids, --match, --session, --source or --secrets.")
+            raise UsageError("Name what to erase: ids, --match, --session, --source or --secrets.")
         if request.dry_run:
             return EraseResult(True, 0, 0, 0, 0.0)
         if request.certificate is not None:
             _make_certificate(request.certificate)
         return _finish_erase(context, request, None)
     if is_interrupted and not request.dry_run:
-        context.notice("An erase was interrupted; it is finished first.")
+        context.notice("An erase was interrupted; finishing it first.")
         clear(context)
     targets = _find_targets(context, request)
     survey, share, sample = _survey(context, targets)
     if not survey.items and not survey.names and not survey.packs:
-        raise NotFound(f"{_describe_request(request)} is nowhere in the palace. Nothing was erased.")
+        raise NotFound(f"{_describe_request(request)} does not occur in the palace. Nothing was erased.")
     would = EraseResult(
         True, len(survey.items), survey.characters, survey.names, share, left=targets.remaining_count, sample=sample
     )
@@ -118,8 +118,8 @@ def erase(context: Context, request: EraseRequest) -> EraseResult:
         return would
     if share > LARGE_SHARE and (request.match or request.secrets) and not request.even_most:
         raise UsageError(
-            f"That is {share:.0%} of all that the palace holds ({survey.characters:,} characters in "
-            f"{len(survey.items):,} items). Nothing was erased; give --even-most if it is meant."
+            f"That is {share:.0%} of everything in the palace ({survey.characters:,} characters in "
+            f"{len(survey.items):,} items). Nothing was erased; give --even-most if you mean this."
         )
     if request.certificate is not None:
         _make_certificate(request.certificate)
@@ -137,9 +137,9 @@ def _check_certificate(target: Path | None) -> None:
     if target is None:
         return
     if os.path.lexists(target):
-        raise UsageError(f"{target} is there already and is not overwritten; nothing was erased. Name a new file.")
+        raise UsageError(f"{target} already exists and is not overwritten; nothing was erased. Name a new file.")
     if not target.parent.is_dir():
-        raise UsageError(f"The certificate cannot be written to {target}: name a file in a directory that is there.")
+        raise UsageError(f"The certificate cannot be written to {target}: name a file in an existing directory.")
 
 
 def _make_certificate(target: Path) -> None:
@@ -167,7 +167,7 @@ def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
             raise UsageError("The pattern is empty. Nothing was erased.")
         matches = pattern_matches.matches(context.palace_path, request.match, context.report)
         if not matches:
-            raise NotFound(f"{_describe_request(request)} is nowhere in the palace. Nothing was erased.")
+            raise NotFound(f"{_describe_request(request)} does not occur in the palace. Nothing was erased.")
         return erasure.matched_words(matches)
     if request.secrets:
         return erasure.matched_words(dict.fromkeys(_secrets(context), True))
@@ -182,7 +182,7 @@ def _secrets(context: Context) -> set[str]:
         context.reading().database, lambda done, total: context.report("looking", done, total)
     )
     if not secrets:
-        raise NotFound("Today's rules find no secret in the palace. Nothing was erased.")
+        raise NotFound("The current rules find no secret in the palace. Nothing was erased.")
     return secrets
 
 
@@ -230,7 +230,7 @@ def _survey(context: Context, targets: ErasureRequest) -> tuple[SurveyResult, fl
 
 
 def _sample(connection: Connection, survey: SurveyResult) -> tuple[tuple[str, str], ...]:
-    """What stands around the first places. The words themselves are covered: what is shown may be kept by a host."""
+    """Return the text around the first places, with the words themselves covered: a host may keep what is shown."""
     from palazzo.store import items
     from palazzo.text.hashed_words import cover
 
@@ -246,7 +246,9 @@ def _sample(connection: Connection, survey: SurveyResult) -> tuple[tuple[str, st
 
 
 def _finish_erase(context: Context, request: EraseRequest, would: EraseResult | None) -> EraseResult:
-    """Clear the file and other files, write the certificate, and have vectors made for what was cut anew."""
+    """Clear the palace's file and other files, write the certificate, and start embedding the drawers that were cut
+    again.
+    """
     from palazzo.features.portability import known_exports
     from palazzo.features.sync import remote_access
 
@@ -274,7 +276,7 @@ def _finish_erase(context: Context, request: EraseRequest, would: EraseResult | 
 
 
 def clear(context: Context) -> tuple[list[Certificate], TraceReport, BackupErasure]:
-    """Clear the palace's file and all other files of what was erased."""
+    """Clear the erased words from the palace's file and all other files."""
     from palazzo.archive import written_files_registry
     from palazzo.features.backup import backup_files
     from palazzo.features.erase import erased_backups
@@ -282,7 +284,7 @@ def clear(context: Context) -> tuple[list[Certificate], TraceReport, BackupErasu
     from palazzo.store import tombstones
 
     palace = context.writing()
-    context.notice("Writing the palace's file anew, so that nothing stays in its free pages.")
+    context.notice("Rewriting the palace's file, so that nothing remains in its free pages.")
     proofs = palace.finish_erasing()
     cache_files = remote_access.clear_cache(context)
     with palace.database.snapshot() as connection:
@@ -310,7 +312,7 @@ def _write(target: Path, proofs: Sequence[object]) -> None:
             file.write("\n")
     except OSError as error:
         raise PalazzoError(
-            f"The words are erased, but the certificate cannot be written to {target} ({error.strerror})."
+            f"The text is erased, but the certificate cannot be written to {target} ({error.strerror})."
         ) from error
 
 
@@ -318,7 +320,7 @@ def _describe_request(request: EraseRequest) -> str:
     if request.match is not None:
         return f"What '{request.match}' matches"
     if request.secrets:
-        return "What the rules find"
+        return "The content that the rules find"
     return "That" if request.ids else f"'{request.session or request.source}'"
 
 

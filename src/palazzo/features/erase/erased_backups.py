@@ -1,7 +1,8 @@
-"""Backups, and what restores have kept, lose what was erased from the palace, too.
+"""Erasure in backups and in the files that restores have kept.
 
-Each is copied, the copy is erased in and written anew, and takes its name: killed at any moment this leaves the old
-file or the new one, and the next erase goes on. Restoring one that could not be reached erases in it again.
+Each file is copied; the words are erased in the copy, which is then rewritten and renamed to the old name. A kill at
+any moment leaves either the old file or the new one, and the next erase continues. Restoring a backup that an erase
+could not reach erases the words in it again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BackupErasure:
-    """The backups that the words went from, those that may still hold them, and those that nobody sees now."""
+    """Backups that the words were removed from, that may still hold them, and that are not accessible now."""
 
     cleared: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -28,13 +29,13 @@ class BackupErasure:
 
 
 def clear(context: Context) -> BackupErasure:
-    """Erase in all backups that are known what the palace has erased since they were made."""
+    """Erase from all known backups what the palace has erased since they were made."""
     clean_backups, failed_backups, away = [], [], []
     for file in find_backups(context):
         if not file.is_file():
             away.append(str(file))
             continue
-        context.notice(f"Looking for the words in the backup {file}.")
+        context.notice(f"Searching the backup {file} for erased text.")
         try:
             if _erase_in_backup(context, file):
                 clean_backups.append(str(file))
@@ -44,7 +45,7 @@ def clear(context: Context) -> BackupErasure:
 
 
 def find_backups(context: Context) -> list[Path]:
-    """Return all known backups, and this device's backups beside the palace or by the service."""
+    """Return all known backups, and this device's backups beside the palace or made by the service."""
     from palazzo.store import file_backup as copying
 
     palace = context.palace_path
@@ -57,7 +58,7 @@ def find_backups(context: Context) -> list[Path]:
 
 
 def _erase_in_backup(context: Context, file: Path) -> bool:
-    """Erase in one backup; return whether it held anything of what is to go."""
+    """Erase in one backup; return whether it contained anything to erase."""
     from palazzo.archive import erasure_replay
     from palazzo.features.backup.backup import check_whole
     from palazzo.palace import Palace

@@ -1,4 +1,4 @@
-"""How restore-session, watch and erase look to a person."""
+"""Terminal output of restore-session, watch and erase."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from palazzo.model import Certificate
 from palazzo.text.count_phrases import count_noun
 
 _MOST_NAMED = 6
-_STANDINGS = {"written": "wrote", "there": "is there already", "would": "would write"}
+_STANDINGS = {"written": "wrote", "there": "already exists", "would": "would write"}
 
 
 def restore_session(screen: Screen, result: RestoreSessionResult) -> None:
@@ -25,7 +25,7 @@ def restore_session(screen: Screen, result: RestoreSessionResult) -> None:
 
 
 def erase(screen: Screen, result: EraseResult) -> None:
-    """Show how much goes, or what was done and its certificate."""
+    """Show how much is to be erased, or what was done and its certificate."""
     if result.dry_run:
         _would_erase(screen, result)
     for certificate in result.certificates:
@@ -33,21 +33,21 @@ def erase(screen: Screen, result: EraseResult) -> None:
     if result.left:
         screen.say(
             (
-                f"{count_noun(result.left, 'text')} at these places stand in many other sources too, and stay there; ",
+                f"{count_noun(result.left, 'text')} at these places also found in many other sources, and kept there; ",
                 "yellow",
             ),
-            "palazzo erase --match takes them everywhere.",
+            "palazzo erase --match erases them everywhere.",
         )
     for path in result.backups:
-        screen.say(("backup       ", "dim"), f"{path}, erased in as well")
+        screen.say(("backup       ", "dim"), f"{path}, erased there as well")
     for path in result.away:
-        screen.say(("not seen     ", "yellow"), f"{path}; restoring it erases the words in it again")
+        screen.say(("not seen     ", "yellow"), f"{path}; restoring it erases the words from it again")
     for path in result.exports:
-        screen.say(("export       ", "red"), f"{path} may still hold the words; it is yours to delete or write anew")
+        screen.say(("export       ", "red"), f"{path} may still contain the words; delete it or export it again")
     for path in result.removed:
         screen.say(("removed  ", "bold"), path)
     for path in result.mend:
-        screen.say(("still there  ", "red"), f"{path} holds the words; it is yours to change")
+        screen.say(("still there  ", "red"), f"{path} contains the words; change it yourself")
 
 
 def _would_erase(screen: Screen, result: EraseResult) -> None:
@@ -55,7 +55,7 @@ def _would_erase(screen: Screen, result: EraseResult) -> None:
     words = f"{count_noun(result.characters, 'character')} in {count_noun(result.items, 'item')}{names}"
     screen.say((f"{words} would be erased", "bold"), ", for good.")
     if result.share > LARGE_SHARE:
-        screen.say((f"That is {result.share:.0%} of all that the palace holds.", "red"))
+        screen.say((f"That is {result.share:.0%} of everything in the palace.", "red"))
     for item, around in result.sample:
         screen.say((f"{INDENT}{item}  ", "dim"), around)
 
@@ -74,16 +74,16 @@ def _certificate(screen: Screen, certificate: Certificate) -> None:
     screen.say(("tombstones   ", "dim"), f"{len(certificate.tombstones):,}")
     screen.say(("chain        ", "dim"), f"{certificate.chain_seq:,} {certificate.chain_head}")
     for pack in certificate.unreadable:
-        screen.say(("damaged      ", "red"), f"pack {pack} could not be looked at; palazzo verify tells more")
+        screen.say(("damaged      ", "red"), f"pack {pack} could not be checked; see palazzo verify")
 
 
 def watch(screen: Screen, result: WatchResult) -> None:
-    """Show what was taken in."""
-    screen.say(f"{count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} to find.")
+    """Show what was imported."""
+    screen.say(f"{count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} searchable.")
 
 
 def watch_event(screen: Screen, event: WatchEvent) -> None:
-    """Show one thing that happened, on one line."""
+    """Show one event, on one line."""
     at = time.strftime("%H:%M:%S", time.localtime(event.at / 1_000_000))
     screen.say((f"{at}  ", "dim"), *_format_event(event))
 
@@ -95,7 +95,7 @@ def _format_event(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
     counts = f"{count_noun(event.items, 'item')}, {count_noun(event.drawers, 'drawer')}"
     match event.event:
         case "watching":
-            return (("watching  ", "bold"), places or "nothing yet: no agent's history, no project that was read")
+            return (("watching  ", "bold"), places or "nothing yet: no agent history and no project that was read")
         case "caught-up":
             return (("caught up  ", "bold"), f"{counts} in {event.took_s:,.1f} s")
         case "read":

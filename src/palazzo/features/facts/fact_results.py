@@ -1,4 +1,4 @@
-"""Facts as faces show them, and statements as faces are given them: shared by the operations on facts."""
+"""Facts as faces show them, and statements as faces pass them in. The fact operations share this module."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from palazzo.store.fact_rows import Provenance, Version
 
 ACTOR = "user"
-"""Who changes facts by the command line, and states them where nobody else is named."""
+"""The actor of changes to facts from the command line, and the default author of statements."""
 LONGEST_SPEAKER = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceView:
-    """Who stated a fact; and the item that says it, with the stretch of it (null: all of it).
+    """Who stated a fact, and the item and span that state it (null: the whole item).
 
-    `tainted_by` are items from outside that an agent had met that stated it, for which its `trust` is external.
-    `branch` and `commit` are where it was stated, '' where that is not known and where `item` alone says it. `anchors`
-    are files that it cites: `PATH` or `PATH:L1-L2`.
+    `tainted_by` lists the untrusted items that the agent had read when it stated the fact; because of them its `trust`
+    is external. `branch` and `commit` tell where it was stated; they are '' if that is unknown, or if only `item`
+    states it. `anchors` are the files that it cites: `PATH` or `PATH:L1-L2`.
     """
 
     stated_by: str
@@ -46,9 +46,9 @@ class ProvenanceView:
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact. Times are ISO-8601 in UTC; null is not known, or has not come. `scope` is a wing, null everywhere.
+    """A fact. Times are ISO-8601 in UTC; null means unknown or not yet. `scope` is a wing, or null for everywhere.
 
-    `current`: whether it holds at the moment that was asked about. `trust` is that of the most trusted who states it.
+    `current`: whether it holds at the requested time. `trust` is that of the most trusted author.
     """
 
     id: str
@@ -68,7 +68,7 @@ class FactView:
 
 
 def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tuple[FactView, ...]:
-    """Return versions as they are shown; `moment` is when they are to be current."""
+    """Return versions as views; `moment` is the time for which a fact counts as current."""
     fact_list = beliefs.tell(versions)
     return tuple(_view(fact, version.holds_at(moment)) for fact, version in zip(fact_list, versions, strict=True))
 
@@ -95,7 +95,7 @@ def _view(fact: Fact, current: bool) -> FactView:
 
 
 def iso(moment: Micros | None) -> str | None:
-    """Return a time as text, None where there is none."""
+    """Return a time as text, or None."""
     return None if moment is None else to_iso(moment)
 
 
@@ -103,12 +103,12 @@ def iso(moment: Micros | None) -> str | None:
 
 
 def now_in(context: Context) -> Micros:
-    """Return now in whole milliseconds, as times are printed, so that what is printed finds what is meant."""
+    """Return the current time in whole milliseconds, the printed precision, so that a printed time finds its fact."""
     return Micros(context.now - context.now % 1000)
 
 
 def moment(option: str, text: str | None, read: Callable[[str, Micros], Micros], now: Micros) -> Micros | None:
-    """Return the time that an option gives; UsageError, naming the option, for what is none."""
+    """Return the time that an option gives; UsageError, naming the option, if it is not a time."""
     if text is None:
         return None
     try:
@@ -118,7 +118,7 @@ def moment(option: str, text: str | None, read: Callable[[str, Micros], Micros],
 
 
 def triple(context: Context, subject: str, predicate: str, thing: str, wing: str | None) -> Triple:
-    """Return what is said of what as it may be kept. Opens the palace for writing once the words are in order."""
+    """Return the statement with validated and redacted names. Opens the palace for writing only after validation."""
     from palazzo.archive.ingest_guard import Guard
     from palazzo.features.notes.remember import place_name, where_it_leads
     from palazzo.knowledge import entity_names
@@ -134,7 +134,7 @@ def triple(context: Context, subject: str, predicate: str, thing: str, wing: str
 
 
 def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
-    """Return a name as it would be kept, to look it up."""
+    """Return a name in its stored form, to look it up."""
     from palazzo.archive.ingest_guard import Guard
     from palazzo.knowledge.entity_names import entity_name
 
@@ -145,9 +145,9 @@ def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
 def provenance(
     context: Context, stated_by: str, sources: Sequence[str], belief: TrustAssessment | None = None
 ) -> tuple[Provenance, ...]:
-    """Return who states something and which drawers or items (ids or their beginnings) say it.
+    """Return who states a fact and which drawers or items (ids or id prefixes) support it.
 
-    `whom` says whom to believe for it, if that is known already. An agent is believed no more than what it cites.
+    `belief` is the trust to record, if it is known already. An agent is trusted no more than the sources that it cites.
     """
     from palazzo.archive import archive_reader
     from palazzo.archive.ingest_guard import Guard
@@ -161,7 +161,7 @@ def provenance(
     belief = belief or whom_to_believe(context)
     speaker = tidy(stated_by)
     if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
-        raise UsageError(f"Who states it must be a name of 1 to {LONGEST_SPEAKER} characters on one line.")
+        raise UsageError(f"The name of who states it must have 1 to {LONGEST_SPEAKER} characters, on one line.")
     database = context.writing().database
     # An agent does not speak as the person, whatever it says, and whatever a command line says of whoever types.
     speaker = "agent" if speaker == ACTOR and belief.trust != "user" else Guard.of(database).words(speaker)
@@ -210,7 +210,7 @@ def statement(
 ) -> Statement:
     """Return the statement of a fact in the given wing, else in the project's wing, or `everywhere`.
 
-    Raises UsageError. No fact is written.
+    Raises UsageError. Writes nothing.
     """
     from palazzo.features.facts.fact_scope import check_scope, wing_to_state_in
     from palazzo.knowledge.assertions import Statement, stated_everywhere
@@ -220,7 +220,7 @@ def statement(
     now = now_in(context)
     check_scope(wing, everywhere)
     if everywhere and anchors:
-        raise UsageError("A fact that cites files holds in their project: leave out --everywhere, or the files.")
+        raise UsageError("A fact that cites files holds in their project: leave out either --everywhere or the files.")
     if confidence is not None and not 0 <= confidence <= 1:  # also refuses NaN
         raise UsageError(f"The confidence is {confidence}; it must be between 0 and 1.")
     start = moment("--from", valid_from, parse_start, now)
@@ -247,7 +247,7 @@ def statement(
 def change(
     context: Context, connection: Connection, verb: str, group: int | None = None, about: Triple | None = None
 ) -> Change:
-    """Begin a change to facts in an open transaction; `about` is what a list of changes says of it."""
+    """Begin a change to facts in an open transaction; `about` describes it in the list of changes."""
     from palazzo.knowledge.fact_change import Change
     from palazzo.store import tombstones
 

@@ -1,7 +1,7 @@
 """The wing in which a fact is stated, queried, ended or superseded if the caller names none.
 
-Inside a project it is the project's wing. Outside of any project it is the wing `user`, whose facts are about the
-person. A fact holds everywhere only if the caller says so.
+Inside a project it is the project's wing. Outside any project it is the wing `user`, whose facts are about the person.
+A fact holds everywhere only if the caller says so.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FactScope:
-    """The wings whose facts are meant, the nearest first; None stands for facts that hold everywhere.
+    """The wings whose facts are included, nearest first; None stands for facts that hold everywhere.
 
-    `includes_all_wings` says that the facts of all other wings follow them.
+    `includes_all_wings` says that the facts of all other wings follow.
     """
 
     wings: tuple[str | None, ...]
     includes_all_wings: bool = False
 
     def includes(self, wing: str | None) -> bool:
-        """Return whether facts of this wing are meant."""
+        """Return whether the scope includes facts of this wing."""
         return self.includes_all_wings or wing in self.wings
 
 
@@ -41,7 +41,7 @@ def check_scope(wing: str | None, everywhere: bool) -> None:
 
 
 def wing_to_state_in(context: Context) -> str:
-    """Return the wing of a fact that is stated without one. Records the project with its wing if it has none yet."""
+    """Return the wing for a fact stated without one. Records the project with its wing if it has none yet."""
     from palazzo.features.notes.remember import wing_to_file_in
 
     context.writing()

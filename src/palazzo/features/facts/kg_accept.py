@@ -1,4 +1,4 @@
-"""kg accept: a suggestion becomes a fact."""
+"""kg accept: turn a suggestion into a fact."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgAcceptRequest:
-    """Which suggestions, and who accepts them."""
+    """The suggestions to accept, and who accepts them."""
 
-    ids: Annotated[tuple[str, ...], About("Ids of suggestions, or their beginnings.", positional=True, option="ID")]
-    everywhere: Annotated[bool, About("They hold everywhere, not only in the wing that says so.")] = False
-    stated_by: Annotated[str, About("Who accepts them.", option="--by", metavar="NAME")] = ACTOR
+    ids: Annotated[tuple[str, ...], About("Suggestion ids or id prefixes.", positional=True, option="ID")]
+    everywhere: Annotated[bool, About("State the facts for all wings, not only for the wing of their source.")] = False
+    stated_by: Annotated[str, About("Who accepts the suggestions.", option="--by", metavar="NAME")] = ACTOR
 
 
 @dataclass(frozen=True, slots=True)
 class KgAcceptResult:
-    """The facts, and conflicts that they are in."""
+    """The facts, and their conflicts."""
 
     facts: tuple[FactView, ...]
     conflicts: tuple[str, ...]
 
 
 def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
-    """State what was suggested as facts, with the places that say so.
+    """State suggestions as facts, citing the text that supports them.
 
-    A fact holds since it was first said. 'palazzo undo' takes back what one command accepted.
+    A fact holds from the time when it was first said. 'palazzo undo' takes back everything that one command accepted.
     """
     from palazzo.features.facts.fact_results import change, triple, views
     from palazzo.features.facts.fact_results import provenance as provenance_of
@@ -70,7 +70,7 @@ def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
 
 
 def _speakers(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, ...]:
-    """Return who states a suggestion, once for each place that is cited for it."""
+    """Return who states a suggestion, once for each place that it cites."""
     speakers = (
         speaker._replace(item=citation.item, start=citation.start, end=citation.end, branch="", commit="")
         for citation in suggestion.citations
@@ -79,7 +79,7 @@ def _speakers(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, 
 
 
 def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion]:
-    """Return the suggestions whose ids begin so. Raises NotFound or AmbiguousId."""
+    """Return the suggestions with these ids or id prefixes. Raises NotFound or AmbiguousId."""
     from palazzo.knowledge.suggestions import suggestions
 
     suggestion_list = suggestions(connection)

@@ -12,43 +12,43 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _LONGEST_TO_COMPARE = 60
-"""Characters: a longer name is a sentence, and not another's with a slip in it."""
+"""The longest name, in characters, that is compared: a longer one is a sentence, not a misspelled name."""
 
 
 @dataclass(frozen=True, slots=True)
 class KgAddRequest:
-    """A fact, and what is known of it."""
+    """A fact and its attributes."""
 
-    subject: Annotated[str, About("Who or what.", positional=True)]
-    predicate: Annotated[str, About("How: uses, listens on, is owned by.", positional=True)]
-    object: Annotated[str, About("What or whom.", positional=True)]
+    subject: Annotated[str, About("The subject: who or what.", positional=True)]
+    predicate: Annotated[str, About("The predicate, such as uses, listens on, is owned by.", positional=True)]
+    object: Annotated[str, About("The object: what or whom.", positional=True)]
     valid_from: Annotated[
         str | None, About("When it began: a date, or words such as 'since March'.", option="--from", metavar="WHEN")
     ] = None
     valid_to: Annotated[
-        str | None, About("When it ended; a day, month or year is included.", option="--to", metavar="WHEN")
+        str | None, About("When it ended; a stated day, month or year is included.", option="--to", metavar="WHEN")
     ] = None
-    wing: Annotated[str | None, About("The wing in which it holds, instead of the project's.")] = None
-    confidence: Annotated[float | None, About("How sure it is, from 0 to 1.")] = None
+    wing: Annotated[str | None, About("The wing in which it holds. Default: the project's.")] = None
+    confidence: Annotated[float | None, About("The confidence, from 0 to 1.")] = None
     sources: Annotated[
         tuple[str, ...],
-        About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
+        About("A drawer or item that supports the fact; may be given several times.", option="--source", metavar="ID"),
     ] = ()
-    stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
+    stated_by: Annotated[str, About("Who states the fact.", option="--by", metavar="NAME")] = ACTOR
     anchors: Annotated[
         tuple[str, ...],
         About(
-            "A file that shows it, and its lines; may be given several times.",
+            "A file that supports the fact, with line numbers; may be given several times.",
             option="--anchor",
             metavar="PATH[:L1-L2]",
         ),
     ] = ()
-    everywhere: Annotated[bool, About("It holds in every project.")] = False
+    everywhere: Annotated[bool, About("State that the fact holds in every project.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class KgAddResult:
-    """The fact as it stands, whether it is new, what of it changed if not, what it conflicts with."""
+    """The fact, whether it is new, what changed if it is not, and its conflicts."""
 
     id: str
     new: bool
@@ -56,15 +56,15 @@ class KgAddResult:
     fact: FactView
     conflicts: tuple[str, ...]
     near: dict[str, tuple[str, ...]]
-    """For each name that nothing was known by before, names that are like it."""
+    """For each name that is new, existing names that are similar."""
 
 
 def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
-    """State a fact; stating it again changes nothing, or makes it better.
+    """State a fact. Stating it again changes nothing, or strengthens it.
 
-    Better is an earlier start, more confidence, or one more who says so. Without --to the fact holds until it is ended;
-    without --from its start is unknown. A fact holds in the current project; outside of any project, in the wing
-    'user'.
+    A fact is strengthened by an earlier start, a higher confidence or a further source. Without --to the fact holds
+    until it is ended; without --from its start is unknown. A fact holds in the current project; outside any project, in
+    the wing 'user'.
     """
     from palazzo.features.facts.fact_results import change, statement, views
     from palazzo.knowledge import assertions
@@ -95,7 +95,7 @@ def kg_add(context: Context, request: KgAddRequest) -> KgAddResult:
 
 
 def _near(context: Context, created: list[str]) -> dict[str, tuple[str, ...]]:
-    """Names like those that are new, so that a slip shows at once."""
+    """Return existing names similar to the new ones, so that a typing error is visible at once."""
     from palazzo.knowledge.facts_as_of import Beliefs
 
     near_names = {}

@@ -1,4 +1,4 @@
-"""kg add-many: state facts from JSON, one in a line."""
+"""kg add-many: state facts from JSON, one per line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from palazzo.security.note_taint import TrustAssessment
 
 _HOLD = 0.02
-"""Seconds that one transaction adds facts before others may write."""
+"""The longest time, in seconds, that one transaction adds facts before it lets other writers go on."""
 _TEXTS = ("subject", "predicate", "object", "from", "valid_from", "to", "valid_to", "wing", "stated_by")
 _FIELDS = (*_TEXTS, "everywhere", "confidence", "sources")
 _MOST_CHARACTERS = 60
@@ -30,7 +30,7 @@ class KgAddManyRequest:
     facts: Annotated[
         str,
         About(
-            "A file of JSON objects, one in a line, with subject, predicate, object, and if known from, to, wing, "
+            "A file with one JSON object per line, with subject, predicate, object and, if known, from, to, wing, "
             "everywhere, confidence, sources, stated_by; - reads standard input.",
             positional=True,
             option="FILE",
@@ -41,7 +41,7 @@ class KgAddManyRequest:
 
 @dataclass(frozen=True, slots=True)
 class LineError:
-    """A line that is no fact, and why."""
+    """A line that could not be added, and the reason."""
 
     line: int
     error: str
@@ -49,7 +49,7 @@ class LineError:
 
 @dataclass(frozen=True, slots=True)
 class KgAddManyResult:
-    """How many facts are new, were made better, were known; their ids, line by line; and lines that failed."""
+    """How many facts are new, updated or unchanged; their ids, line by line; and the lines that failed."""
 
     new: int
     changed: int
@@ -60,9 +60,9 @@ class KgAddManyResult:
 
 
 def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
-    """State many facts at once; a line that is no fact costs no other.
+    """State many facts at once; an invalid line is reported and does not stop the others.
 
-    All of them are one change, which 'palazzo undo' takes back.
+    All facts are one change, which 'palazzo undo' takes back.
     """
     from palazzo.operations.caller_taint import whom_to_believe
 
@@ -79,7 +79,7 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
 
 
 def _add(context: Context, statements: Sequence[Statement]) -> tuple[tuple[int, int, int], list[str], list[str]]:
-    """State them in transactions that nobody waits for long; return (new, changed, unchanged), ids, conflicts."""
+    """State facts in short transactions; return (new, changed, unchanged), ids, conflicts."""
     from palazzo.features.facts.fact_results import change
     from palazzo.knowledge import assertions
 
@@ -111,7 +111,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _wings_named(text: str) -> tuple[str, ...]:
-    """Return the wings that the lines name; errors in a line are reported when it is stated."""
+    """Return the wings that the lines name; errors in a line are reported when its fact is stated."""
     wings = []
     for _, line in _lines(text):
         try:
@@ -157,10 +157,12 @@ def _object(line: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         raise UsageError(f"This is not JSON: {line[:_MOST_CHARACTERS]!r}.") from None
     if not isinstance(record, dict):
-        raise UsageError("This is no JSON object with a subject, a predicate and an object.")
+        raise UsageError("This is not a JSON object with a subject, a predicate and an object.")
     strange = [name for name in record if name not in _FIELDS]
     if strange:
-        raise UsageError(f"'{strange[0][:_MOST_CHARACTERS]}' is no field of a fact; there are: {', '.join(_FIELDS)}.")
+        raise UsageError(
+            f"'{strange[0][:_MOST_CHARACTERS]}' is not a field of a fact; the fields are: {', '.join(_FIELDS)}."
+        )
     return record
 
 
@@ -169,7 +171,7 @@ def _text(record: Mapping[str, Any], name: str, is_required: bool = False) -> st
     if value is None and is_required:
         raise UsageError(f"The {name} is missing: a fact is a subject, a predicate and an object.")
     if value is not None and not isinstance(value, str):
-        raise UsageError(f"'{name}' must be a text, in quotes.")
+        raise UsageError(f"'{name}' must be a string, in quotes.")
     return value
 
 

@@ -1,4 +1,4 @@
-"""kg alias: other names for an entity."""
+"""kg alias: add other names of an entity."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgAliasRequest:
-    """A name and what it means; nothing to list all."""
+    """An alias and its entity; without arguments, all aliases are listed."""
 
-    name: Annotated[str | None, About("The other name.", positional=True)] = None
-    entity: Annotated[str | None, About("The entity that it means.", positional=True)] = None
-    remove: Annotated[bool, About("The name means nothing else any more.")] = False
+    name: Annotated[str | None, About("The other name, the alias.", positional=True)] = None
+    entity: Annotated[str | None, About("The entity that the alias means.", positional=True)] = None
+    remove: Annotated[bool, About("Remove the alias.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class AliasView:
-    """A name, and the entity that it means."""
+    """An alias, and the entity that it stands for."""
 
     name: str
     entity: str
@@ -31,7 +31,7 @@ class AliasView:
 
 @dataclass(frozen=True, slots=True)
 class KgAliasResult:
-    """The alias that was added or removed, if one was, and all that there are."""
+    """The alias that was added or removed, if any, and all aliases."""
 
     added: AliasView | None
     removed: AliasView | None
@@ -39,7 +39,7 @@ class KgAliasResult:
 
 
 def kg_alias(context: Context, request: KgAliasRequest) -> KgAliasResult:
-    """Let a name mean an entity that goes by another; without arguments, list such names."""
+    """Make a name an alias of an entity; without arguments, list aliases."""
     from palazzo.features.facts.fact_results import change, name_to_find
     from palazzo.knowledge import entity_links
     from palazzo.knowledge.facts_as_of import Beliefs
@@ -48,10 +48,10 @@ def kg_alias(context: Context, request: KgAliasRequest) -> KgAliasResult:
 
     if request.name is None:
         if request.remove:
-            raise UsageError("Say which name to remove.")
+            raise UsageError("Name the alias to remove.")
         return KgAliasResult(None, None, _aliases(context))
     if request.remove == (request.entity is not None):
-        raise UsageError("Give a name and the entity that it means, or a name and --remove.")
+        raise UsageError("Give an alias and the entity that it means, or an alias and --remove.")
     unless_tainted(context, "changes names")
     name = name_to_find(context, request.name, writing=True)
     added = removed = None

@@ -1,4 +1,4 @@
-"""kg conflicts: what cannot both hold."""
+"""kg conflicts: list facts or statements that cannot both be true."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class KgConflictsRequest:
     """Which conflicts to show."""
 
-    all: Annotated[bool, About("Also those that are settled or were dismissed.")] = False
+    all: Annotated[bool, About("Also show conflicts that are settled or dismissed.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class SideView:
-    """One side of a conflict: a fact; or an item, and the exact words of it."""
+    """One side of a conflict: a fact, or an item with its exact words."""
 
     fact: FactView | None
     item: str | None
@@ -37,10 +37,10 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """Two that cannot both hold, the rule that found it, and whether it still stands.
+    """Two statements that contradict each other, the rule that found the conflict, and whether it is still open.
 
-    `mend` is the command with which the later fact supersedes the earlier one; null for conflicts of texts and
-    conflicts that no longer stand.
+    `mend` is the command that supersedes the earlier fact with the later one; null for conflicts of texts and for
+    conflicts that are no longer open.
     """
 
     id: str
@@ -60,14 +60,14 @@ class KgConflictsResult:
     conflicts: tuple[ConflictView, ...]
     count: int
     note: str = ""
-    """Which texts were left out; empty if none."""
+    """Which texts were not compared; empty if none."""
 
 
 def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsResult:
-    """Show what cannot both hold, facts and words of the record, with where each comes from.
+    """Show facts and recorded text that contradict each other, with their sources.
 
-    Nothing is deleted by a conflict. It is settled when one of the two is ended or superseded; 'palazzo kg dismiss'
-    says that it is none.
+    A conflict deletes nothing. It is settled when one of the two is ended or superseded; 'palazzo kg dismiss' marks it
+    as no conflict.
     """
     from palazzo.features.facts.fact_results import now_in
     from palazzo.features.facts.kg_suggest import follow_claims
@@ -88,7 +88,7 @@ def kg_conflicts(context: Context, request: KgConflictsRequest) -> KgConflictsRe
 
 
 def _compare_facts(database: Database) -> None:
-    """Find conflicts of facts that an earlier version stored. A palace that cannot be written is left unchanged."""
+    """Find conflicts between facts that an earlier version stored. A read-only palace is left unchanged."""
     from palazzo.errors import PalaceUnusable
     from palazzo.knowledge import conflict_detection
     from palazzo.store.database import Database
@@ -125,7 +125,7 @@ def _view(beliefs: Beliefs, conflict: Conflict, stands: bool, now: Micros) -> Co
 
 
 def _mend(earlier: FactView, later: FactView) -> str | None:
-    """Return the command with which the fact that began later, or was stated later, supersedes the other."""
+    """Return the command by which the fact that began later, or was stated later, supersedes the other."""
     import shlex
 
     if (earlier.subject, earlier.predicate) != (later.subject, later.predicate):

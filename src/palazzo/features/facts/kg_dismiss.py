@@ -1,4 +1,4 @@
-"""kg dismiss: a conflict that is none, a suggestion that nobody wants."""
+"""kg dismiss: dismiss a false conflict or an unwanted suggestion."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgDismissRequest:
-    """Which conflicts and suggestions."""
+    """The conflicts and suggestions to dismiss."""
 
-    ids: Annotated[
-        tuple[str, ...], About("Ids of conflicts or suggestions, or their beginnings.", positional=True, option="ID")
-    ]
+    ids: Annotated[tuple[str, ...], About("Conflict or suggestion ids, or id prefixes.", positional=True, option="ID")]
 
 
 @dataclass(frozen=True, slots=True)
 class KgDismissResult:
-    """The conflicts that are not shown any more, and the suggestions that are not made again."""
+    """The conflicts that are no longer shown, and the suggestions that are not made again."""
 
     dismissed: tuple[str, ...]
     rejected: tuple[str, ...] = ()
@@ -33,9 +31,9 @@ class KgDismissResult:
 
 @marks_taint
 def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
-    """Say that a conflict is none, or that a fact is not to be suggested; neither is shown again.
+    """Mark a conflict as no conflict, or reject a suggested fact. Neither is shown again.
 
-    Both facts of a conflict may stand.
+    Both facts of a dismissed conflict keep holding.
     """
     from palazzo.features.facts.fact_results import change
     from palazzo.features.facts.kg_accept import choose

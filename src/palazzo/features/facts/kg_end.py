@@ -1,4 +1,4 @@
-"""kg end: say that a fact holds no longer."""
+"""kg end: state that a fact no longer holds."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgEndRequest:
-    """The fact, and when it ended."""
+    """The fact, and its end."""
 
-    subject: Annotated[str, About("Who or what.", positional=True)]
+    subject: Annotated[str, About("The subject: who or what.", positional=True)]
     predicate: Annotated[str, About("How.", positional=True)]
-    object: Annotated[str, About("What or whom.", positional=True)]
-    at: Annotated[str | None, About("When it ended, if not now; a day, month or year is included.", metavar="WHEN")] = (
-        None
-    )
-    wing: Annotated[str | None, About("The fact that holds in this wing.")] = None
-    everywhere: Annotated[bool, About("The fact that holds everywhere.")] = False
+    object: Annotated[str, About("The object: what or whom.", positional=True)]
+    at: Annotated[
+        str | None, About("When it ended, if not now; a stated day, month or year is included.", metavar="WHEN")
+    ] = None
+    wing: Annotated[str | None, About("End the fact of this wing.")] = None
+    everywhere: Annotated[bool, About("End the fact that holds everywhere.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class KgEndResult:
 
 
 def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
-    """End a fact: from then on it holds no longer.
+    """End a fact: from then on it no longer holds.
 
-    Without --wing it is the fact of the project, else of the wing 'user', else the fact that holds everywhere. A fact
-    that does not hold cannot end; the error then names similar facts.
+    Without --wing this ends the fact of the project, else of the wing 'user', else the fact that holds everywhere. A
+    fact that does not hold cannot be ended; the error then names similar facts.
     """
     from palazzo.features.facts.fact_results import change, moment, now_in, triple, views
     from palazzo.features.facts.fact_scope import scope_to_change, wing_of_fact_to_change

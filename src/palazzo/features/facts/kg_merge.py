@@ -1,4 +1,4 @@
-"""kg merge: two entities that are one."""
+"""kg merge: merge two entities that are the same."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgMergeRequest:
-    """Two names; nothing to list what is merged."""
+    """Two names; without arguments, all merges are listed."""
 
-    name: Annotated[str | None, About("The entity whose name is not used any more.", positional=True)] = None
-    into: Annotated[str | None, About("The entity that it is.", positional=True)] = None
+    name: Annotated[str | None, About("The entity whose name is no longer used.", positional=True)] = None
+    into: Annotated[str | None, About("The entity to merge it into.", positional=True)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class MergeView:
-    """An entity, and the one that it was merged into."""
+    """An entity, and the entity that it was merged into."""
 
     name: str
     into: str
@@ -30,7 +30,7 @@ class MergeView:
 
 @dataclass(frozen=True, slots=True)
 class KgMergeResult:
-    """What was merged, if something was; conflicts that show by it; and all that is merged."""
+    """The merge, if one was made; the conflicts that it revealed; and all merges."""
 
     merged: MergeView | None
     conflicts: tuple[str, ...]
@@ -38,9 +38,9 @@ class KgMergeResult:
 
 
 def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
-    """Make two entities one; without arguments, list what is merged.
+    """Merge one entity into another; without arguments, list merged entities.
 
-    Nothing is rewritten, and 'palazzo kg unmerge' takes the two apart again.
+    Nothing is rewritten, and 'palazzo kg unmerge' separates the two again.
     """
     from palazzo.features.facts.fact_results import change, name_to_find
     from palazzo.knowledge import entity_links
@@ -49,7 +49,7 @@ def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
     if request.name is None:
         return KgMergeResult(None, (), _merges(context))
     if request.into is None:
-        raise UsageError("Give two names: the one that is merged, and the one that it is merged into.")
+        raise UsageError("Give two names: the entity to merge, and the entity to merge it into.")
     unless_tainted(context, "merges names")
     name, into = (name_to_find(context, raw_name, writing=True) for raw_name in (request.name, request.into))
     with context.writing().database.transaction() as connection:

@@ -1,4 +1,4 @@
-"""kg predicate: which predicates have one object at a time."""
+"""kg predicate: declare that a predicate has one object at a time, or list all predicates."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgPredicateRequest:
-    """A predicate and what is declared of it; nothing to list all."""
+    """A predicate and its declaration; without arguments, all predicates are listed."""
 
     name: Annotated[str | None, About("The predicate.", positional=True)] = None
-    functional: Annotated[bool, About("A subject has one object at a time: two at once are a conflict.")] = False
+    functional: Annotated[bool, About("A subject has one object at a time; two at once are a conflict.")] = False
     many: Annotated[bool, About("A subject may have many objects at a time.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PredicateView:
-    """A predicate, whether it is functional, and in how many facts it is."""
+    """A predicate, whether it is functional, and the number of facts that use it."""
 
     name: str
     functional: bool
@@ -33,7 +33,7 @@ class PredicateView:
 
 @dataclass(frozen=True, slots=True)
 class KgPredicateResult:
-    """The predicates that were asked for, and the conflicts that a declaration showed."""
+    """The requested predicates, and the conflicts that a declaration revealed."""
 
     predicates: tuple[PredicateView, ...]
     conflicts: tuple[str, ...]
@@ -54,7 +54,7 @@ def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateRe
         raise UsageError("Give --functional or --many, not both.")
     if request.name is None:
         if declares:
-            raise UsageError("Say which predicate that is.")
+            raise UsageError("Name the predicate.")
         with context.reading().database.snapshot() as connection:
             return KgPredicateResult(predicate_views(connection), ())
     plain = predicate_name(request.name)

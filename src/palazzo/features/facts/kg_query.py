@@ -1,4 +1,4 @@
-"""kg query: what is known about somebody or something."""
+"""kg query: show what is known about a person or thing."""
 
 from __future__ import annotations
 
@@ -26,41 +26,43 @@ _ROOMS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class KgQueryRequest:
-    """Whom or what to ask about, and as of when."""
+    """The entity to query, and the times."""
 
-    entity: Annotated[str, About("The name of an entity, or another name of it.", positional=True)]
+    entity: Annotated[str, About("The name or an alias of an entity.", positional=True)]
     as_of: Annotated[
-        str | None, About("What held then, instead of now; of a day that has passed, at its end.", metavar="WHEN")
+        str | None, About("Show what held at this time instead of now; for a past day, at its end.", metavar="WHEN")
     ] = None
-    known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
-    direction: Annotated[Direction, About("Facts with the entity as their subject, their object, or both.")] = "both"
+    known_at: Annotated[
+        str | None, About("Show what was recorded as true at this time instead of now.", metavar="WHEN")
+    ] = None
+    direction: Annotated[Direction, About("Show facts with the entity as subject, as object, or both.")] = "both"
     hops: Annotated[int, About("2 also shows the facts of its neighbours.")] = 1
     wing: Annotated[
         str | None, About("Facts of this wing and facts that hold everywhere. Default: the project's wing.")
     ] = None
-    all: Annotated[bool, About("Also what has ended, or not yet begun.")] = False
-    limit: Annotated[int, About("How many facts at most.")] = 100
-    everywhere: Annotated[bool, About("Facts of all wings.")] = False
+    all: Annotated[bool, About("Also show facts that have ended or not begun yet.")] = False
+    limit: Annotated[int, About("Maximum number of facts.")] = 100
+    everywhere: Annotated[bool, About("Show facts of all wings.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class QueriedFact(FactView):
-    """A fact, how many hops from the entity it is, and which side of it that (or its neighbour) is on."""
+    """A fact, its distance from the entity in hops, and the side on which the entity (or its neighbour) is."""
 
     direction: Literal["subject", "object"]
     hop: int
     freshness: Freshness
     citations: tuple[CitationView, ...]
-    """What those who state it cite of the project's files, the worst first; `freshness` is said of them all."""
+    """The project's files that its sources cite, worst state first; `freshness` summarizes them all."""
     label: str
-    """What is said of the branches of those who state it, where none is known to be part of what is checked out."""
+    """The branch label of its sources, if none of them is known to be part of the current checkout."""
     cited: Annotated[str, PERSON_ONLY]
-    """What a reader should know of the citations."""
+    """A note on the citations for the reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class MentionedView:
-    """In how many drawers and rooms something is mentioned, whatever it is called, and how often in most of them."""
+    """How many drawers and rooms mention an entity under any of its names, and the rooms with most mentions."""
 
     drawers: int
     rooms: int
@@ -69,10 +71,10 @@ class MentionedView:
 
 @dataclass(frozen=True, slots=True)
 class KgQueryResult:
-    """What is known. `matched` says how the entity was found (null: it was not), the times what was resolved.
+    """What is known. `matched` says how the entity was found (null: not found); the times are the resolved ones.
 
-    `mentioned` is of now: null where another time was asked for, or the setting `entities` is off. `count_elsewhere`
-    counts the entity's facts in other wings, which are not in `facts`.
+    `mentioned` counts the present mentions: null if another time was requested, or if the setting `entities` is off.
+    `count_elsewhere` counts the entity's facts in other wings, which are not in `facts`.
     """
 
     entity: str
@@ -87,11 +89,11 @@ class KgQueryResult:
 
 
 def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
-    """Say what is known about an entity: what holds now, or held then.
+    """Show what is known about an entity: facts that hold now, or held at a given time.
 
     Inside a project: facts of the project, of the wing 'user', and facts that hold everywhere. Outside: all facts. Two
-    times may be given: --as-of is a time in the world, --known-at a time of the palace's knowledge. A name that may
-    mean several entities is refused with their names.
+    times may be given: --as-of is a time in the world, --known-at a time of the palace's knowledge. If a name may mean
+    several entities, an error lists them.
     """
     from palazzo.features.branches.branch_labels import MERGED, Checkout
     from palazzo.features.facts.fact_results import iso, moment, name_to_find, now_in, views
@@ -106,7 +108,7 @@ def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
         raise UsageError(f"--hops is {request.hops}; it must be 1 or 2.")
     check_limit(request.limit)
     if request.all and request.as_of is not None:
-        raise UsageError("Give --as-of for one moment, or --all for every moment; not both.")
+        raise UsageError("Give --as-of for one time, or --all for all times; not both.")
     now = now_in(context)
     as_of = moment("--as-of", request.as_of, parse_as_of, now)
     known_at = moment("--known-at", request.known_at, parse_as_of, now)
@@ -176,7 +178,7 @@ def _count_mentions(connection: Connection, names: Sequence[str], wing: str | No
 
 
 def check_limit(limit: int) -> None:
-    """Raise UsageError for a number of facts that cannot be shown."""
+    """Raise UsageError if the limit of facts is out of range."""
     if not 1 <= limit <= MOST_FACTS:
         raise UsageError(f"--limit is {limit:,}; it must be between 1 and {MOST_FACTS:,}.")
 

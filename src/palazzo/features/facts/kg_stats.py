@@ -1,4 +1,4 @@
-"""kg stats: how much is known."""
+"""kg stats: show how much is known."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgStatsRequest:
-    """Nothing needs to be said."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class KgStatsResult:
-    """Counts of what is believed now: facts that hold, have ended, or have not begun; names; conflicts that stand."""
+    """Counts of current beliefs: facts that hold, have ended, or have not begun; names; open conflicts."""
 
     entities: int
     facts: int

@@ -1,4 +1,4 @@
-"""kg suggest: facts that the record suggests."""
+"""kg suggest: list facts that the record suggests."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 20
 _MOST_PLACES = 3
-"""Places that are shown of a suggestion; how many there are is told."""
+"""The most citations shown for a suggestion; the total is also reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class KgSuggestRequest:
-    """Of which session, and how many."""
+    """The session, the wing, and how many."""
 
-    session: Annotated[str | None, About("Only what this session says.", positional=True)] = None
-    wing: Annotated[str | None, About("Only what this wing says.")] = None
-    limit: Annotated[int, About("How many to show.")] = DEFAULT_LIMIT
+    session: Annotated[str | None, About("Only suggestions from this session.", positional=True)] = None
+    wing: Annotated[str | None, About("Only suggestions from this wing.")] = None
+    limit: Annotated[int, About("Maximum number of suggestions.")] = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class CitationView:
-    """Where it is said: drawer, item, the stretch of it, its exact words, and when."""
+    """A place that states it: drawer, item, span, exact words, and time."""
 
     drawer: str
     item: str
@@ -43,7 +43,7 @@ class CitationView:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionView:
-    """A fact that may be accepted: how many say so, and where."""
+    """A suggested fact: how many places state it, and which."""
 
     id: str
     subject: str
@@ -56,19 +56,19 @@ class SuggestionView:
 
 @dataclass(frozen=True, slots=True)
 class KgSuggestResult:
-    """The suggestions, the best supported first, and how many there are in all."""
+    """The suggestions, best supported first, and their total number."""
 
     suggestions: tuple[SuggestionView, ...]
     total: int
     note: str = ""
-    """Which texts were left out; empty if none."""
+    """Which texts were not read; empty if none."""
 
 
 def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
-    """Propose facts that the record states by its words: decisions, versions, ports, owners, renames, what is used.
+    """Propose facts that recorded text states: decisions, versions, ports, owners, renames, dependencies.
 
-    They are found by rules, with the words that say so; none is a fact before you accept it: 'palazzo kg accept ID'.
-    'palazzo kg dismiss ID' says that one is not to be proposed again.
+    Rules find them, and each is shown with the text that states it. None is a fact before you accept it: 'palazzo kg
+    accept ID'. 'palazzo kg dismiss ID' rejects one, so that it is not proposed again.
     """
     from palazzo.knowledge.suggestions import suggestions
 
@@ -83,7 +83,7 @@ def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
 
 
 def follow_claims(context: Context) -> str:
-    """Bring claims up to date and report progress; return a sentence about texts that were left out."""
+    """Update the claims and report progress; return a sentence about texts that were left out."""
     from palazzo.errors import ConsumerStopped
     from palazzo.knowledge.claim_consumer import FACTS, ClaimConsumer
     from palazzo.store import dead_letters
@@ -97,7 +97,9 @@ def follow_claims(context: Context) -> str:
         left_out = dead_letters.count(connection, ClaimConsumer.name, FACTS)
     if not left_out:
         return ""
-    return f"{count_noun(left_out, 'text')} could not be read for claims: 'palazzo verify' names them."
+    return (
+        f"Claims could not be extracted from {count_noun(left_out, 'text')}; 'palazzo verify' names the affected texts."
+    )
 
 
 def _session(connection: Connection, prefix: str) -> str:
@@ -120,7 +122,7 @@ def _view(connection: Connection, suggestion: Suggestion) -> SuggestionView:
 
 
 def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[CitationView, ...]:
-    """Return places with their exact words."""
+    """Return citations with their exact text."""
     from palazzo.store import drawers, items
     from palazzo.text.times import to_iso
 

@@ -1,4 +1,4 @@
-"""kg supersede: one thing in the place of another."""
+"""kg supersede: state that one thing has replaced another."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgSupersedeRequest:
-    """The fact, what comes in the place of its object, and when."""
+    """The fact, its new object, and the time of the change."""
 
-    subject: Annotated[str, About("Who or what.", positional=True)]
+    subject: Annotated[str, About("The subject: who or what.", positional=True)]
     predicate: Annotated[str, About("How.", positional=True)]
-    old: Annotated[str, About("The object until then.", positional=True)]
-    new: Annotated[str, About("The object from then on.", positional=True)]
+    old: Annotated[str, About("The old object.", positional=True)]
+    new: Annotated[str, About("The new object.", positional=True)]
     at: Annotated[
-        str | None, About("When it changed, if not now; of a day, month or year, its beginning.", metavar="WHEN")
+        str | None, About("When it changed, if not now; for a day, month or year, its beginning.", metavar="WHEN")
     ] = None
-    wing: Annotated[str | None, About("The fact that holds in this wing.")] = None
+    wing: Annotated[str | None, About("Change the fact of this wing.")] = None
     sources: Annotated[
         tuple[str, ...],
-        About("A drawer or item that says so; may be given several times.", option="--source", metavar="ID"),
+        About(
+            "A drawer or item that supports the change; may be given several times.", option="--source", metavar="ID"
+        ),
     ] = ()
-    stated_by: Annotated[str, About("Who says so.", option="--by", metavar="NAME")] = ACTOR
-    everywhere: Annotated[bool, About("The fact that holds everywhere.")] = False
+    stated_by: Annotated[str, About("Who states the change.", option="--by", metavar="NAME")] = ACTOR
+    everywhere: Annotated[bool, About("Change the fact that holds everywhere.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class KgSupersedeResult:
-    """The facts that ended at that moment, the one that holds from then on, and what that conflicts with."""
+    """The facts that ended at that time, the fact that holds from then on, and its conflicts."""
 
     at: str
     closed: tuple[FactView, ...]
@@ -44,10 +46,10 @@ class KgSupersedeResult:
 
 
 def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeResult:
-    """End a fact and begin the next at the same moment, both or neither.
+    """End a fact and begin its successor at the same moment, both or neither.
 
-    Without --wing it is the fact of the project, else of the wing 'user', else the fact that holds everywhere. The new
-    fact holds in the same wing.
+    Without --wing this changes the fact of the project, else of the wing 'user', else the fact that holds everywhere.
+    The new fact holds in the same wing.
     """
     from palazzo.features.facts.fact_results import change, moment, now_in, provenance, triple, views
     from palazzo.features.facts.fact_scope import scope_to_change, wing_of_fact_to_change

@@ -1,4 +1,4 @@
-"""kg timeline: facts in the order in which they began to hold."""
+"""kg timeline: list facts in the order in which they began to hold."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgTimelineRequest:
-    """Whose timeline; everything's when nobody is named."""
+    """The entity; without one, the timeline covers all entities."""
 
     entity: Annotated[str | None, About("Only facts about this entity.", positional=True)] = None
-    known_at: Annotated[str | None, About("What was believed then, instead of now.", metavar="WHEN")] = None
+    known_at: Annotated[
+        str | None, About("Show what was recorded as true at this time instead of now.", metavar="WHEN")
+    ] = None
     wing: Annotated[
         str | None, About("Facts of this wing and facts that hold everywhere. Default: the project's wing.")
     ] = None
-    limit: Annotated[int, About("How many facts at most.")] = 100
-    offset: Annotated[int, About("How many to pass over.")] = 0
-    everywhere: Annotated[bool, About("Facts of all wings.")] = False
+    limit: Annotated[int, About("Maximum number of facts.")] = 100
+    offset: Annotated[int, About("Number of facts to skip.")] = 0
+    everywhere: Annotated[bool, About("Show facts of all wings.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class KgTimelineResult:
-    """Facts by when they began, those of which that is not known first; `count` is how many there are in all."""
+    """Facts by start time, those with an unknown start first; `count` is the total number."""
 
     entity: str | None
     matched: MatchKind | None
@@ -40,7 +42,7 @@ class KgTimelineResult:
 
 
 def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResult:
-    """Show facts in the order in which they began, also those that have ended.
+    """Show facts in the order in which they began, including ended facts.
 
     Inside a project: facts of the project, of the wing 'user', and facts that hold everywhere. Outside: all facts.
     """

@@ -1,4 +1,4 @@
-"""kg unmerge: two entities that are not one after all."""
+"""kg unmerge: split two entities that were merged by mistake."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KgUnmergeRequest:
-    """Which merge to take apart."""
+    """The merge to undo."""
 
     name: Annotated[str, About("The entity that was merged into another.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class KgUnmergeResult:
-    """The entity that stands for itself again, the one that it was merged into, and conflicts that show by it."""
+    """The entity that is separate again, the entity that it was merged into, and the conflicts that this revealed."""
 
     name: str
     was: str
@@ -30,7 +30,7 @@ class KgUnmergeResult:
 
 @marks_taint
 def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
-    """Take a merge apart: each of the two has the facts again that were stated of it."""
+    """Separate two merged entities: each has the facts again that were stated about it."""
     from palazzo.features.facts.fact_results import change, name_to_find
     from palazzo.knowledge import entity_links
 

@@ -1,4 +1,4 @@
-"""Showing suggested facts."""
+"""Terminal output of suggested facts."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ if TYPE_CHECKING:
 
 
 def kg_suggest(screen: Screen, result: KgSuggestResult) -> None:
-    """Show suggestions: what would be said, how many say so, and the words of the last."""
+    """Show suggestions: the proposed fact, how many sources state it, and the last one's words."""
     for suggestion in result.suggestions:
         screen.say(
             (f"{suggestion.subject} {suggestion.predicate} {suggestion.object}", "bold"),
             (f"  {suggestion.wing}", "cyan"),
         )
         screen.exact(suggestion.citations[0].text)
-        evidence = f"said {'once' if suggestion.support == 1 else f'{suggestion.support:,} times'}, last on {suggestion.citations[0].said_at[:10]}"
+        times = "once" if suggestion.support == 1 else f"{suggestion.support:,} times"
+        evidence = f"said {times}, last on {suggestion.citations[0].said_at[:10]}"
         screen.say((f"{INDENT}{suggestion.id}  {evidence}", "dim"))
         screen.gap()
     if result.note:
         screen.say((result.note, "yellow"))
     if not result.suggestions:
-        screen.say(("The record suggests no facts that are not known.", "dim"))
+        screen.say(("No new facts to suggest.", "dim"))
         return
     more = result.total - len(result.suggestions)
     screen.say(
         (f"{count_noun(result.total, 'suggestion')}{f', {more:,} not shown (--limit)' if more else ''}. ", "dim"),
-        ("palazzo kg accept ID makes a fact of one, palazzo kg dismiss ID rejects it.", "dim"),
+        ("palazzo kg accept ID turns a suggestion into a fact, palazzo kg dismiss ID rejects it.", "dim"),
     )
 
 
 def kg_accept(screen: Screen, result: KgAcceptResult) -> None:
-    """Show the facts as they stand."""
+    """Show the facts in their current state."""
     facts(screen, result.facts)
     conflicts_found(screen, result.conflicts)

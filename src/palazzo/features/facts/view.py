@@ -1,4 +1,4 @@
-"""How facts look to a person."""
+"""Terminal output of facts."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from palazzo.features.facts.kg_unmerge import KgUnmergeResult
 from palazzo.text.count_phrases import count_noun
 
 _MIDNIGHT = "T00:00:00Z"
-_BETTER = {"valid_from": "an earlier start", "confidence": "more confidence", "provenance": "one more who says so"}
+_BETTER = {"valid_from": "an earlier start", "confidence": "more confidence", "provenance": "an additional source"}
 _MOST_LISTED = 10
 
 
 def kg_add(screen: Screen, result: KgAddResult) -> None:
-    """Show the fact as it stands now, and what should be looked at."""
+    """Show the fact's current state, and what should be checked."""
     if result.new:
         screen.say(("Added", "bold"))
     elif result.changed:
-        screen.say(("Known already; it has now ", "bold"), ", ".join(_BETTER[field] for field in result.changed))
+        screen.say(("Already known; updated with ", "bold"), ", ".join(_BETTER[field] for field in result.changed))
     else:
-        screen.say(("Known already, and nothing changed", "bold"))
+        screen.say(("Already known; nothing changed", "bold"))
     facts(screen, [result.fact])
     for name, near_names in result.near.items():
-        screen.say((f"'{name}' is new; near it: {', '.join(near_names)}.", "yellow"))
+        screen.say((f"'{name}' is new; similar names: {', '.join(near_names)}.", "yellow"))
     conflicts_found(screen, result.conflicts)
 
 
@@ -44,43 +44,45 @@ def kg_add_many(screen: Screen, result: KgAddManyResult) -> None:
     """Show how many facts are new, and which lines failed."""
     screen.say(
         (f"{count_noun(len(result.ids), 'fact')}: ", "bold"),
-        f"{result.new:,} new, {result.changed:,} known better, {result.unchanged:,} known",
+        f"{result.new:,} new, {result.changed:,} updated, {result.unchanged:,} unchanged",
     )
     for failed in result.failed[:_MOST_LISTED]:
         screen.say((f"line {failed.line}  ", "red"), failed.error)
     if len(result.failed) > _MOST_LISTED:
-        screen.say((f"and {len(result.failed) - _MOST_LISTED:,} more lines that are no facts", "red"))
+        screen.say((f"and {len(result.failed) - _MOST_LISTED:,} more lines that are not valid facts", "red"))
     conflicts_found(screen, result.conflicts)
 
 
 def kg_end(screen: Screen, result: KgEndResult) -> None:
-    """Show what ended."""
+    """Show the ended facts."""
     screen.say(("Ended", "bold"), f" at {result.at}")
     facts(screen, result.ended)
 
 
 def kg_supersede(screen: Screen, result: KgSupersedeResult) -> None:
-    """Show what ended and what began."""
+    """Show the ended fact and the new one."""
     screen.say(("Superseded", "bold"), f" at {result.at}")
     facts(screen, [*result.closed, result.opened])
     conflicts_found(screen, result.conflicts)
 
 
 def kg_query(screen: Screen, result: KgQueryResult) -> None:
-    """Show what is known: the entity's own facts, then its neighbours'."""
+    """Show known facts: the entity's own, then its neighbours'."""
     found_as(screen, result.entity, result.matched)
     own = [fact for fact in result.facts if fact.hop == 1]
     facts(screen, own)
     if len(own) < len(result.facts):
         screen.gap()
-        screen.say(("and of its neighbours", "dim"))
+        screen.say(("and about its neighbours", "dim"))
         facts(screen, [fact for fact in result.facts if fact.hop > 1])
-    parts = [count_noun(result.count, "fact") if result.count else "Nothing is known"]
+    parts = [count_noun(result.count, "fact") if result.count else "No facts known"]
     parts += [f"as of {result.as_of}"] if result.as_of else []
-    parts += [f"as it was known at {result.known_at}"] if result.known_at else []
+    parts += [f"as known at {result.known_at}"] if result.known_at else []
     screen.say((", ".join(parts), "dim"))
     if result.count_elsewhere:
-        screen.say((f"{count_noun(result.count_elsewhere, 'fact')} of other projects: --everywhere shows them.", "dim"))
+        screen.say(
+            (f"{count_noun(result.count_elsewhere, 'fact')} of other projects: use --everywhere to show them.", "dim")
+        )
     if result.truncated:
         screen.say(("There are more; raise --limit.", "yellow"))
     if result.mentioned is not None and result.mentioned.drawers:
@@ -91,7 +93,7 @@ def kg_query(screen: Screen, result: KgQueryResult) -> None:
 
 
 def kg_timeline(screen: Screen, result: KgTimelineResult) -> None:
-    """Show facts by when they began."""
+    """Show facts in the order of their start."""
     if result.entity is not None:
         found_as(screen, result.entity, result.matched)
     facts(screen, result.timeline)
@@ -130,8 +132,11 @@ def kg_dismiss(screen: Screen, result: KgDismissResult) -> None:
 def kg_stats(screen: Screen, result: KgStatsResult) -> None:
     """Show counts, then predicates."""
     rows = [
-        ("facts", f"{result.facts:,}: {result.current:,} hold, {result.ended:,} ended, {result.planned:,} to come"),
-        ("about", f"{count_noun(result.entities, 'name')}, {result.aliases:,} other names, {result.merges:,} merged"),
+        (
+            "facts",
+            f"{result.facts:,}: {result.current:,} current, {result.ended:,} ended, {result.planned:,} in the future",
+        ),
+        ("about", f"{count_noun(result.entities, 'name')}, {result.aliases:,} aliases, {result.merges:,} merged"),
         ("conflicts", f"{result.conflicts:,}"),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in rows])
@@ -141,7 +146,7 @@ def kg_stats(screen: Screen, result: KgStatsResult) -> None:
 
 
 def kg_alias(screen: Screen, result: KgAliasResult) -> None:
-    """Show the name that was added or removed; else all."""
+    """Show the name that was added or removed; otherwise all names."""
     if result.added:
         screen.say((result.added.name, "cyan"), " means ", (result.added.entity, "cyan"), " from now on.")
     elif result.removed:
@@ -149,28 +154,28 @@ def kg_alias(screen: Screen, result: KgAliasResult) -> None:
     elif result.aliases:
         screen.table(("name", "means"), [(alias.name, alias.entity) for alias in result.aliases])
     else:
-        screen.say(("No entity has another name.", "dim"))
+        screen.say(("No entity has an alias.", "dim"))
 
 
 def kg_merge(screen: Screen, result: KgMergeResult) -> None:
-    """Show what was merged; else all that is."""
+    """Show the merged entities; otherwise all merges."""
     if result.merged:
         screen.say((result.merged.name, "cyan"), " is ", (result.merged.into, "cyan"), " from now on.")
         conflicts_found(screen, result.conflicts)
     elif result.merges:
         screen.table(("entity", "is"), [(merge.name, merge.into) for merge in result.merges])
     else:
-        screen.say(("Nothing is merged.", "dim"))
+        screen.say(("No entities are merged.", "dim"))
 
 
 def kg_unmerge(screen: Screen, result: KgUnmergeResult) -> None:
-    """Show the two that are two again."""
+    """Show the two entities that are separate again."""
     screen.say((result.name, "cyan"), " is not ", (result.was, "cyan"), " any more.")
     conflicts_found(screen, result.conflicts)
 
 
 def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:
-    """Show predicates, and conflicts that a declaration showed."""
+    """Show predicates, and conflicts that a declaration revealed."""
     if result.predicates:
         predicates(screen, result.predicates)
     else:
@@ -179,13 +184,13 @@ def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:
 
 
 def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
-    """Show a fact in full: what is believed of it, who says so, and what was believed before."""
+    """Show a fact in full: its current and former versions, and their sources."""
     last = versions[-1]
     screen.say((f"fact {uid}", "bold"))
     details = [
         ("says", f"{last.subject} {last.predicate} {last.object}"),
         ("holds in", f"wing {last.scope}" if last.scope else "every wing"),
-        ("held", format_period(last) or "not known since when"),
+        ("held", format_period(last) or "start unknown"),
         ("confidence", f"{last.confidence:g}"),
         ("superseded by", last.superseded_by or ""),
         *(("stated by", _stated_by(entry)) for entry in last.provenance),
@@ -203,7 +208,7 @@ def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
 
 
 def facts(screen: Screen, fact_views: Iterable[FactView]) -> None:
-    """Show facts: what is said and when it held, then the id and what else there is to know."""
+    """Show facts: the statement and its time, then the id and other details."""
     rows: list[Sequence[Part]] = []
     for fact in fact_views:
         rows.append(
@@ -215,7 +220,7 @@ def facts(screen: Screen, fact_views: Iterable[FactView]) -> None:
 
 
 def format_period(fact: FactView) -> str:
-    """Return when a fact held: the last day that belongs to it, not the first that does not."""
+    """Return when a fact held, up to its last day, not the first day after it."""
     start, end = day_of(fact.valid_from), last_day_of(fact.valid_to)
     if fact.valid_from and fact.valid_to:
         return f"on {start}" if start == end else f"{start} to {end}"
@@ -225,14 +230,14 @@ def format_period(fact: FactView) -> str:
 
 
 def day_of(moment: str | None) -> str:
-    """Return a moment as it is short: a day where it is its midnight."""
+    """Return a time in short form: only the date if it is midnight."""
     if moment is None:
         return ""
     return moment.removesuffix(_MIDNIGHT) if moment.endswith(_MIDNIGHT) else f"{moment[:16].replace('T', ' ')}"
 
 
 def last_day_of(moment: str | None) -> str:
-    """Return the end of something as it is short: the day before a midnight."""
+    """Return an end time in short form: the day before if it is midnight."""
     from datetime import date, timedelta
 
     if moment is None or not moment.endswith(_MIDNIGHT):
@@ -241,10 +246,10 @@ def last_day_of(moment: str | None) -> str:
 
 
 def found_as(screen: Screen, entity: str, match_kind: str | None) -> None:
-    """Say whom the answer is about, where that is not what was typed."""
+    """Name the entity of the answer, if it differs from the name typed."""
     if match_kind is None:
         return
-    labels = {"alias": "by another name", "spelling": "in another spelling", "near": "the only name near it"}
+    labels = {"alias": "by another name", "spelling": "in another spelling", "near": "the only similar name"}
     label = labels.get(match_kind, "")
     screen.say((entity, "bold"), (f"  ({label})" if label else "", "yellow"))
 
@@ -261,7 +266,7 @@ def predicates(screen: Screen, predicate_views: Sequence[PredicateView]) -> None
 def conflicts_found(screen: Screen, conflicts: Sequence[str]) -> None:
     """Say that there are conflicts."""
     if conflicts:
-        screen.say((f"This is in conflict with what is known ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
+        screen.say((f"This conflicts with existing records ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
 
 
 def _stated_by(provenance: ProvenanceView) -> str:

@@ -1,7 +1,7 @@
-"""hook: what an agent is given, or asked, when something happens in its session. The same for every host.
+"""hook: what an agent is given, or asked, when an event occurs in its session. The same for every host.
 
-It says nothing rather than noise, never twice what a session was told in an epoch, and enters what it gave in the
-ledger.
+It returns nothing rather than noise. It never repeats what the session was given in the same epoch, and it records what
+it gave in the ledger.
 """
 
 from __future__ import annotations
@@ -40,19 +40,21 @@ _HANDLERS: dict[Event, tuple[str, str]] = {
     "session-end": ("hook_capture", "session_end"),
 }
 _CAPTURES = ("stop", "subagent-stop", "pre-compact", "session-end")
-"""Events that keep words; the first of them makes the palace."""
+"""Events that archive text; the first of them creates the palace."""
 _LEAVES_A_TRACE = ("session-start", "stop", "pre-compact")
-"""Events from which on a session is known; others that inject something leave a trace with it."""
+"""Events that register a session; other events register it when they inject something."""
 _TELLS_A_PERSON = ("session-start", "prompt")
-"""Events whose hosts show the person a line, and after which nobody is kept waiting by it."""
+"""Events whose hosts show a line to the person, and which a line does not delay."""
 _LONGEST_SESSION = 200
 _TWINS_WITHIN = 5_000_000
-"""Microseconds in which a session cannot start up twice: the second is told of it by settings that wire us, too."""
+"""Microseconds within which a session cannot start twice: a second start event comes from other settings that also call
+our hooks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool, as a host tells of it."""
+    """A tool call, as the host reports it."""
 
     name: str
     kind: ToolKind = "other"
@@ -63,29 +65,29 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """What happened in a session of a host. What the host does not tell is empty."""
+    """An event in a session of a host. Fields that the host does not report are empty."""
 
-    host: Annotated[str, About("The program that the agent lives in.")]
+    host: Annotated[str, About("The program that runs the agent.")]
     event: Annotated[Event, About("What happened.")]
-    session: Annotated[str, About("The session's id, as the host has it.")]
-    cwd: Annotated[str, About("The directory that is worked in.")] = ""
-    transcript: Annotated[str, About("The file that the session is written to.")] = ""
+    session: Annotated[str, About("The session id of the host.")]
+    cwd: Annotated[str, About("The working directory.")] = ""
+    transcript: Annotated[str, About("The session's transcript file.")] = ""
     beginning: Annotated[Beginning, About("How the session begins.")] = "startup"
-    prompt: Annotated[str, About("What the person sent.")] = ""
-    tool: Annotated[ToolCall | None, About("The tool's call.")] = None
+    prompt: Annotated[str, About("The person's prompt.")] = ""
+    tool: Annotated[ToolCall | None, About("The tool call.")] = None
     agent: Annotated[str, About("The sub-agent's id.")] = ""
-    agent_kind: Annotated[str, About("What kind of sub-agent.")] = ""
-    last_message: Annotated[str, About("What the agent said last.")] = ""
-    trigger: Annotated[str, About("What brought it about.")] = ""
-    asked: Annotated[bool, About("The session goes on because a hook asked for it.")] = False
+    agent_kind: Annotated[str, About("The kind of sub-agent.")] = ""
+    last_message: Annotated[str, About("The agent's last message.")] = ""
+    trigger: Annotated[str, About("What triggered the event.")] = ""
+    asked: Annotated[bool, About("The session continues because a hook asked for it.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class HookResult:
-    """The answer: words for the agent, a reason for one more turn, a line for the person; and why, in our words.
+    """The answer: text for the agent, a reason for one more turn, a line for the person, and why, in our own words.
 
-    Transcripts to read `again` a little later may not be written to their end yet. `checkpoint` is the agent whose
-    diary gets what the session came to, after that. `unread` is for the log: why a transcript was not read.
+    Transcripts to read `again` a little later may not be completely written yet. `checkpoint` is the agent whose diary
+    then gets a summary of the session. `unread` is for the log: why a transcript was not read.
     """
 
     inject: str = ""
@@ -98,7 +100,7 @@ class HookResult:
 
 
 def hook(context: Context, request: HookRequest) -> HookResult:
-    """Say what an agent is given, or asked, at this moment of its session; mostly nothing."""
+    """Return the text or the request for an agent at this moment of its session; usually nothing."""
     if context.is_off or not context.settings.flag(f"events.{request.event}"):
         return HookResult(reason="off", tell=hook_notices.that_it_is_paused(context, request))
     captures = request.event in _CAPTURES
@@ -137,7 +139,7 @@ def _build_event(request: HookRequest) -> HookEvent:
 
 
 def _session_id(raw_id: str) -> str:
-    """The session's id as it is kept: as it is, or its hash where it is no id that anybody would give."""
+    """Return the session's id in its stored form: unchanged, or its hash if it is unprintable or too long."""
     if raw_id.isprintable() and len(raw_id) <= _LONGEST_SESSION:
         return raw_id or "unnamed"
     return hashlib.sha256(raw_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -153,7 +155,7 @@ def _handler(event: Event) -> Callable[[HookCall], HookAnswer]:
 
 
 def _session(context: Context, hook_event: HookEvent) -> HookSession | None:
-    """The session, as far as a hook of it left a trace. One that begins leaves one: what it is told is its epoch's."""
+    """Return the session's record, if there is one. A new session is recorded, because injections count per epoch."""
     from palazzo.store import hook_sessions
 
     palace = context.writing() if hook_event.event in _CAPTURES else context.reading()
@@ -175,7 +177,7 @@ def _session(context: Context, hook_event: HookEvent) -> HookSession | None:
 def _build_result(
     context: Context, hook_event: HookEvent, session: HookSession | None, answer: HookAnswer, began: float
 ) -> HookResult:
-    """Tell what the session was not told yet, and a line to the person."""
+    """Return the text that the session has not received yet, and a line for the person."""
     text = _deliver_text(context, hook_event, session, answer, began)
     reaction = answer.reaction
     silent = not text and answer.reaction == SILENCE.reaction and hook_event.event not in _CAPTURES
@@ -190,10 +192,10 @@ def _build_result(
 def _deliver_text(
     context: Context, hook_event: HookEvent, session: HookSession | None, answer: HookAnswer, began: float
 ) -> str:
-    """Leave out what the session was told, render the rest, and enter it in the ledger before it is handed over.
+    """Leave out what the session has received, render the rest, and record it in the ledger before handover.
 
-    Another hook may tell the session something while this one looks: where a plugin and the settings both wire us, two
-    of each event run at once.
+    Another hook may inject into the session at the same time: if both a plugin and the settings wire our hooks, each
+    event runs two.
     """
     known_uids = _read_known_uids(context.reading(), session)
     while True:
@@ -226,7 +228,9 @@ def _enter(
     took: int,
     known_uids: frozenset[str],
 ) -> frozenset[str]:
-    """Enter what is told, if the session was told nothing besides `before`; return what it was told."""
+    """Record the injected text if the session has received nothing besides `known_uids`; return what it has
+    received.
+    """
     from palazzo.store import hook_sessions, ledger
     from palazzo.text.token_counts import estimate_tokens
 
@@ -255,7 +259,7 @@ def _enter(
 
 
 def _select_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
-    """Those that the text names; what was left out for its length may be told another time."""
+    """Return the parts that the text names; parts that were left out for length may be injected another time."""
     return tuple(part for part in parts if part.kind == "other" or part.uid in text)
 
 

@@ -1,4 +1,4 @@
-"""What the handlers of hooks share: what they are asked in, and what they answer with."""
+"""Types that hook handlers share: their input and their answers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 HANDED_OVER = "hook"
-"""What is reported just before an answer counts as given: whoever serves the hook stops it there, if nobody waits."""
+"""Reported just before an answer counts as delivered: the server of the hook stops it there if no client waits any
+more.
+"""
 NAMED_BY = ("PALAZZO_AGENT_NAME", "MEMPALACE_AGENT_NAME")
 
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """What happened, in which session. `session` is None where no hook of it left a trace yet."""
+    """The event and its session. `session` is None if no hook has registered it yet."""
 
     context: Context
     hook_event: HookEvent
@@ -30,15 +32,15 @@ class HookCall:
 
     @property
     def agent(self) -> str:
-        """Whose diary and to-dos are told of: who the surroundings say it is, else the host."""
+        """Return the agent whose diary and to-dos are used: the one that the environment names, else the host."""
         agent_names = (self.context.variables.get(name, "").strip() for name in NAMED_BY)
         return next(filter(None, agent_names), self.hook_event.host)
 
     @property
     def epoch_at(self) -> Micros | None:
-        """Since when the session has what was said in it; None where that is all of it.
+        """Return the start of the messages that the session still has in context; None if it has all of them.
 
-        Before its first `/clear` or compaction it has what was said before our first hook, too.
+        Before its first `/clear` or compaction, it also has the messages from before our first hook.
         """
         session = self.session
         return None if session is None or session.epoch == 0 else session.epoch_at
@@ -46,12 +48,12 @@ class HookCall:
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """What a handler answers.
+    """The answer of a handler.
 
-    `entries` are rendered under `head` and entered in the ledger, but for those that the session was told before.
-    `text` is injected as it is instead, with its `parts`. A `reason` is in words of ours alone: it is kept, and no
-    erase looks at it. Files to read `again` a little later may not be written to their end yet.
-    `checkpoint` is the agent whose diary gets what the session came to. `unread` says why a transcript that the host
+    `entries` are rendered under `head` and recorded in the ledger, except those that the session received before. If
+    `text` is set, it is injected unchanged instead, with its `parts`. A `reason` contains only our own words: it is
+    stored, and erase does not search it. Files to read `again` a little later may not be completely written yet.
+    `checkpoint` is the agent whose diary gets a summary of the session. `unread` says why a transcript that the host
     names was not read.
     """
 

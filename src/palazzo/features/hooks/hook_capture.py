@@ -1,7 +1,8 @@
-"""What hooks keep: what is new in a session's transcript, when a turn ends, before a compaction, when a sub-agent ends.
+"""Capture by hooks: new content of a transcript, at the end of a turn or a sub-agent and before a compaction.
 
-Reading is `mining`'s, and costs what is new. A transcript may lag behind the hook that tells of it: where the last
-message is not there yet, the answer names the file, and whoever serves the hook reads it again a little later.
+`mining` reads the transcript, and the cost depends only on the new content. A transcript may lag behind the hook that
+names it. If the last message is not there yet, the answer names the file, and the process that serves the hook reads it
+again a little later.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from palazzo.store.hook_sessions import HookSession
 
 _LOOKED_AT = 20
-"""Messages at a session's end among which its last one is looked for."""
+"""Recent messages of a session that are searched for its last one."""
 _CATCHES_UP, _NAP = 0.4, 0.02
-"""Seconds that a transcript may take to hold what was just said where a save hangs on it; between two looks at it."""
+"""Seconds to wait for a transcript to contain the last message if a save depends on it, and the polling interval."""
 
 
 def stop(call: HookCall) -> HookAnswer:
-    """Take in what is new, and ask for a save when one is due."""
+    """Ingest new messages, and ask for a save when one is due."""
     path = transcript_of(call.context, call.hook_event.transcript)
     if path is not None:
         take_in(call.context, path)
@@ -45,7 +46,7 @@ def stop(call: HookCall) -> HookAnswer:
 
 
 def subagent_stop(call: HookCall) -> HookAnswer:
-    """Take in what a sub-agent's transcript has."""
+    """Ingest a sub-agent's transcript."""
     path = transcript_of(call.context, call.hook_event.transcript)
     if path is not None:
         take_in(call.context, path)
@@ -56,7 +57,7 @@ def subagent_stop(call: HookCall) -> HookAnswer:
 
 
 def _note_uses(call: HookCall) -> None:
-    """Note what the agent shows that it used of what it was given: in what was taken in, and in what it said last."""
+    """Record which injected memories the agent visibly used, in the ingested messages and in its last message."""
     from palazzo.features.ledger.usage import note_captured, note_cited
 
     path = transcript_of(call.context, call.hook_event.transcript)
@@ -67,7 +68,7 @@ def _note_uses(call: HookCall) -> None:
 
 
 def session_end(call: HookCall) -> HookAnswer:
-    """Only say which file is to be read once more: hosts wait a second for this, and not longer."""
+    """Only return the file to read again later: hosts wait no longer than one second for this hook."""
     path = transcript_of(call.context, call.hook_event.transcript)
     if path is None:
         hook_words.keep(call)
@@ -102,7 +103,7 @@ def pre_compact(call: HookCall) -> HookAnswer:
 
 
 def transcript_of(context: Context, raw_path: str) -> Path | None:
-    """Return the transcript that a host names, if it is a file where that is allowed."""
+    """Return the transcript that a host names, if it is a file in an allowed place."""
     return None if why_unread(context, raw_path) else _path(raw_path)
 
 
@@ -111,22 +112,22 @@ def _unread(call: HookCall) -> str:
 
 
 def why_unread(context: Context, raw_path: str) -> str:
-    """Return why the file that a host names as a transcript is not read; empty where it is."""
+    """Return why the file that a host names as a transcript is not read; empty if it is read."""
     path = _path(raw_path)
     if path is None:
-        return "the transcript is named by no absolute path"
+        return "the transcript path is not absolute"
     try:
         if not path.exists():
-            return "the transcript is not there"
+            return "the transcript does not exist"
         if not path.is_file():
-            return "the transcript is no file"
+            return "the transcript is not a file"
     except OSError as error:
-        return f"the transcript cannot be looked at ({error.strerror})"
-    return "" if _permit_path(context, path, True) is not None else "the transcript lies in no host's history"
+        return f"the transcript cannot be accessed ({error.strerror})"
+    return "" if _permit_path(context, path, True) is not None else "the transcript is not in any host's history"
 
 
 def _path(raw_path: str) -> Path | None:
-    """The path that a host names; None for what is none, and for one that would depend on where this runs."""
+    """Return the path that a host names; None if it is invalid or relative."""
     if not raw_path or "\0" in raw_path:
         return None
     try:
@@ -137,9 +138,9 @@ def _path(raw_path: str) -> Path | None:
 
 
 def _permit_path(context: Context, path: Path, sufficient: bool) -> Path | None:
-    """The path, if it lies in a host's history or where the person said; a working directory, if it is known to be one.
+    """Return the path if it is in a host's history or a place that the person named, or is the working directory.
 
-    Whoever may call a hook could otherwise have any file read.
+    Otherwise any caller of a hook could have any file read.
     """
     from palazzo.features.mining.watched_sources import histories_here
 
@@ -157,7 +158,7 @@ def _permit_path(context: Context, path: Path, sufficient: bool) -> Path | None:
 
 
 def take_in(context: Context, path: Path) -> None:
-    """File what is new in a transcript, or in a directory of them. Raises PalazzoError when it could not be read."""
+    """Ingest what is new in a transcript, or in a directory of them. Raises PalazzoError if it cannot be read."""
     from palazzo.features.mining.watched_sources import of_history
     from palazzo.features.service.background_process import start_embedding
     from palazzo.sources.mining_run import mine
@@ -173,7 +174,7 @@ def take_in(context: Context, path: Path) -> None:
 
 
 def _lags(call: HookCall, path: Path | None) -> tuple[Path, ...]:
-    """The transcript, where it is not there yet or does not hold yet what the agent said last."""
+    """Return the transcript if it does not exist yet, or does not contain the agent's last message yet."""
     from palazzo.store import transcripts
 
     last = call.hook_event.last_message.strip()
@@ -188,7 +189,7 @@ def _lags(call: HookCall, path: Path | None) -> tuple[Path, ...]:
 
 
 def _caught_up(call: HookCall, path: Path) -> tuple[Path, ...]:
-    """What lags still once the host has had a moment to write: it does so some 0.1 s after things were said."""
+    """Return what still lags after the host has had time to write, which takes it about 0.1 s."""
     until, last_size = time.monotonic() + _CATCHES_UP, -1
     pending_paths: tuple[Path, ...] = (path,)
     while pending_paths and time.monotonic() < until:
@@ -204,7 +205,7 @@ def _caught_up(call: HookCall, path: Path) -> tuple[Path, ...]:
 
 
 def _find_expected_file(context: Context, raw_path: str) -> tuple[Path, ...]:
-    """The file that a host names before it has written it."""
+    """Return the file that a host names before it has written it."""
     path = _path(raw_path)
     try:
         is_to_come = path is not None and not path.exists() and _permit_path(context, path, True) is not None
@@ -239,7 +240,7 @@ def _request_save(call: HookCall, path: Path | None) -> Reaction:
 
 
 def _is_nearly_due(call: HookCall, path: Path) -> bool:
-    """Whether it is the message that the transcript may lack yet with which a save is due."""
+    """Return whether a save becomes due with one more message, which the transcript may not contain yet."""
     if call.session is None:
         return False
     humans = _humans(call, call.session, path.as_uri())
@@ -248,7 +249,7 @@ def _is_nearly_due(call: HookCall, path: Path) -> bool:
 
 
 def _humans(call: HookCall, session: HookSession, uri: str) -> int:
-    """How many messages the person has sent in the session: what was counted before, and what is new."""
+    """Return how many messages the person has sent in the session: those counted before, and new ones."""
     from palazzo.store import human_counts, transcripts
 
     context = call.context
@@ -267,11 +268,11 @@ def _humans(call: HookCall, session: HookSession, uri: str) -> int:
 
 
 def _said_to_be_kept(context: Context, humans: int) -> str:
-    """Show the person on their desktop that a session is being kept, where they want to see it; the same as a line."""
+    """Notify the person on the desktop that a session is being saved, if they want that; return the same text."""
     if not context.settings.flag("desktop_toast"):
         return ""
     from palazzo.features.hooks import toast
 
-    words = f"Saved: {humans} messages of yours in {context.project.name}."
+    words = f"Saved {humans} of your messages in {context.project.name}."
     toast.show(words, context.variables)
     return words

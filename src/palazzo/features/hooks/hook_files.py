@@ -1,4 +1,4 @@
-"""What is known of files that are opened: reminders that wait for them, notes and facts that cite them, and talk."""
+"""What is known about opened files: reminders for them, notes and facts that cite them, and session text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 _NOTES, _FACTS, _MESSAGES = 5, 3, 2
-"""How many of each are told of: what was noted on purpose before what was said by the way."""
+"""The most entries of each kind: deliberate notes come before remarks in conversations."""
 _LONGEST_NOTE, _LONGEST_SAID = 1_200, 500
-"""Characters of a note, and of what was said, that are told."""
+"""The most characters of a note, and of a remark, that are shown."""
 
 
 def on_files(call: HookCall, files: Sequence[str]) -> Iterator[Entry]:
-    """Yield what is known of these files, each kind's newest: reminders, notes, facts, and what other sessions said."""
+    """Yield the newest of each kind about these files: reminders, notes, facts, and messages of other sessions."""
     from palazzo.features.tasks.task_results import file_names
     from palazzo.injection import proactive
 
@@ -46,7 +46,7 @@ def on_files(call: HookCall, files: Sequence[str]) -> Iterator[Entry]:
 
 
 class _FileMemories:
-    """What one answer tells of files: of which branch it is, and whether the file is still as it was."""
+    """What one answer says about files: the branch of each entry, and whether the file is unchanged."""
 
     def __init__(self, call: HookCall, connection: Connection, scope: Scope) -> None:
         self._asked, self._connection, self._scope = call, connection, scope
@@ -100,7 +100,7 @@ class _FileMemories:
                 )
 
     def messages(self, wing: str, names: Sequence[str]) -> Iterator[Entry]:
-        """Yield what was said of a file in other sessions, or by this one before it forgot."""
+        """Yield messages about a file from other sessions, or from this one before its context was cleared."""
         from palazzo.archive import archive_reader
         from palazzo.features.branches.branch_labels import find_origin
         from palazzo.features.search.hits import find_supersessions

@@ -1,6 +1,6 @@
-"""What the person is told, once in a session, when memory is not whole: one line that says what and why.
+"""Notices for the person, once per session, when the memory is incomplete: one line that says what and why.
 
-The agent is told nothing of it. Where a host has no way to tell a person, nobody is told.
+The agent does not see them. If a host cannot show a message to a person, the notice is dropped.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ _BEGINNINGS = ("startup", "clear")
 
 
 def that_it_is_paused(context: Context, request: HookRequest) -> str:
-    """Return the line for a session that begins in a pause; empty otherwise. PALAZZO_OFF is the person's own word."""
+    """Return the notice for a session that begins during a pause, else empty. PALAZZO_OFF needs none: a person set
+    it.
+    """
     from palazzo.operations.pause_state import pause_of
 
     pause = pause_of(context) if request.event == "session-start" else None
-    return "" if pause is None else f"Palazzo is {pause}: nothing is kept or told. 'palazzo resume' ends it."
+    return "" if pause is None else f"Palazzo is {pause}: nothing is captured or injected. 'palazzo resume' ends this."
 
 
 def that_there_is_no_palace(context: Context, request: HookRequest) -> str:
-    """Return the line for a session that begins with nothing to remember; empty otherwise."""
+    """Return the notice for a session that begins without a palace; empty otherwise."""
     if context.has_palace or request.event != "session-start" or request.beginning not in _BEGINNINGS:
         return ""
     return (
-        f"Palazzo remembers nothing yet: there is no palace at {context.palace_path}. It is made when a turn ends;"
-        " 'palazzo mine' takes in what was before."
+        f"Palazzo remembers nothing yet: there is no palace at {context.palace_path}. It is created at the end of a "
+        "turn; 'palazzo mine' indexes earlier files and transcripts."
     )
 
 
 def that_an_activity_failed(context: Context, session: HookSession | None) -> str:
-    """Return the line about an activity that failed in the background; once in a session, which is then recorded."""
+    """Return the notice about a failed background activity, once per session; records that it was given."""
     from palazzo.features.service.background_process import EMBEDDING_ACTIVITY, failures
     from palazzo.store import hook_sessions
 
@@ -48,9 +50,9 @@ def that_an_activity_failed(context: Context, session: HookSession | None) -> st
         hook_sessions.notice(connection, session.row)
     reason = " ".join(failure.split())[:_LONGEST_REASON]
     if activity == EMBEDDING_ACTIVITY:
-        consequence = "Palazzo finds what is new by its words alone, because making vectors failed"
+        consequence = "Palazzo finds new text by keywords only, because computing vectors failed"
     else:
         from palazzo.index.consumers import activity_of
 
-        consequence = f"Palazzo could not go on with {activity_of(activity)}"
+        consequence = f"Palazzo could not continue with {activity_of(activity)}"
     return f"{consequence}: {reason} See 'palazzo doctor'."

@@ -1,4 +1,4 @@
-"""When a session or a sub-agent begins: it is oriented, once in an epoch, and told the same as long as that lasts."""
+"""The hook for the start of a session or sub-agent: an orientation, given once per epoch, identical within it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from palazzo.features.wakeup.wake_up import Depth, WakeUpResult
 
 _BUDGETS = (None, 1_500, 900)
-"""Tokens: what the depth says, and less where the text would be too long for a host all the same."""
+"""Token budgets: first that of the depth, then smaller ones if the text is still too long for a host."""
 _LONGEST_NAME = 200
 _ID_LENGTH = 32
-"""Hexadecimal digits of an id of ours; a session's id is its host's."""
+"""Hexadecimal digits of our own ids; the id of a session is the host's."""
 
 
 def session_start(call: HookCall) -> HookAnswer:
-    """Orient an agent whose session begins. One that goes on (`resume`, `fork`) has what it was told.
+    """Orient an agent whose session begins. A continued one (`resume`, `fork`) has its orientation already.
 
-    Where it goes on in a file of its own, what that has copies of is not handed back to it once they are read.
+    If it continues in a file of its own, messages that the file copies are not returned to it after that file is read.
     """
     if call.hook_event.beginning in ("resume", "fork"):
         path = transcript_of(call.context, call.hook_event.transcript) if call.hook_event.transcript else None
@@ -36,12 +36,12 @@ def session_start(call: HookCall) -> HookAnswer:
 
 
 def subagent_start(call: HookCall) -> HookAnswer:
-    """Orient a sub-agent in a few lines: it knows nothing of what its parent was told."""
+    """Orient a sub-agent in a few lines; it does not know what its parent received."""
     return build_orientation(call, "shallow")
 
 
 def build_orientation(call: HookCall, depth: Depth | None) -> HookAnswer:
-    """Return the orientation of a session (or of a sub-agent of it), the same for all of an epoch."""
+    """Return the orientation of a session or of its sub-agent; it is the same throughout an epoch."""
     for budget in _BUDGETS:
         orientation = _run_wake_up(call, depth, budget)
         if not orientation.lines:

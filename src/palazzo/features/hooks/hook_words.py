@@ -1,7 +1,7 @@
-"""What hooks keep of a session that has no transcript to be read: the prompt and the last message of each turn.
+"""Capture by hooks of a session without a readable transcript: the prompt and the last message of each turn.
 
-They are in the payload alone, so they pass the door as they come: what is secret is taken out, and each has whoever
-said it for its origin. `min_messages` does not hold here: nobody knows how many there will be.
+These texts are only in the payload, so they go directly through ingest: secrets are redacted, and the origin of each
+text is its speaker. `min_messages` does not apply here, because the number of messages is not known in advance.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from palazzo.features.hooks.hook_answers import HookCall
 
 NO_SESSION_ID = "unnamed"
-"""The id of sessions that have none; their words cannot be told apart."""
+"""The id of sessions without an id; their texts cannot be told apart."""
 
 
 def keep(call: HookCall) -> int:
-    """File what the payload says was said, unless it is there already; return how many messages are new."""
+    """File the messages in the payload that are not filed yet; return how many are new."""
     hook_event, context = call.hook_event, call.context
     messages = [HookMessage("user", hook_event.prompt), HookMessage("assistant", hook_event.last_message)]
     if hook_event.session == NO_SESSION_ID or hook_event.agent or not any(message.text.strip() for message in messages):
@@ -51,7 +51,7 @@ def keep(call: HookCall) -> int:
 
 
 def _is_excluded(call: HookCall, directory: Path) -> bool:
-    """Whether nothing is to be read of sessions that were held there."""
+    """Return whether sessions in this directory are excluded from capture."""
     from palazzo.features.mining.watched_sources import of_history
 
     return not of_history(call.context, directory).wanted.by_directory(str(directory))

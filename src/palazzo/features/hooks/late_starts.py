@@ -1,7 +1,7 @@
-"""Sessions whose beginning found no service, and so were not oriented: their first prompt makes up for it.
+"""Sessions that started without a service and got no orientation; their first prompt gets it instead.
 
-Hooks leave a line each in a file of the state directory (`palazzo.client.offline_hook`): `HOST SESSION SOURCE`, with tabs between,
-each part escaped as in a URL.
+Hooks append one line each to a file of the state directory (`palazzo.client.offline_hook`): `HOST SESSION SOURCE`,
+separated by tabs, each part escaped as in a URL.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _MOST = 100
-"""Lines that are kept of sessions which have not sent a prompt yet."""
+"""The most lines that are kept of sessions that have not sent a prompt yet."""
 _BEGINNINGS: dict[str, Beginning] = {"clear": "clear", "compact": "compact"}
 
 
 def take(context: Context, host: str, session: str) -> Beginning | None:
-    """Return how a session began that was not oriented then, once; None for all others."""
+    """Return, once, how a session began if it got no orientation then; None otherwise."""
     file = Path(offline_hook.late_file(str(context.palace_path), context.variables))
     if not file.exists():
         return None

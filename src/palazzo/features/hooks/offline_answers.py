@@ -1,7 +1,7 @@
-"""What hooks told that found no service and answered by themselves: entered in the ledger by the next service.
+"""Answers that hooks gave without a service: the next service enters them in the ledger.
 
-They leave a line each in a file of the state directory (`palazzo.client.offline_hook`): `HOST SESSION AT TOKENS TOOK IDS`, with tabs
-between, each part escaped as in a URL. There are no words in it.
+Hooks append one line each to a file of the state directory (`palazzo.client.offline_hook`): `HOST SESSION AT TOKENS
+TOOK IDS`, separated by tabs, each part escaped as in a URL. The lines contain no recorded words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InjectionRecord:
-    """What a session was told, and when."""
+    """One injection of a hook that answered without the service: its session, time, size and drawers."""
 
     host: str
     session: str
@@ -34,7 +34,7 @@ class InjectionRecord:
 
 
 def enter(context: Context) -> int:
-    """Enter in the ledger what was told, each once, and forget the file; return how many were new."""
+    """Record offline injections in the ledger, each once, and delete the file; return how many were new."""
     from palazzo.store import hook_sessions, ledger
 
     file = Path(offline_hook.told_file(str(context.palace_path), context.variables))

@@ -1,4 +1,4 @@
-"""What a prompt calls for besides its words: by an error that is in view, and by the files that are in play."""
+"""Context of a prompt besides its words: the error in view, and the files in use."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def around(call: HookCall, last: Recent, is_own: Callable[[Drawer], bool]) -> Around:
-    """Return what the session adds to the prompt's words."""
+    """Return the context that the session adds to the prompt."""
     return Around(subject(call.hook_event.prompt, last), last.answer, is_own=is_own)
 
 
 def in_view(call: HookCall, last: Recent, budget: int) -> list[Entry]:
-    """Return past fixes for the error in view, then what is noted about the files in play: each within its share."""
+    """Return past fixes for the current error, then notes about the files in use, each within its budget share."""
     entries = fixes_in_view(call, last, budget)
     files = list(dict.fromkeys([*files_in(call.hook_event.prompt), *last.files]))
     if files:
@@ -35,12 +35,12 @@ def in_view(call: HookCall, last: Recent, budget: int) -> list[Entry]:
 
 
 def fixes_in_view(call: HookCall, last: Recent, budget: int) -> list[Entry]:
-    """Return past fixes for the error in view, each whole, within their share."""
+    """Return past fixes for the current error, each uncut, within their budget share."""
     return list(budgets.fit_budget(_fixes(call, last), int(budget * budgets.FIXES), whole=True))
 
 
 def _fixes(call: HookCall, last: Recent) -> Iterator[Entry]:
-    """What failed so before: an error that the prompt brings, else the last failure that nothing has mended."""
+    """Yield past failures like the error in the prompt, else like the last failure that is not fixed yet."""
     from palazzo.features.hooks.hook_tool import fixes
     from palazzo.knowledge import fix_consumer
 

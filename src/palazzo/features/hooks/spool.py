@@ -1,9 +1,9 @@
-"""The spool: what hooks could not hand over, since no service ran. Pointers, never words.
+"""The spool: pointers that hooks could not pass on because no service ran. It contains no words.
 
-One file for each palace in the state directory, one line for each pointer: `HOST<tab>SESSION<tab>PATH<tab>ENDED`,
-each part escaped as in a URL; the last is empty while the session goes on. A hook appends a line (`palazzo.client.offline_hook`). A
-service that begins takes the file aside, reads what it names as it reads a transcript that a hook tells of, does what
-is done when a session has ended, and then forgets it.
+The state directory has one file for each palace, with one line for each pointer: `HOST<tab>SESSION<tab>PATH<tab>ENDED`,
+each part escaped as in a URL; the last part is empty while the session goes on. A hook appends a line
+(`palazzo.client.offline_hook`). A service that starts moves the file aside, reads the named transcripts as if a hook
+had named them, does the work that follows the end of a session, and then deletes the file.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from palazzo.features.hooks.hook import HookRequest
 
 CAPTURES = offline_hook.CAPTURES
-"""Events after which there is something to read, by our names and by the hosts'."""
+"""Events after which a transcript has new content, by our names and by the hosts'."""
 _CLAIM_SUFFIX = ".taken"
 _MOST = 10_000
-"""Pointers that are read; each is to a transcript, and reading one twice costs nothing."""
+"""The most pointers that are read; each names a transcript, and reading one twice costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A transcript that is to be read, and whether its session has ended."""
+    """A transcript to read, and whether its session has ended."""
 
     host: str
     session: str
@@ -39,7 +39,7 @@ class Pointer:
 
 
 def leave(palace: Path, request: HookRequest, variables: Mapping[str, str]) -> None:
-    """Add a pointer to the transcript that the hook of a request could not capture."""
+    """Add a pointer to the transcript that a request's hook could not capture."""
     if request.event in CAPTURES:
         fields: dict[str, object] = {"session": request.session, "transcript": request.transcript}
         offline_hook.leave_pointer(str(palace), request.host, request.event, fields, variables)
@@ -54,7 +54,7 @@ class PointerBatch(list[Pointer]):
 
 
 def take(palace: Path, variables: dict[str, str]) -> PointerBatch:
-    """Return what is in the spool of a palace, each once, with what was taken before and not forgotten yet."""
+    """Return the pointers in a palace's spool, without duplicates, including those taken before and not yet deleted."""
     path = Path(offline_hook.spool_file(str(palace), variables))
     with contextlib.suppress(OSError):
         path.replace(path.with_name(f"{path.name}.{time.time_ns()}{_CLAIM_SUFFIX}"))
@@ -68,7 +68,7 @@ def take(palace: Path, variables: dict[str, str]) -> PointerBatch:
 
 
 def forget(batch: PointerBatch) -> None:
-    """Delete the files of a batch that has been read. Files that another process has taken since are left to it."""
+    """Delete the files of a batch that has been read. Files that another process has taken since are kept for it."""
     for aside in batch.files:
         with contextlib.suppress(OSError):
             aside.unlink()

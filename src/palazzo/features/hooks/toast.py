@@ -1,7 +1,7 @@
-"""A notice on the person's desktop, by the program that each system has for it.
+"""A notification on the person's desktop, shown by each system's own program.
 
-It is shown and not waited for. The words are handed over as arguments, or in the environment: no shell ever reads them.
-Where the program is missing nothing is shown, and the log says so once.
+It is shown without waiting for it. The text is passed as arguments or in the environment: no shell ever parses it. If
+the program is missing, nothing is shown, and the log says so once.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ $manager::CreateToastNotifier($id).Show([Windows.UI.Notifications.ToastNotificat
 
 
 def show(words: str, variables: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Show `words`; say whether the program was started. Never raises, and waits for nothing."""
+    """Show `words` as a notification; return whether the program was started. Never raises, and does not wait."""
     program, *arguments = command(words, platform)
     environment = {**os.environ, **variables, _TITLE: TITLE, _WORDS: words}
     path = shutil.which(program, path=environment.get("PATH"))
     if path is None:
-        _note(f"no desktop notice: {program} is missing")
+        _note(f"no desktop notification: {program} is missing")
         return False
     process_options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
@@ -59,14 +59,14 @@ def show(words: str, variables: Mapping[str, str], platform: str = sys.platform)
             **process_options,
         )
     except (OSError, ValueError) as error:
-        _note(f"no desktop notice: {program} cannot be started ({type(error).__name__})")
+        _note(f"no desktop notification: {program} cannot be started ({type(error).__name__})")
         return False
     threading.Thread(target=process.wait, name="palazzo-toast", daemon=True).start()  # or it stays as a zombie
     return True
 
 
 def command(words: str, platform: str) -> list[str]:
-    """Return the program, and its arguments, that shows `words` on that platform."""
+    """Return the program and the arguments that show `words` on that platform."""
     match platform:
         case "darwin":
             return ["osascript", *_APPLESCRIPT, TITLE, words]
@@ -78,5 +78,5 @@ def command(words: str, platform: str) -> list[str]:
 
 @functools.cache
 def _note(sentence: str) -> None:
-    """Say it in the log, once."""
+    """Log a sentence, once."""
     _log.info(sentence)

@@ -1,7 +1,7 @@
-"""Other programs' files, changed in place: all of them or none, with a backup beside each, and never half-written.
+"""In-place changes of other programs' files: all of them or none, with a backup beside each, and never half-written.
 
-A file is compared with what was read just before it is replaced: one that its program wrote meanwhile is read again. A
-link stays a link; what it leads to is changed. Permissions stay.
+Just before a file is replaced, it is compared with the text that was read. If its program has written to it since then,
+it is read again. A link stays a link, and its target is changed. Permissions are kept.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ State = Literal["new", "changed", "same", "removed"]
 
 _BOM = b"\xef\xbb\xbf"
 _BACKUPS = 3
-"""Backups of ours that are kept beside a file."""
+"""The most of our backups that are kept beside a file."""
 _TRIES = 5
 _PATIENCE = 10.0
-"""Seconds that another installation is waited for."""
+"""Seconds to wait for another installation to finish."""
 _LONGEST_LINE = 160
-"""Characters of a line that a diff shows: some settings are one line of a megabyte."""
+"""The most characters of a line that a diff shows: some settings files are a single line of a megabyte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of a file: `change` gets its text (None: there is none) and gives another (None: it goes).
+    """A change of a file. `change` takes its text (None: no file) and returns the new text (None: the file is deleted).
 
-    It raises ValueError, with what is wrong, where the text is none that it understands. `private` is for a file that
-    is made: only its owner reads it.
+    It raises ValueError with the reason if it cannot parse the text. `private` applies to a file that is created: only
+    its owner can read it.
     """
 
     path: Path
@@ -50,7 +50,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file as it was and as it is to be; None where there is none. `backup` is where the former is kept."""
+    """A file before and after the change; None if there is no file. `backup` is where the old version is kept."""
 
     edit: Edit
     target: Path
@@ -60,7 +60,7 @@ class FileChange:
 
     @property
     def state(self) -> State:
-        """How it changes."""
+        """The kind of change."""
         if self.old_content == self.new_content:
             return "same"
         return "new" if self.old_content is None else "removed" if self.new_content is None else "changed"
@@ -74,7 +74,7 @@ class FileChange:
 
 
 def looked_at(edits: Sequence[Edit]) -> tuple[FileChange, ...]:
-    """Return what would come of the edits; raises UsageError where one cannot be carried out. Writes nothing."""
+    """Return the results of the edits without writing; raise UsageError if one cannot be carried out."""
     changes = tuple(_plan_change(edit) for edit in edits)
     for change in changes:
         if change.state != "same":
@@ -83,9 +83,9 @@ def looked_at(edits: Sequence[Edit]) -> tuple[FileChange, ...]:
 
 
 def carry_out(edits: Sequence[Edit], lock: Path) -> tuple[FileChange, ...]:
-    """Change the files, one after the other; where one fails, those before it are put back and UsageError is raised.
+    """Change the files one by one; if one fails, restore those changed before it and raise UsageError.
 
-    `lock` is the file by which installations wait for one another.
+    `lock` is the file with which installations wait for each other.
     """
     with _hold_lock(lock):
         looked_at(edits)
@@ -132,7 +132,7 @@ def _read(path: Path, target: Path) -> bytes | None:
 
 
 def _check_writable(change: FileChange) -> None:
-    """A file that nobody may write is not replaced, though its directory would allow it."""
+    """Check that the file may be written. A read-only file is not replaced, even if its directory allows that."""
     path = change.edit.path
     if change.old_content is not None and not (
         change.target.stat().st_mode & 0o222 and os.access(change.target, os.W_OK)
@@ -140,11 +140,11 @@ def _check_writable(change: FileChange) -> None:
         raise _make_refusal(path, "is read-only")
     ancestor = next(parent for parent in change.target.parents if os.access(parent, os.F_OK))
     if not ancestor.is_dir() or not os.access(ancestor, os.W_OK):
-        raise _make_refusal(path, f"cannot be written: {ancestor} is no directory that you may write to")
+        raise _make_refusal(path, f"cannot be written: {ancestor} is not a directory that you can write to")
 
 
 def _make_refusal(path: Path, why: str) -> UsageError:
-    return UsageError(f"{path} {why}; nothing was written. Mend that first, or move the file away.")
+    return UsageError(f"{path} {why}; nothing was written. Fix this first, or move the file away.")
 
 
 def _lines(content: bytes | None) -> list[str]:
@@ -157,7 +157,7 @@ def _lines(content: bytes | None) -> list[str]:
 
 @contextlib.contextmanager
 def _hold_lock(path: Path) -> Iterator[FileLock]:
-    """Hold the lock that all installations of this person take."""
+    """Hold the lock that all installations of this user take."""
     until = time.monotonic() + _PATIENCE
     try:
         make_private_directory(path.parent)
@@ -167,8 +167,8 @@ def _hold_lock(path: Path) -> Iterator[FileLock]:
             time.sleep(0.05)
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be made ({error.strerror}), by which installations wait for one another; nothing was "
-            f"written. Let yourself write to {path.parent}."
+            f"The lock file {path} of installations cannot be created ({error.strerror}); nothing was written. Get "
+            f"write access to {path.parent}."
         ) from None
     with lock:
         yield lock
@@ -191,13 +191,11 @@ def _carried_out(edit: Edit) -> FileChange:
                 backup.unlink()
         except OSError as error:
             raise _make_refusal(edit.path, f"cannot be written ({error.strerror})") from None
-    raise UsageError(
-        f"{edit.path} is being changed by another program all the time; nothing was written. Try again when that ends."
-    )
+    raise UsageError(f"Another program keeps changing {edit.path}; nothing was written. Try again when it stops.")
 
 
 def _replace_file(target: Path, old_content: bytes | None, new_content: bytes | None, private: bool) -> bool:
-    """Put `after` in place of the file at once; False, and nothing done, where it is not as it was any more."""
+    """Replace the file by `after` atomically; return False and change nothing if it is no longer as it was before."""
     if new_content is None:
         if not _is_still(target, old_content):
             return False
@@ -240,7 +238,7 @@ def _keep_owner(target: Path, part: Path) -> None:
 
 
 def _put_back(change: FileChange) -> None:
-    """As it was, unless somebody has changed it since."""
+    """Restore the file, unless someone has changed it since."""
     if change.state == "same":
         return
     with contextlib.suppress(OSError):  # the error that brought us here is told; the backup is there

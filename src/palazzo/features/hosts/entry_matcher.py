@@ -1,7 +1,7 @@
-"""Which entries of a host's settings are ours: told by the command line that they start, never by where they stand.
+"""Recognition of Palazzo's entries in a host's settings: by the command line that they start, never by their position.
 
 A line that does anything besides starting `palazzo hook`, `palazzo mcp` or `palazzo statusline` was written by a
-person, and is theirs.
+person, and belongs to that person.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPTIONS = ("--palace", "--profile", "--toolset")
 
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """A command line of ours: what it starts Palazzo by, what it asks of it, and the options behind that."""
+    """One of our command lines: how it starts Palazzo, its command, and the options after it."""
 
     program: tuple[str, ...]
     asks: tuple[str, ...]
@@ -28,7 +28,7 @@ class Ours:
 
     @property
     def program_text(self) -> str:
-        """The program, for a person."""
+        """Return the program as text, for a person."""
         return shlex.join(self.program)
 
 
@@ -57,7 +57,7 @@ def status_line(entry: Any, platform: str = sys.platform) -> Ours | None:
 
 
 def words(entry: Any, platform: str = sys.platform) -> list[str]:
-    """Return the words of the command line that an entry stores; none where it has none that can be read."""
+    """Return the words of an entry's command line; empty if it has none that can be parsed."""
     command, arguments = entry.get("command"), entry.get("args")
     if not isinstance(command, str):
         return []
@@ -72,7 +72,7 @@ def words(entry: Any, platform: str = sys.platform) -> list[str]:
 
 
 def base(word: str) -> str:
-    """Return the last part of a path of either kind, in lower case."""
+    """Return the last part of a POSIX or Windows path, in lower case."""
     return re.split(r"[/\\]", word)[-1].lower()
 
 
@@ -86,7 +86,7 @@ def _ours(line: Sequence[str], asks: int) -> Ours | None:
 
 
 def _program(line: Sequence[str]) -> int:
-    """How many of the words are the program; 0 where it is another."""
+    """Return how many of the words name the program; 0 for another program."""
     if line and base(line[0]) in _PROGRAMS:
         return 1
     if line and _PYTHON.fullmatch(base(line[0])):

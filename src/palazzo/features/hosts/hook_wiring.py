@@ -1,7 +1,7 @@
-"""What of Palazzo stands in a host's settings: which of its hooks start what, and the MCP server.
+"""Wiring: Palazzo's entries in a host's settings, that is, which hook starts which command, and the MCP server.
 
-One table for each host. `palazzo install` writes it, the plugins in `integrations/` are held equal to it, and
-`features/hosts/install_state` compares what it finds with it. A command line that is stored never changes between versions:
+One table for each host. `palazzo install` writes it, the plugins in `integrations/` are kept equal to it, and
+`features/hosts/install_state` compares the found entries with it. A stored command line never changes between versions:
 Codex asks the person to trust a changed one again, and until then runs none.
 """
 
@@ -18,27 +18,28 @@ from palazzo.injection.hook_events import Event
 Platform = Literal["posix", "nt"]
 
 SERVER = "palazzo"
-"""What the MCP server is called in a host."""
+"""The name of the MCP server in a host."""
 PROGRAM = "palazzo"
-"""How a host starts Palazzo where nobody knows its path: by a plugin, or by settings that people share."""
+"""The command that starts Palazzo if its path is unknown: in a plugin, or in shared settings."""
 PASSED_ON = (
     *("PALAZZO_PALACE", "PALAZZO_SERVICE", "PALAZZO_OFF"),
     *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
 )
-"""Variables that Codex is to pass on to the server: of its own it passes few, so that the server would look for the
-palace, the settings and the service elsewhere than hooks do."""
+"""Variables that Codex must pass on to the server. By default it passes few, so that the server would look for the
+palace, the settings and the service in other places than hooks do.
+"""
 _SECONDS = 10
-"""Until a host gives up. A hook ends within one; a machine that is busy takes longer to start any process."""
+"""Seconds until a host gives up. A hook ends within one; a busy machine takes longer to start any process."""
 _UNTIL_ARCHIVED = 60
-"""The same for the hook before a compaction, which archives the session within ten seconds."""
+"""The timeout of the hook before a compaction, which archives the session within ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One entry: what the host calls the event, and for which tools (all, where `matcher` is empty); our event.
+    """One entry: the host's name of the event, the tools that it matches (all if `matcher` is empty), and our event.
 
-    One that is `optional` is written where the setting `events.<event>` is on, and is in no plugin: as long as it is
-    off, a process would be started for each call of a tool to do nothing.
+    An `optional` entry is written if the setting `events.<event>` is on, and is in no plugin: while it is off, each
+    tool call would start a process that does nothing.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class HostHooks:
-    """A host's hooks. `has_arguments` says that it starts a program with a list of arguments, without a shell."""
+    """A host's hooks. `has_arguments` says that it starts a program with an argument list, without a shell."""
 
     host: str
     title: str
@@ -90,9 +91,9 @@ CODEX = HostHooks(
     ),
 )
 OPENCODE = HostHooks("opencode", "opencode", True, (Hook("plugin", "session-start"),))
-"""Its plugin is ours, and hears every event."""
+"""Its plugin is ours, and receives every event."""
 PI = HostHooks("pi", "pi", True, (Hook("extension", "session-start"),))
-"""Its extension is ours as well, and starts the MCP server besides."""
+"""Its extension is ours too, and also starts the MCP server."""
 WIRINGS = {entry.host: entry for entry in (CLAUDE_CODE, CODEX)}
 
 
@@ -103,12 +104,12 @@ def entries(
     optional: Collection[Event] = (),
     platform: Platform = "posix",
 ) -> dict[str, dict[str, Any]]:
-    """Return for each of the host's events the group that belongs into its list of groups.
+    """Return, for each of the host's events, the group to put into its list of groups.
 
         {"Stop": {"hooks": [{"type": "command", "command": "palazzo", "args": ["hook", …], "timeout": 10}]}, …}
 
-    `program` is how Palazzo is started there, `more` what is added to each command line (`--palace PATH`), `optional`
-    the optional events that are wanted.
+    `program` starts Palazzo there, `more` is added to each command line (`--palace PATH`), and `optional` names the
+    optional events that are wanted.
     """
     groups_by_event = {}
     for hook in host_hooks.hooks:
@@ -119,14 +120,14 @@ def entries(
 
 
 def server(host: str, program: str = PROGRAM, more: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the MCP server as it stands under its name in the host's settings."""
+    """Return the MCP server's entry for the host's settings."""
     kind = {"type": "stdio"} if host == CLAUDE_CODE.host else {}
     passed = {"env_vars": list(PASSED_ON)} if host == CODEX.host else {}
     return kind | {"command": program, "args": ["mcp", *more]} | passed
 
 
 def status_line(program: str = PROGRAM, more: Sequence[str] = (), platform: Platform = "posix") -> dict[str, Any]:
-    """Return the status line as it stands in Claude Code's settings, which starts it by a shell."""
+    """Return the status line's entry for Claude Code's settings, which starts it through a shell."""
     line = subprocess.list2cmdline if platform == "nt" else shlex.join
     return {"type": "command", "command": line([program, "statusline", *more])}
 

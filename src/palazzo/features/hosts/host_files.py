@@ -1,4 +1,4 @@
-"""Where a host keeps what Palazzo writes into: a person's own files, or those of a project."""
+"""The host files that Palazzo writes to: a person's own files, or a project's files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from palazzo.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class HostFiles:
-    """A host's files: its hooks, its MCP servers, and what its agents are told at the start of each session.
+    """A host's files: its hooks, its MCP servers, and the instructions that its agents get when a session starts.
 
-    `directory` is the host's own, which is there where the host is.
+    `directory` is the host's own directory, which exists if the host is installed.
     """
 
     directory: Path
@@ -25,7 +25,7 @@ class HostFiles:
 
 
 def claude_code(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
-    """Return Claude Code's files; those of the project where one is given."""
+    """Return Claude Code's files; those of the project if one is given."""
     custom_directory = variables.get("CLAUDE_CONFIG_DIR")
     directory = Path(custom_directory).expanduser() if custom_directory else home(variables) / ".claude"
     if project is not None:
@@ -43,7 +43,7 @@ def claude_code(variables: Mapping[str, str], project: Path | None = None) -> Ho
 
 
 def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
-    """Return Codex's files; those of the project where one is given."""
+    """Return Codex's files; those of the project if one is given."""
     custom_directory = variables.get("CODEX_HOME")
     directory = Path(custom_directory).expanduser() if custom_directory else home(variables) / ".codex"
     if project is not None:
@@ -53,7 +53,7 @@ def codex(variables: Mapping[str, str], project: Path | None = None) -> HostFile
 
 
 def text_of(path: Path) -> str:
-    """Return what is in a file; nothing where it cannot be read, of which whoever changes it says why."""
+    """Return a file's text; empty if it cannot be read, which the code that changes the file reports."""
     try:
         return path.read_bytes().decode("utf-8-sig") if path.is_file() else ""  # a pipe would be waited for
     except (OSError, UnicodeDecodeError):
@@ -61,14 +61,14 @@ def text_of(path: Path) -> str:
 
 
 def check_present(title: str, program: str, files: HostFiles, variables: Mapping[str, str]) -> None:
-    """UsageError where neither the host's directory nor its program is here."""
+    """Raise UsageError if neither the host's directory nor its program is found here."""
     if not files.directory.is_dir() and shutil.which(program, path=variables.get("PATH", "")) is None:
         raise UsageError(
             f"{title} was not found: there is no directory {files.directory}, and no program '{program}' on PATH; "
-            f"install it first. A project's own files are written with --project all the same."
+            "install it first. With --project, a project's own files can still be written."
         )
 
 
 def home(variables: Mapping[str, str]) -> Path:
-    """Return the person's own directory."""
+    """Return the person's home directory."""
     return Path(variables.get("HOME") or Path.home())

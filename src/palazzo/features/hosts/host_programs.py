@@ -1,4 +1,4 @@
-"""Starting programs of hosts, and commands that hosts start, to read what they answer."""
+"""Running hosts' programs, and commands that hosts start, to read their output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 
 _PATIENCE = 15.0
-"""Seconds for one answer; a program that is started for the first time takes two or three."""
+"""Seconds to wait for one answer; the first start of a program takes two or three."""
 _DIRECTORY_VARIABLES = (
     "HOME",
     "USERPROFILE",
@@ -22,10 +22,10 @@ _LONGEST_VERSION = 60
 
 
 def run(command: list[str], standard_input: str, variables: Mapping[str, str], cwd: str | None) -> bytes | str:
-    """Return what a command writes to standard output, as bytes; or, as a text, how it failed."""
+    """Return a command's standard output as bytes, or a text that says how it failed."""
     program = shutil.which(command[0], path=variables.get("PATH", ""))
     if program is None:
-        return f"starts {command[0]}, which is not there"
+        return f"starts {command[0]}, which was not found"
     try:
         process = subprocess.run(  # noqa: S603 - the command that stands in the host's settings
             [program, *command[1:]],
@@ -36,7 +36,7 @@ def run(command: list[str], standard_input: str, variables: Mapping[str, str], c
             timeout=_PATIENCE,
         )
     except subprocess.TimeoutExpired:
-        return f"does not end within {_PATIENCE:.0f} seconds"
+        return f"does not finish within {_PATIENCE:.0f} seconds"
     except OSError as error:
         return f"cannot be started ({error.strerror})"
     if process.returncode:

@@ -1,7 +1,8 @@
-"""Our entries in the texts of hosts' settings: put there, brought up to date, found and taken away again.
+"""Palazzo's entries in the texts of hosts' settings: add, update, find and remove them.
 
-Every function takes the text of a file (None: there is none) and returns it as it is to be (None: there is to be none).
-ValueError says in a few words why a text cannot be changed. What is not ours stays as it is, and where it is.
+Every function takes the text of a file (None: the file does not exist) and returns the new text (None: the file must
+not exist). ValueError says in a few words why a text cannot be changed. Everything that is not Palazzo's stays
+unchanged and in its place.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ _BEGIN, _END = "<!-- palazzo:begin", "<!-- palazzo:end -->"
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One command under an event, with its places in the document; `value` is what the settings say of it.
+    """One command under an event, with its position in the document; `value` is its value in the settings.
 
-    `is_read` says that the host reads it: of a key that is there twice it takes the last.
+    `is_read` says whether the host reads it: if a key occurs twice, the host uses the last one.
     """
 
     event: str
@@ -44,7 +45,7 @@ class Handler:
 
 
 def handlers(text: str) -> Iterator[Handler]:
-    """Yield every handler of the settings' hooks, in order. What has another shape is passed over."""
+    """Yield every handler of the settings' hooks, in order. Entries of another shape are skipped."""
     root = _object(text)
     last = root.last("hooks")
     for h, hooks in enumerate(root.parts):
@@ -62,14 +63,14 @@ def handlers(text: str) -> Iterator[Handler]:
 
 
 def our_hooks(text: str, host: str) -> list[tuple[Handler, Ours]]:
-    """Return those that start our hooks."""
+    """Return the handlers that start our hooks."""
     return [
         (handler, ours) for handler in handlers(text) if (ours := entry_matcher.hook(handler.value, host)) is not None
     ]
 
 
 def with_hooks(text: str | None, groups: Mapping[str, Any], host: str) -> str:
-    """Return the settings with these groups, one for each event, and none of ours besides."""
+    """Return the settings with these groups, one for each event, and no other groups of ours."""
     if text is None:
         return json_edit.new({"hooks": {event: [group] for event, group in groups.items()}})
     for event, group in groups.items():
@@ -82,14 +83,14 @@ def with_hooks(text: str | None, groups: Mapping[str, Any], host: str) -> str:
 
 
 def without_hooks(text: str | None, predicate: Callable[[Any], bool]) -> str | None:
-    """Return the settings without the handlers of which `unwanted` says so, and without what was made for them."""
+    """Return the settings without the handlers that `predicate` selects, and without the containers made for them."""
     while text is not None and (matches := [handler for handler in handlers(text) if predicate(handler.value)]):
         text = _remove_handler(text, matches[-1], predicate)
     return text
 
 
 def _with_group(text: str, event: str, group: Any, host: str) -> str:
-    """One group under an event: one of ours is brought up to date where it stands, others of ours go."""
+    """Write one group of ours under an event: update an existing one in place, and remove others of ours."""
 
     def is_ours(value: Any) -> bool:
         return entry_matcher.hook(value, host) is not None
@@ -111,17 +112,17 @@ def _with_new_group(text: str, event: str, group: Any) -> str:
     if hooks is None:
         return json_edit.added(text, (), {event: [group]}, "hooks")
     if hooks[1].kind != "object":
-        raise ValueError("its `hooks` are no object")
+        raise ValueError("its `hooks` is not an object")
     groups = hooks[1].last(event)
     if groups is None:
         return json_edit.added(text, (hooks[0],), [group], event)
     if groups[1].kind != "array":
-        raise ValueError(f"its `hooks.{event}` is no list")
+        raise ValueError(f"its `hooks.{event}` is not a list")
     return json_edit.added(text, (hooks[0], groups[0]), group)
 
 
 def _is_whole(text: str, group: tuple[int, ...], predicate: Callable[[Any], bool]) -> bool:
-    """Whether a group has nothing but such handlers."""
+    """Return whether a group contains only unwanted handlers."""
     return all(predicate(handler.value) for handler in handlers(text) if handler.group == group)
 
 
@@ -130,7 +131,7 @@ def _remove_handler(text: str, handler: Handler, predicate: Callable[[Any], bool
 
 
 def with_status_line(text: str, new_entry: Mapping[str, Any], is_new: bool) -> str:
-    """Return the settings with one of ours brought up to date; one is added where there is none, if it `is_new`."""
+    """Return the settings with our status line updated; if there is no status line, add ours if it `is_new`."""
     member = _object(text).last(_STATUS_LINE)
     if member is None:
         return json_edit.added(text, (), new_entry, _STATUS_LINE) if is_new else text
@@ -141,14 +142,14 @@ def with_status_line(text: str, new_entry: Mapping[str, Any], is_new: bool) -> s
 
 
 def without_status_line(text: str | None) -> str | None:
-    """Return the settings without a status line of ours."""
+    """Return the settings without our status line."""
     while text is not None and (indices := [n for n, value in _status_lines(text) if entry_matcher.status_line(value)]):
         text = json_edit.remove_part(text, (indices[-1],))
     return text
 
 
 def has_other_status_line(text: str) -> bool:
-    """Whether the settings have a status line of somebody else's."""
+    """Return whether the settings have a status line of another program."""
     value = setting(text, _STATUS_LINE)
     return value is not None and entry_matcher.status_line(value) is None
 
@@ -160,7 +161,7 @@ def _status_lines(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def setting(text: str, name: str) -> Any:
-    """Return a setting at the top of the document; None where it is not there, or cannot be read."""
+    """Return a top-level setting; None if it is missing or cannot be read."""
     try:
         member = _object(text).last(name)
     except ValueError:
@@ -169,7 +170,7 @@ def setting(text: str, name: str) -> Any:
 
 
 def has_plugin(text: str) -> bool:
-    """Whether Claude Code's settings enable the plugin that brings the same hooks."""
+    """Return whether Claude Code's settings enable the plugin that provides the same hooks."""
     enabled = setting(text, "enabledPlugins")
     return isinstance(enabled, dict) and any(
         name.split("@")[0] == SERVER and on is True for name, on in enabled.items()
@@ -177,7 +178,7 @@ def has_plugin(text: str) -> bool:
 
 
 def has_toml_plugin(text: str) -> bool:
-    """Whether Codex's `config.toml` has the plugin that brings the same hooks, and does not switch it off."""
+    """Return whether Codex's `config.toml` has the plugin that provides the same hooks, and does not disable it."""
     try:
         plugins = _toml(text).get("plugins")
     except ValueError:
@@ -192,14 +193,14 @@ def has_toml_plugin(text: str) -> bool:
 
 
 def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
-    """Return the settings with the server; one of ours keeps what else a person said of it."""
+    """Return the settings with the server; an existing entry of ours keeps what else a person set in it."""
     if text is None:
         return json_edit.new({_SERVERS: {SERVER: new_entry}})
     servers = _object(text).last(_SERVERS)
     if servers is None:
         return json_edit.added(text, (), {SERVER: new_entry}, _SERVERS)
     if servers[1].kind != "object":
-        raise ValueError(f"its `{_SERVERS}` are no object")
+        raise ValueError(f"its `{_SERVERS}` is not an object")
     member = servers[1].last(SERVER)
     if member is None:
         return json_edit.added(text, (servers[0],), new_entry, SERVER)
@@ -209,19 +210,19 @@ def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
 
 
 def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
-    """Return the settings without the servers of whose name and entry `unwanted` says so."""
+    """Return the settings without the servers that `predicate` selects by name and entry."""
     while text is not None and (trails := [trail for trail, name, entry in servers(text) if predicate(name, entry)]):
         text = json_edit.remove_part(text, trails[-1])
     return text
 
 
 def is_our_server(name: str, entry: Any) -> bool:
-    """Whether an MCP server of that name is the one that `install` writes."""
+    """Return whether an MCP server of that name is the one that `install` writes."""
     return name == SERVER and entry_matcher.server(entry) is not None
 
 
 def servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
-    """Yield the place, name and entry of each MCP server of the settings."""
+    """Yield the position, name and entry of each MCP server in the settings."""
     for n, part in enumerate(_object(text).parts):
         if part.key == _SERVERS and part.value.kind == "object":
             for m, member in enumerate(part.value.parts):
@@ -229,10 +230,10 @@ def servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
 
 
 def _brought_up_to_date(old_entry: Any, new_entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An entry of ours with the program and palace that are wanted; ValueError where it is another's."""
+    """Return our entry with the wanted program and palace; ValueError if the entry is another program's."""
     ours = entry_matcher.server(old_entry)
     if ours is None:
-        raise ValueError(f"its MCP server '{SERVER}' starts something else")
+        raise ValueError(f"its MCP server '{SERVER}' starts another program")
     missing = {key: value for key, value in new_entry.items() if key not in old_entry}
     return {
         **old_entry,
@@ -243,7 +244,7 @@ def _brought_up_to_date(old_entry: Any, new_entry: Mapping[str, Any]) -> dict[st
 
 
 def _read_user_options(ours: Ours) -> Iterator[str]:
-    """The options that a person chose; which palace is said anew."""
+    """Yield the options that a person chose, without the palace, which is set again."""
     for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
         if name != "--palace":
             yield from (name, value)
@@ -251,13 +252,13 @@ def _read_user_options(ours: Ours) -> Iterator[str]:
 
 def _object(text: str) -> json_edit.Node:
     if not text.strip():
-        raise ValueError("it is empty, which is no JSON")
+        raise ValueError("it is empty, which is not valid JSON")
     try:
         root = json_edit.read(text)
     except ValueError as error:
         raise ValueError(f"it is not valid JSON ({error})") from None
     if root.kind != "object":
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return root
 
 
@@ -265,7 +266,7 @@ def _object(text: str) -> json_edit.Node:
 
 
 def with_toml_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
-    """Return `config.toml` with the server's table behind all others; one of ours is changed where it stands."""
+    """Return `config.toml` with the server's table after all others; an existing one of ours is changed in place."""
     new = [_REMARK, *toml_edit.lines(_TOML_SERVER, new_entry)]
     if text is None:
         return appended_block.new(new)
@@ -283,14 +284,14 @@ def with_toml_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
 
 
 def without_toml_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
-    """Return `config.toml` without the tables of such servers, and those below them."""
+    """Return `config.toml` without the tables and subtables of the unwanted servers."""
     if text is None:
         return None
     names = {name for name, entry in toml_servers(text) if predicate(name, entry)}
     text = without_tables(text, lambda name: name[:1] == ("mcp_servers",) and len(name) > 1 and name[1] in names)
     for name, _ in toml_servers(text or ""):
         if name in names:
-            raise ValueError(f"its `mcp_servers.{name}` is no table of its own; take that out by hand")
+            raise ValueError(f"its `mcp_servers.{name}` is not a separate table; remove it by hand")
     return text
 
 
@@ -301,7 +302,7 @@ def toml_servers(text: str) -> list[tuple[str, Any]]:
 
 
 def without_trust(text: str | None, keys: Collection[str]) -> str | None:
-    """Return Codex's `config.toml` without its trust in these hooks, and without the table of that if it is empty."""
+    """Return Codex's `config.toml` without its trust in these hooks, and without the trust table if it is empty."""
     text = without_tables(text, lambda name: name[:2] == ("hooks", "state") and len(name) > 2 and name[2] in keys)
     if text is not None and keys and _below(_toml(text), ("hooks", "state")) == {}:
         text = without_tables(text, lambda name: name == ("hooks", "state"))
@@ -309,7 +310,7 @@ def without_trust(text: str | None, keys: Collection[str]) -> str | None:
 
 
 def without_tables(text: str | None, predicate: Callable[[tuple[str, ...]], bool]) -> str | None:
-    """Return a TOML text without the tables of these names, and without our remark above one."""
+    """Return a TOML text without the tables of these names, and without our comment above a table."""
     while text is not None:
         tables = [table for table in toml_edit.tables(text) if predicate(table.name)]
         if not tables:
@@ -340,27 +341,25 @@ def _put(document: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[s
 
 
 def _says(text: str, document: Mapping[str, Any]) -> str:
-    """The text, if it says what it should; TOML has shapes that cannot be added to."""
+    """Return the text if it parses to the wanted content; some shapes of TOML cannot be extended."""
     with contextlib.suppress(ValueError):
         if _toml(text) == document:
             return text
-    raise ValueError(
-        f"its `mcp_servers` have a shape that cannot be added to; say [mcp_servers.{SERVER}] there by hand"
-    )
+    raise ValueError(f"its `mcp_servers` has a shape that cannot be extended; add [mcp_servers.{SERVER}] there by hand")
 
 
 def _table(text: str, name: tuple[str, ...]) -> toml_edit.Table:
     for table in toml_edit.tables(text):
         if table.name == name:
             return table
-    raise ValueError(f"its `{'.'.join(name)}` is no table of its own; say [{'.'.join(name)}] there by hand")
+    raise ValueError(f"its `{'.'.join(name)}` is not a separate table; add [{'.'.join(name)}] there by hand")
 
 
 # --- what an agent is told, in Markdown --------------------------------------------------------------------
 
 
 def with_block(text: str | None, host: str, body: str) -> str:
-    """Return the text with a block between our marks behind it; one that is there is written anew where it stands."""
+    """Return the text with a block between our markers at its end; an existing block is replaced in place."""
     lines = [f"{_BEGIN} {host} (written by 'palazzo install {host}') -->", *body.splitlines(), _END]
     if text is None:
         return appended_block.new(lines)
@@ -378,7 +377,7 @@ def without_block(text: str | None, host: str) -> str | None:
 
 
 def _block(text: str, host: str) -> tuple[int, int] | None:
-    """From where to where our block is; one in fenced code is an example that somebody gives."""
+    """Return the start and end of our block; a block in fenced code is an example and does not count."""
     begins = list(re.finditer(rf"(?<![^\r\n]){re.escape(_BEGIN)} {re.escape(host)}(?![\w-])", text))
     fences = closed_fences(text) if begins else []
     begin = next((match for match in begins if not any(start <= match.start() < end for start, end in fences)), None)
@@ -386,5 +385,5 @@ def _block(text: str, host: str) -> tuple[int, int] | None:
         return None
     end = text.find(_END, begin.end())
     if end < 0 or text.find(_BEGIN, begin.end(), end) >= 0:
-        raise ValueError(f"the line '{_BEGIN} {host}' has no line '{_END}' after it")
+        raise ValueError(f"the line '{_BEGIN} {host}' is not followed by a line '{_END}'")
     return begin.start(), end + len(_END)

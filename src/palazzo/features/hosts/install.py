@@ -1,4 +1,4 @@
-"""install: let other programs find Palazzo, by entries in their settings, or by files that are written for them."""
+"""install: make Palazzo available to other programs, by entries in their settings or by generated files."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ HOSTS = {
     "opencode": "palazzo.features.hosts.install_opencode",
     "pi": "palazzo.features.hosts.install_pi",
 }
-"""Each module also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
+"""The host modules. Each also defines `removal(context, project, user) -> list[Edit]`, for `uninstall`."""
 TARGETS = {**HOSTS, "mempalace-compat": "palazzo.features.hosts.install_mempalace"}
-"""Each module defines `plan(context, request) -> Plan`, which writes nothing; it is imported when it is asked for."""
+"""All targets. Each module defines `plan(context, request) -> Plan`, which writes nothing; it is imported on demand."""
 ALIASES = {"claude": "claude-code", "openai-codex": "codex"}
-"""Other names that people know a host by."""
+"""Common alternative names of hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstallRequest:
-    """Into what, and where."""
+    """The target, and where to install."""
 
     target: Annotated[str, About(f"What to install: {', '.join(TARGETS)}.", positional=True)]
     directory: Annotated[
-        Path | None, About("Where the files of mempalace-compat go.", positional=True, option="DIR")
+        Path | None, About("The directory for the files of mempalace-compat.", positional=True, option="DIR")
     ] = None
-    project: Annotated[bool, About("Into this project's files, for all who work on it.")] = False
-    user: Annotated[bool, About("Into your own files, for all projects; so it is without either.")] = False
-    clean: Annotated[bool, About("Also remove what other memories left there; it is shown first.")] = False
-    status_line: Annotated[bool, About("Into claude-code: also its status line, if it shows none yet.")] = False
-    dry_run: Annotated[bool, About("Only say what would be written.")] = False
+    project: Annotated[bool, About("Write into this project's files, for everyone who works on it.")] = False
+    user: Annotated[bool, About("Write into your own files, for all projects; this is the default.")] = False
+    clean: Annotated[bool, About("Also remove entries of other memories; they are shown first.")] = False
+    status_line: Annotated[bool, About("For claude-code: also set its status line, if it has none yet.")] = False
+    dry_run: Annotated[bool, About("Only show what would be written.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """A file as it is to be, and how that differs from what is there."""
+    """A planned file, and how it differs from the existing one."""
 
     path: Path
     content: bytes
@@ -57,9 +57,10 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be written; `note` says what a person does next.
+    """The planned changes; `note` tells the person what to do next.
 
-    `files` are written whole, `edits` change what is another program's. `others` is what other memories left there.
+    `files` are written completely, `edits` change files of other programs. `predecessors` are entries that other memory
+    programs left there.
     """
 
     files: tuple[PlannedFile, ...]
@@ -70,10 +71,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file that was written (or would be), or is the same as it was.
+    """A file that was written (or would be), or is unchanged.
 
-    Of a file that is another program's: `what` of it is ours, how it would differ (in a dry run), and where it is kept
-    as it was.
+    For another program's file, the fields also give our part of it as `what`, the change (in a dry run), and the path
+    of the backup of the old version.
     """
 
     path: str
@@ -85,7 +86,7 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class OtherView:
-    """What another memory left in a host's settings: its name, the file, and what it is."""
+    """An entry of another memory program in a host's settings: its name, the file, and what it is."""
 
     name: str
     path: str
@@ -94,7 +95,7 @@ class OtherView:
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
-    """What was written, or would be; `others` were found there, and removed where `clean` says so."""
+    """What was written (or would be); `others` were found there, and were removed if `clean` is set."""
 
     target: str
     files: tuple[FileView, ...]
@@ -107,23 +108,23 @@ class InstallResult:
 def install(context: Context, request: InstallRequest) -> InstallResult:
     """Wire Palazzo into a host, or write the files by which other programs find it.
 
-    'claude-code' and 'codex': hooks, the MCP server, and a few lines in CLAUDE.md or AGENTS.md. What is there stays, in
-    its order; each file that changes is kept beside itself as it was; 'palazzo uninstall' takes it all away again.
-    Doing it again changes nothing, but where Palazzo has moved. --clean also removes what other memories left there.
+    'claude-code' and 'codex': hooks, the MCP server, and a few lines in CLAUDE.md or AGENTS.md. Existing content stays,
+    in its order; a copy of each changed file is kept beside it; 'palazzo uninstall' removes everything again.
+    Installing again changes nothing, unless Palazzo has moved. --clean also removes entries of other memories.
 
     'pi': one file in its directory of extensions, which starts the extension that is part of this installation.
 
     'opencode': a plugin, which is part of this installation, and the MCP server in opencode.json.
 
     'mempalace-compat DIR' writes the programs 'mempalace' and 'mempalace-mcp' and a Python module for clients that
-    start MemPalace by these names. A file there that Palazzo did not write is never touched. In your config.toml,
-    'trust.own' gets the entry 'mempalace': what a server of this name answers is Palazzo's.
+    start MemPalace by these names. A file there that Palazzo did not write is never changed. In your config.toml,
+    'trust.own' gets the entry 'mempalace', so that answers of a server of this name count as Palazzo's.
     """
     from palazzo.features.hosts import install_files
 
     request = replace(request, target=ALIASES.get(request.target, request.target))
     if request.target not in TARGETS:
-        raise UsageError(f"'{request.target}' is nothing that can be installed; there is: {', '.join(TARGETS)}.")
+        raise UsageError(f"'{request.target}' cannot be installed; choose one of: {', '.join(TARGETS)}.")
     _check(request)
     planner: Callable[[Context, InstallRequest], Plan] = importlib.import_module(TARGETS[request.target]).plan
     plan = planner(context, request)
@@ -136,7 +137,7 @@ def install(context: Context, request: InstallRequest) -> InstallResult:
 
 
 def apply_edits(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[FileView]:
-    """Carry out edits of other programs' files, or only say what they would change."""
+    """Carry out edits of other programs' files, or only show what they would change."""
     from palazzo.features.hosts import edited_files
     from palazzo.paths import state_directory
 
@@ -158,11 +159,15 @@ def apply_edits(context: Context, edits: Sequence[Edit], dry_run: bool) -> list[
 
 def _check(request: InstallRequest) -> None:
     if request.target in HOSTS and request.directory is not None:
-        raise UsageError(f"'{request.target}' takes no directory; --project writes into the project that you stand in.")
+        raise UsageError(
+            f"'{request.target}' takes no directory; --project writes into the project of the current directory."
+        )
     if request.target not in HOSTS and (request.project or request.user or request.clean):
         raise UsageError(f"--project, --user and --clean are for hosts ({', '.join(HOSTS)}).")
     if request.status_line and request.target != "claude-code":
-        raise UsageError("--status-line is for claude-code: the others have no status line that a program fills.")
+        raise UsageError(
+            "--status-line is only for claude-code: other hosts have no status line that a program can fill."
+        )
 
 
 OPERATION = Operation("install", InstallRequest, InstallResult, install, asks=lambda request: request.clean)

@@ -1,6 +1,6 @@
 """install claude-code: hooks and the MCP server in Claude Code's settings, and a few lines in CLAUDE.md.
 
-The status line is written where it is asked for, and there is none.
+The status line is written only on request, and only if there is none yet.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from palazzo.features.hosts.own_program import own_program
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
-_NEXT = "Next: start Claude Code anew; a session that runs keeps the hooks it began with. 'palazzo doctor' tries them."
+_NEXT = (
+    "Next: restart Claude Code; a running session keeps the hooks that it started with. 'palazzo doctor' tests them."
+)
 _PLUGIN = (
-    "The plugin 'palazzo' is enabled as well: disable it (/plugin), or uninstall this; with both, every hook runs "
-    "twice and every tool is listed twice."
+    "The plugin 'palazzo' is also enabled: disable it (/plugin), or uninstall this; with both, every hook runs twice "
+    "and every tool is listed twice."
 )
 _OTHER_LINE = (
-    "The status line is another program's and stays as it is; its script can add what 'palazzo statusline' prints."
+    "The status line belongs to another program and stays unchanged; its script can add the output of 'palazzo "
+    "statusline'."
 )
-_APPROVE = "Claude Code asks each person once whether the project's MCP server may be started."
+_APPROVE = "Claude Code asks each person once whether it may start the project's MCP server."
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
-    """Say what is to be written; UsageError where Claude Code is not here."""
+    """Return the edits to make; UsageError if Claude Code is not found here."""
     project = install_host.scope(context, request.project, request.user)
     files = host_files.claude_code(context.variables, project)
     if project is None:
@@ -49,14 +52,14 @@ def plan(context: Context, request: InstallRequest) -> Plan:
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
-    """Say what takes all of that away."""
+    """Return the edits that remove everything again."""
     files = host_files.claude_code(context.variables, install_host.scope(context, project, user))
     hooks, *remaining_edits = install_host.build_uninstall_edits(CLAUDE_CODE, files, JSON)
     return [replace(hooks, change=install_host.both(host_settings.without_status_line, hooks.change)), *remaining_edits]
 
 
 def _with_status_line(context: Context, hooks: Edit, shared: bool, is_new: bool) -> Edit:
-    """The edit of the settings, with the status line in it: one of ours is kept up to date, others stay."""
+    """Return the edit of the settings, with the status line: ours is updated, another program's stays."""
     program = PROGRAM if shared else own_program(context.variables)
     more = [] if shared else install_host.palace_option(context)
     entry = hook_wiring.status_line(program, more, "nt" if sys.platform == "win32" else "posix")

@@ -1,7 +1,7 @@
 """install codex: hooks in Codex's hooks.json, the MCP server in its config.toml, and a few lines in AGENTS.md.
 
-Codex runs a hook only after the person has trusted it, and keeps that in config.toml under the hook's file, event and
-place. What it keeps of ours goes with ours.
+Codex runs a hook only after the person has trusted it. It records that trust in config.toml under the hook's file,
+event and position. When Palazzo's hooks are removed, their trust records are removed too.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _NEXT = (
-    "Next, once: start codex. It says that hooks need review: choose to trust Palazzo's, then or with /hooks later. "
-    "Codex runs no hook that is not trusted, and 'codex exec' says nothing of it; 'palazzo doctor' does."
+    "Next, once: start codex. It says that hooks need review: choose to trust Palazzo's hooks, then or later with "
+    "/hooks. Codex does not run untrusted hooks; 'codex exec' does not report this, 'palazzo doctor' does."
 )
-_PLUGIN = "The plugin 'palazzo' is there as well: remove it, or uninstall this; with both, every hook runs twice."
+_PLUGIN = "The plugin 'palazzo' is also installed: remove it, or uninstall this; with both, every hook runs twice."
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
-    """Say what is to be written; UsageError where Codex is not here."""
+    """Return the edits to make; UsageError if Codex is not found here."""
     project = install_host.scope(context, request.project, request.user)
     files = host_files.codex(context.variables, project)
     if project is None:
@@ -45,7 +45,7 @@ def plan(context: Context, request: InstallRequest) -> Plan:
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
-    """Say what takes all of that away, with Codex's trust in it."""
+    """Return the edits that remove everything again, including Codex's trust in the hooks."""
     files = host_files.codex(context.variables, install_host.scope(context, project, user))
     hook_keys = set(trust_keys(files.hooks))
 
@@ -59,10 +59,11 @@ def removal(context: Context, project: bool, user: bool) -> list[Edit]:
 
 
 def trust_keys(hooks: Path) -> dict[str, str]:
-    """Return for each of our hooks the key under which Codex keeps whether it may run, and the hash that it keeps.
+    """Return for each of our hooks the key under which Codex stores whether it may run, and the hash that it stores.
 
-    The key is the file, the event, the group's and the handler's place: `~/.codex/hooks.json:stop:0:0`. The hash is one
-    of the definition as Codex 0.169 writes it down for that, so each change asks for trust again.
+    The key consists of the file, the event, and the positions of the group and the handler:
+    `~/.codex/hooks.json:stop:0:0`. The hash covers the definition as Codex 0.169 serializes it, so each change requires
+    trust again.
     """
     try:
         text = hooks.read_bytes().decode("utf-8-sig")

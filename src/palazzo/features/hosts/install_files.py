@@ -1,4 +1,4 @@
-"""Files that are written for other programs: known by a mark in their first lines, and replaced whole or not at all."""
+"""Files generated for other programs: recognised by a mark in their first lines, replaced as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from palazzo.errors import UsageError
 from palazzo.features.hosts.install import PlannedFile
 
 _BEGINNING = 1000
-"""Bytes in which a mark stands."""
+"""The bytes at the start of a file that must contain the mark."""
 
 
 def plan_file(path: Path, text: str, mark: str, is_program: bool = False) -> PlannedFile:
-    """Return a file as it is to be; UsageError where one is there that has no `mark`, and so is not ours.
+    """Return a file to write; UsageError if an existing file has no `mark`, and so is not ours.
 
-    `mark` stands in the first lines of `text`.
+    `mark` is in the first lines of `text`.
     """
     content = text.encode()
     if not os.path.lexists(path):
         return PlannedFile(path, content, is_program, "new")
     old_content = _read(path) if path.is_file() and not path.is_symlink() else None
     if old_content is None or mark.encode() not in old_content[:_BEGINNING]:
-        raise UsageError(f"{path} is not Palazzo's; nothing was written. Choose another directory, or move it away.")
+        raise UsageError(
+            f"{path} was not written by Palazzo; nothing was written. Choose another directory, or move the file away."
+        )
     is_same = old_content == content and (not is_program or _is_program(path))
     return PlannedFile(path, content, is_program, "same" if is_same else "changed")
 
 
 def write(files: Sequence[PlannedFile]) -> None:
-    """Write those that are new or changed; each appears under its name when it is complete."""
+    """Write the new or changed files; each gets its name only when it is complete."""
     for planned_file in files:
         if planned_file.state != "same":
             try:

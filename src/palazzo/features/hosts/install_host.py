@@ -1,4 +1,4 @@
-"""install and uninstall of a host: what every host has in common. Each host's module says which files it is about."""
+"""Shared code for installing and uninstalling hosts. Each host's module names the files to change."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 Change = Callable[[str | None], str | None]
-HOOKS, SERVER, INSTRUCTIONS = "hooks", "MCP server", "what agents are told"
+HOOKS, SERVER, INSTRUCTIONS = "hooks", "MCP server", "instructions for agents"
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a host writes its MCP servers down: JSON or TOML."""
+    """How a host stores its MCP servers: as JSON or as TOML."""
 
     with_server: Callable[[str | None, dict[str, Any]], str]
     remove_servers: Callable[[str | None, Callable[[str, Any], bool]], str | None]
@@ -45,18 +45,20 @@ TOML = Format(host_settings.with_toml_server, host_settings.without_toml_servers
 
 
 def scope(context: Context, project: bool, user: bool) -> Path | None:
-    """Return the project's root if its files are meant; None for the person's own."""
+    """Return the project's root if its files are meant; None for the person's own files."""
     if project and user:
         raise UsageError("Give --project or --user, not both.")
     if project and os.path.realpath(context.project_root) == os.path.realpath(host_files.home(context.variables)):
-        raise UsageError("You stand in your home, which is no project; without --project your own files are meant.")
+        raise UsageError(
+            "The current directory is your home, which is not a project; leave out --project to change your own files."
+        )
     return context.project_root if project else None
 
 
 def build_install_edits(
     context: Context, host_spec: HostHooks, files: HostFiles, form: Format, shared: bool
 ) -> list[Edit]:
-    """Return the edits that wire a host; `shared` files name the program and nothing of this machine."""
+    """Return the edits that wire a host; `shared` files name only the program, and nothing of this machine."""
     program = PROGRAM if shared else own_program(context.variables)
     more = [] if shared else palace_option(context)
     optional = ["pre-tool"] if context.settings.flag("events.pre-tool") else []
@@ -75,7 +77,7 @@ def build_install_edits(
 
 
 def build_uninstall_edits(host_spec: HostHooks, files: HostFiles, form: Format) -> list[Edit]:
-    """Return the edits that take all of that away."""
+    """Return the edits that remove everything again."""
 
     def is_ours(handler: Any) -> bool:
         return entry_matcher.hook(handler, host_spec.host) is not None
@@ -88,7 +90,7 @@ def build_uninstall_edits(host_spec: HostHooks, files: HostFiles, form: Format) 
 
 
 def add_cleanup(edits: Sequence[Edit], form: Format) -> list[Edit]:
-    """Return the edits with the removal of what predecessors left, in the same files, before each."""
+    """Return the edits, each with the removal of predecessors' entries from the same file before it."""
     removals: dict[str, Change] = {
         HOOKS: lambda text: host_settings.without_hooks(text, predecessors.is_hook),
         SERVER: lambda text: form.remove_servers(text, predecessors.is_server),
@@ -98,7 +100,7 @@ def add_cleanup(edits: Sequence[Edit], form: Format) -> list[Edit]:
 
 
 def predecessors_in(files: HostFiles, form: Format) -> list[Predecessor]:
-    """Return what predecessors left in a host's files; what cannot be read says so when it is to be changed."""
+    """Return predecessors' entries in a host's files; unreadable files are reported when they are to be changed."""
     predecessor_list: list[Predecessor] = []
     looks: tuple[tuple[Path, Callable[[str], list[tuple[str, str]]]], ...] = (
         (files.hooks, predecessors.hooks_in),
@@ -112,7 +114,7 @@ def predecessors_in(files: HostFiles, form: Format) -> list[Predecessor]:
 
 
 def palace_option(context: Context) -> list[str]:
-    """The palace, where a host that passes on few variables would take another one."""
+    """Return the option for the palace, if a host that passes on few variables would use another one."""
     names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "APPDATA")
     bare = {name: context.variables[name] for name in names if name in context.variables}
     palace_path = str(context.palace_path)
@@ -120,15 +122,15 @@ def palace_option(context: Context) -> list[str]:
 
 
 def remarks(context: Context, shared: bool) -> list[str]:
-    """Return what a person should know of the program that was wired."""
+    """Return what a person should know about the wired program."""
     if shared:
-        return [f"These files name the program '{PROGRAM}' alone, so each who works here needs it on PATH."]
+        return [f"These files name only the program '{PROGRAM}', so everyone who works here needs it on PATH."]
     own, shell_program = own_program(context.variables), found_on_path(context.variables)
     if shell_program is not None and not is_same_program(own, str(shell_program)):
-        return [f"Wired is {own}. Your shell finds another installation first: {shell_program}."]
+        return [f"{own} is wired. Your shell finds another installation first: {shell_program}."]
     return []
 
 
 def both(first: Change, second: Change) -> Change:
-    """Return one change that is two, one after the other."""
+    """Return one change that applies two changes in order."""
     return lambda text: second(first(text))

@@ -1,9 +1,9 @@
-"""install mempalace-compat DIR: the names by which clients start MemPalace, for Palazzo.
+"""install mempalace-compat DIR: the program names by which clients start MemPalace, for Palazzo.
 
-Each file is a few lines that start `palazzo/faces/cli/mempalace_command.py`, which knows what MemPalace's verbs are here: what is
-installed once need not be installed again when that changes. DIR belongs on PATH for the programs, on PYTHONPATH for
-`python -m mempalace.mcp_server`; a program `mempalace` stands there, so the Python module beside it is `mempalace.py`,
-which is a package by its `__path__`.
+Each file is a few lines that start `palazzo/faces/cli/mempalace_command.py`, which maps MemPalace's commands to
+Palazzo's. So the files need not be installed again when the mapping changes. DIR belongs on PATH for the programs, and
+on PYTHONPATH for `python -m mempalace.mcp_server`. Because DIR contains a program `mempalace`, the Python module beside
+it is `mempalace.py`, which is a package by its `__path__`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 MARK = "Written by 'palazzo install mempalace-compat'"
 VERSION = "3.11.0"
-"""The version of MemPalace whose interface is provided; programs that ask for a version get it."""
+"""The version of MemPalace whose interface is provided; it is reported to programs that ask for a version."""
 OWN = "trust.own"
 _NAME = "mempalace"
-"""By this name `trust.own` lists all tools of a server that serves by MemPalace's name."""
+"""The name in `trust.own` that stands for all tools of a server named like MemPalace's."""
 _MODULES = "mempalace-modules"
 _SHELL = """\
 #!/bin/sh
@@ -98,9 +98,9 @@ if __name__ == "__main__":
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
-    """Say what is to be written into the directory; UsageError where something of these names is not ours."""
+    """Return the files to write into the directory; UsageError if a file of such a name there is not ours."""
     if request.directory is None:
-        raise UsageError("Say where: palazzo install mempalace-compat DIR, a directory that is on PATH.")
+        raise UsageError("Name a directory that is on PATH: palazzo install mempalace-compat DIR.")
     directory = context.led_to(request.directory).absolute()
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is not a directory.")
@@ -116,12 +116,12 @@ def plan(context: Context, request: InstallRequest) -> Plan:
     # Their answers are Palazzo's own: a session that reads them has met no untrusted content by that.
     user_file = config_directory(context.variables) / USER_FILE
     setting = Edit(user_file, f"the setting {OWN}", lambda text: _add_own_memory(user_file, text or ""))
-    note = f"Put {directory} first on PATH, and on PYTHONPATH where 'python -m mempalace.mcp_server' is started."
+    note = f"Put {directory} first on PATH, and on PYTHONPATH if clients start 'python -m mempalace.mcp_server'."
     return Plan(tuple(files), note, (setting,))
 
 
 def _add_own_memory(path: Path, text: str) -> str:
-    """Return the user's settings with MemPalace among the sources that are the user's own."""
+    """Return the user's settings with MemPalace added to the sources that count as the user's own."""
     entries = load(path, None, {}).texts(OWN)
     return text if _NAME in entries else with_value(path, text, BY_NAME[OWN], (*entries, _NAME))
 

@@ -1,8 +1,9 @@
 """install opencode: a plugin in opencode's directory of plugins, and the MCP server in its settings.
 
-What a person's opencode loads is a few lines that load the plugin of this installation, so that it is always of the
-version that is installed. A project's is the plugin itself, which finds the program on PATH. AGENTS.md is left alone:
-the server's own instructions reach the model, and a new file would hide the CLAUDE.md that opencode reads without one.
+In a person's opencode, the plugin is a few lines that load the plugin of this installation, so it always has the
+installed version. In a project it is the plugin itself, which finds the program on PATH. AGENTS.md is not changed: the
+server's own instructions reach the model, and a new AGENTS.md would hide the CLAUDE.md that opencode reads if there is
+no AGENTS.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PLUGIN = "plugin"
 _PLUGIN_PATTERN = re.compile(r'^const plugin = (".*")$', re.MULTILINE)
 _OPTIONS_PATTERN = re.compile(r'^const wired = \{ program: (".*"), options: (\[.*\]) \}$', re.MULTILINE)
 MARK = "// Written by 'palazzo install opencode'; 'palazzo uninstall opencode' takes it away."
-_NEXT = "Next: start opencode anew. 'palazzo doctor' says how it stands."
+_NEXT = "Next: restart opencode. 'palazzo doctor' shows the state of the installation."
 _STARTER = """\
 {mark}
 const plugin = {plugin}
@@ -56,7 +57,7 @@ export const Palazzo = async (around) => {{
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
-    """Say what is to be written; UsageError where opencode is not here."""
+    """Return the edits to make; UsageError if opencode is not found here."""
     project = install_host.scope(context, request.project, request.user)
     files = files_of(context.variables, project)
     shared = project is not None
@@ -76,7 +77,7 @@ def plan(context: Context, request: InstallRequest) -> Plan:
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
-    """Say what takes all of that away."""
+    """Return the edits that remove everything again."""
     files = files_of(context.variables, install_host.scope(context, project, user))
     return [
         Edit(files.hooks, PLUGIN, _without_plugin),
@@ -89,7 +90,7 @@ def removal(context: Context, project: bool, user: bool) -> list[Edit]:
 
 
 def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
-    """Return opencode's files, with the plugin for its hooks; those of the project where one is given."""
+    """Return opencode's files, with the plugin for its hooks; those of the project if one is given."""
     home = Path(variables.get("HOME") or Path.home())
     own = Path(variables.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
     directory = project / ".opencode" if project is not None else own
@@ -98,20 +99,20 @@ def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostF
 
 
 def plugin_text(context: Context, shared: bool) -> str:
-    """Return the file that opencode is to load."""
+    """Return the text of the file that opencode loads."""
     if shared:
         return shared_plugin()
     return starter(plugin(), own_program(context.variables), install_host.palace_option(context))
 
 
 def plugin() -> Path:
-    """Return the plugin that is a part of this installation, or of this checkout."""
+    """Return the plugin that is part of this installation or of this checkout."""
     package = Path(palazzo.__file__).absolute().parent
     checkout = package.resolve().parents[1]
     candidates = [home / "integrations" / HOST / "palazzo.ts" for home in (package, checkout)]
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path is None:
-        raise UsageError(f"This installation has no plugin for opencode at {candidates[0]}: install Palazzo again.")
+        raise UsageError(f"This installation has no plugin for opencode at {candidates[0]}: reinstall Palazzo.")
     return path
 
 
@@ -122,7 +123,7 @@ def starter(plugin: Path, program: str, options: Sequence[str]) -> str:
 
 
 def our_plugin(text: str) -> list[tuple[Handler, Ours]]:
-    """Return the plugin's file as the hook that it is, with the program that it starts; none where it is not ours."""
+    """Return the plugin's file as a hook, with the program that it starts; empty if the file is not ours."""
     if not text.startswith(MARK):
         return []
     program, options = PROGRAM, list[str]()
@@ -134,9 +135,9 @@ def our_plugin(text: str) -> list[tuple[Handler, Ours]]:
 
 
 def find_outdated_plugins(own: HostFiles, project: HostFiles) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a plugin's file that stands there, behind whose it is: `user` or `project`.
+    """Yield what is wrong with an installed plugin file, after its scope: `user` or `project`.
 
-    Where the installation itself has no plugin, it is nobody's ('').
+    If the installation itself has no plugin, the scope is empty ('').
     """
     starts, shared = host_files.text_of(own.hooks), host_files.text_of(project.hooks)
     try:
@@ -144,18 +145,18 @@ def find_outdated_plugins(own: HostFiles, project: HostFiles) -> Iterator[tuple[
         if starts.startswith(MARK) and (match is None or json.loads(match[1]) != plugin().as_uri()):
             yield "user", f"{own.hooks} loads the plugin of another installation"
         if shared.startswith(MARK) and shared != shared_plugin():
-            yield "project", f"{project.hooks} is of another version"
+            yield "project", f"{project.hooks} is from another version"
     except UsageError as error:
         yield "", str(error)
 
 
 def shared_plugin() -> str:
-    """Return the plugin as it stands in a project."""
+    """Return the plugin's text for a project."""
     return f"{MARK}\n{plugin().read_text(encoding='utf-8')}"
 
 
 def _settings_in(directory: Path) -> Path:
-    """Return the settings: those with our server; else of those that are there the ones that opencode reads last."""
+    """Return the settings file that has our server; else the existing one that opencode reads last."""
     usual, jsonc_file = directory / "opencode.json", directory / "opencode.jsonc"
     for path in (jsonc_file, usual):
         try:

@@ -1,7 +1,7 @@
-"""install pi: one file in pi's directory of extensions, which starts the extension that lies in this installation.
+"""install pi: one file in pi's directory of extensions, which starts the extension in this installation.
 
-So what pi runs is always of the version that is installed. Where Palazzo is gone or has moved, the file says so, once
-for each start of pi, and pi works on.
+So pi always runs the installed version. If Palazzo is gone or has moved, the file says so once for each start of pi,
+and pi continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXTENSION = "extension"
 MARK = "// Written by 'palazzo install pi'; 'palazzo uninstall pi' takes it away."
 _EXTENSION_PATTERN = re.compile(r'^const extension = (".*");$', re.MULTILINE)
 _OPTIONS_PATTERN = re.compile(r'^const palazzo = \{ program: (".*"), options: (\[.*\]) \};$', re.MULTILINE)
-_NEXT = "Next: start pi anew, or type /reload. '/palazzo:status' says whether it is there."
+_NEXT = "Next: restart pi, or type /reload. '/palazzo:status' shows whether Palazzo is loaded."
 _STARTER = """\
 {mark}
 const extension = {extension};
@@ -54,12 +54,12 @@ export default async function (pi) {{
 
 
 def plan(context: Context, request: InstallRequest) -> Plan:
-    """Say what is to be written; UsageError where pi is not here."""
+    """Return the edits to make; UsageError if pi is not found here."""
     _check_scope(request.project)
     directory = directory_of(context.variables)
     if not directory.is_dir() and shutil.which("pi", path=context.variables.get("PATH", "")) is None:
         raise UsageError(
-            f"pi was not found: there is no directory {directory}, and no program 'pi' on PATH; install it."
+            f"pi was not found: there is no directory {directory}, and no program 'pi' on PATH; install it first."
         )
     program, options = own_program(context.variables), install_host.palace_option(context)
     starter_text = starter(extension(), program, options)
@@ -68,7 +68,7 @@ def plan(context: Context, request: InstallRequest) -> Plan:
 
 
 def removal(context: Context, project: bool, user: bool) -> list[Edit]:
-    """Say what takes it away."""
+    """Return the edits that remove the file again."""
     _check_scope(project)
     return [Edit(file_in(directory_of(context.variables)), EXTENSION, _without_starter)]
 
@@ -81,7 +81,7 @@ def directory_of(variables: Mapping[str, str]) -> Path:
 
 
 def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostFiles:
-    """Return pi's files, with the extension for its hooks; those of the project where one is given."""
+    """Return pi's files, with the extension for its hooks; those of the project if one is given."""
     own = directory_of(variables)
     directory = own if project is None else project / ".pi"
     instructions = (own if project is None else project) / "AGENTS.md"
@@ -89,18 +89,18 @@ def files_of(variables: Mapping[str, str], project: Path | None = None) -> HostF
 
 
 def file_in(directory: Path) -> Path:
-    """Return the file that is written there."""
+    """Return the path of the file that is written there."""
     return directory / "extensions" / "palazzo.ts"
 
 
 def extension() -> Path:
-    """Return the extension that is a part of this installation, or of this checkout."""
+    """Return the extension that is part of this installation or of this checkout."""
     package = Path(palazzo.__file__).absolute().parent
     checkout = package.resolve().parents[1]
     candidates = [home / "integrations" / "pi" / "index.ts" for home in (package, checkout)]
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path is None:
-        raise UsageError(f"This installation has no extension for pi at {candidates[0]}: install Palazzo again.")
+        raise UsageError(f"This installation has no extension for pi at {candidates[0]}: reinstall Palazzo.")
     return path
 
 
@@ -114,7 +114,7 @@ def starter(extension: Path, program: str, options: Sequence[str]) -> str:
 
 
 def our_extension(text: str) -> list[tuple[Handler, Ours]]:
-    """Return the file as the hook that it is, with the program that it starts; none where it is not ours."""
+    """Return the file as a hook, with the program that it starts; empty if the file is not ours."""
     if not text.startswith(MARK):
         return []
     program, options = _parse_launch_command(text) or (PROGRAM, [])
@@ -124,7 +124,7 @@ def our_extension(text: str) -> list[tuple[Handler, Ours]]:
 
 
 def servers(text: str) -> list[tuple[str, Any]]:
-    """Return the MCP servers that pi's own client starts, from 0.99 on."""
+    """Return the MCP servers that pi's own client starts, from version 0.99 on."""
     return [
         (name, entry)
         for _, name, entry in host_settings.servers(text)
@@ -133,7 +133,7 @@ def servers(text: str) -> list[tuple[str, Any]]:
 
 
 def find_outdated_extension(own: HostFiles) -> Iterator[tuple[bool, str]]:
-    """Yield what is wrong with the file that stands there, and whether this installation can write it anew."""
+    """Yield whether this installation can rewrite the installed file, and what is wrong with it."""
     text = host_files.text_of(own.hooks)
     if not text.startswith(MARK):
         return
@@ -146,15 +146,15 @@ def find_outdated_extension(own: HostFiles) -> Iterator[tuple[bool, str]]:
     extension_path = None if match is None else Path(json.loads(match[1]))
     launch_command = _parse_launch_command(text)
     if extension_path is not None and not extension_path.is_file():
-        yield True, f"{own.hooks} loads {extension_path}, which is not there"
+        yield True, f"{own.hooks} loads {extension_path}, which does not exist"
     elif extension_path is not None and extension_path != current_path:
         yield True, f"{own.hooks} loads the extension of another installation: {extension_path}"
     elif launch_command is None or text != starter(current_path, *launch_command):
-        yield True, f"{own.hooks} is of another version"
+        yield True, f"{own.hooks} is from another version"
 
 
 def _parse_launch_command(text: str) -> tuple[str, list[str]] | None:
-    """The program that the file starts, and its options."""
+    """Return the program that the file starts, and its options."""
     match = _OPTIONS_PATTERN.search(text)
     return None if match is None else (json.loads(match[1]), json.loads(match[2]))
 
@@ -165,8 +165,8 @@ def _parse_launch_command(text: str) -> tuple[str, list[str]] | None:
 def _check_scope(project: bool) -> None:
     if project:
         raise UsageError(
-            "pi is wired for you, not for a project: its file names a place on this machine. Run it without --project; "
-            "for all who work on a project, name the package 'palazzo-pi' in its .pi/settings.json."
+            "pi is wired for you, not for a project: its file names a path on this machine. Run the command without "
+            "--project; for everyone who works on a project, name the package 'palazzo-pi' in its .pi/settings.json."
         )
 
 

@@ -1,7 +1,8 @@
-"""What of Palazzo stands in each host's settings, whether it answers, and whether it stands there twice.
+"""State of Palazzo in each host's settings: its entries, whether they work, and duplicates.
 
-Everything is tried as the host would: the stored command line of a hook is started with a payload of no session that
-there is, the MCP server with `initialize`. Nothing is written, in no palace and no settings.
+Every entry is tested as the host would use it: the stored command line of a hook is started with a payload for a
+session that does not exist, and the MCP server is called with `initialize`. Nothing is written to any palace or
+settings.
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ _INIT_MESSAGES: tuple[dict[str, Any], ...] = (
 )
 _REPAIR = "pip install --force-reinstall palazzo"
 TOOLS_TOLD_OF = ("search", "read", "remember")
-"""Tools that what we write into CLAUDE.md and AGENTS.md names: an agent is not to look for them in vain."""
+"""Tools named in the text that we write into CLAUDE.md and AGENTS.md: they must be available to the agent."""
 
 Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """One thing that is wrong, and the command or the step that mends it."""
+    """One problem, and the command or the step that fixes it."""
 
     kind: Problem
     detail: str
@@ -71,10 +72,10 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class HostStatus:
-    """How Palazzo stands in one host.
+    """The state of Palazzo's installation in one host.
 
-    `scopes` are where its hooks are (`user`, `project`, `plugin`), `programs` what they and the MCP server start.
-    `hooks` counts events with a hook of ours, of as many as are `wired`. What was not tried is None.
+    `scopes` are the places of its hooks (`user`, `project`, `plugin`), `programs` the commands that the hooks and the
+    MCP server start. `hooks` counts the events with our hook, out of `wired`. None means not tested.
     """
 
     host: str
@@ -92,17 +93,17 @@ class HostStatus:
 
     @property
     def is_wired(self) -> bool:
-        """Whether anything of ours is there."""
+        """Return whether any entry of Palazzo is installed."""
         return bool(self.scopes) or self.server
 
 
 @dataclass(frozen=True, slots=True)
 class _HostState:
-    """What is read of one host's files."""
+    """The content of one host's files."""
 
     scopes: tuple[str, ...]
     lines: Mapping[tuple[str, ...], str]
-    """Command lines of our hooks for the start of a session, one for each scope, and what writes each anew."""
+    """Command lines of our session-start hooks, by scope, with the command that writes each again."""
     events: frozenset[str]
     servers: Mapping[tuple[str, ...], str]
     programs: Mapping[str, str]
@@ -110,7 +111,7 @@ class _HostState:
 
 
 class _TrialResult(NamedTuple):
-    """What came of starting it."""
+    """The result of a test start."""
 
     version: str = ""
     hook_answers: bool | None = None
@@ -119,12 +120,12 @@ class _TrialResult(NamedTuple):
 
 
 _TRUST_TROUBLE = Trouble(
-    "untrusted", "Codex runs none of these hooks before you trust them", "start codex, type /hooks"
+    "untrusted", "Codex does not run these hooks until you trust them", "start codex and type /hooks"
 )
 
 
 def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, ...]:
-    """Return how Palazzo stands in each host that is here; without `try_out` nothing is started."""
+    """Return Palazzo's state in each installed host; without `try_out` nothing is started."""
     futures = []
     with ThreadPoolExecutor() as pool:  # each waits for programs of its own
         for host_spec, files_of, program in (
@@ -179,20 +180,20 @@ def _of_host(
 
 
 def _gaps(context: Context, host_spec: HostHooks, host_state: _HostState, missing: Sequence[str]) -> Iterator[Trouble]:
-    """What should stand there and does not; a plugin is whole."""
+    """Yield what is missing from the installation; a plugin is always complete."""
     if not host_state.scopes or "plugin" in host_state.scopes:
         return
     reinstall_command = _make_mend_command(context, host_spec, host_state)
     if missing:
         yield Trouble("incomplete", f"no hook for {', '.join(missing)}", reinstall_command)
     if not host_state.servers:
-        yield Trouble("incomplete", "hooks, but no MCP server", reinstall_command)
+        yield Trouble("incomplete", "hooks are installed, but no MCP server", reinstall_command)
 
 
 def _of_its_kind(
     context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, host_state: _HostState
 ) -> Iterator[Trouble]:
-    """What can be wrong in this host alone."""
+    """Yield troubles that only this host can have."""
     if host_spec is OPENCODE:
         for scope, wrong in install_opencode.find_outdated_plugins(own, project):
             yield Trouble("incomplete", wrong, _make_reinstall_command(context, host_spec, scope) if scope else _REPAIR)
@@ -205,17 +206,17 @@ def _of_its_kind(
         duplicate_scope = "project" if "project" in host_state.scopes else "user"
         yield Trouble(
             "twice",
-            f"hooks stand in {' and '.join(host_state.scopes)}: each runs twice",
+            f"hooks are installed in {' and '.join(host_state.scopes)}: each runs twice",
             _at(context, duplicate_scope, f"palazzo uninstall {host_spec.host} --{duplicate_scope}"),
         )
     if host_spec is CLAUDE_CODE:
         settings = host_files.text_of(own.hooks)
         line = entry_matcher.status_line(host_settings.setting(settings, "statusLine"))
         if line is not None and not _is_there(context, line.program[0]):
-            why = f"the status line starts {line.program_text}, which is not there"
+            why = f"the status line starts {line.program_text}, which does not exist"
             yield Trouble("silent", why, _make_reinstall_command(context, host_spec, "user"))
         if host_settings.setting(settings, "disableAllHooks") is True:
-            yield Trouble("off", f"`disableAllHooks` is on in {own.hooks}", "set it to false there")
+            yield Trouble("off", f"`disableAllHooks` is true in {own.hooks}", "set it to false there")
 
 
 def _make_mend_command(context: Context, host_spec: HostHooks, host_state: _HostState) -> str:
@@ -230,18 +231,18 @@ def _is_there(context: Context, program: str) -> bool:
 
 
 def _not_tried(context: Context, host_state: _HostState) -> _TrialResult:
-    """Only whether the programs are there."""
+    """Only check whether the programs exist."""
     missing_programs = [
         (program, mend)
         for program, mend in host_state.programs.items()
         if not _is_there(context, shlex.split(program)[0])
     ]
-    why = "what is wired starts {}, which is not there"
+    why = "the installed entry starts {}, which does not exist"
     return _TrialResult(troubles=[Trouble("silent", why.format(program), mend) for program, mend in missing_programs])
 
 
 def _tried_out(context: Context, host_spec: HostHooks, host_state: _HostState, path: str | None) -> _TrialResult:
-    """Start what is wired as the host would, all at once, and say what does not answer."""
+    """Start all wired programs at once, as the host would, and report those that do not answer."""
     with ThreadPoolExecutor() as pool:
         version = pool.submit(host_programs.read_version, path, context.variables)
         hooks = [pool.submit(_try_hook, host_spec, line, context.variables) for line in host_state.lines]
@@ -291,7 +292,7 @@ def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostF
                 note(launch, mend)
     for palace_path, mend in sorted(palaces):
         if palace_path != str(context.palace_path):
-            troubles.append(Trouble("other-palace", f"what is wired uses another palace: {palace_path}", mend))
+            troubles.append(Trouble("other-palace", f"the installed entry uses another palace: {palace_path}", mend))
     if host_spec is CLAUDE_CODE:
         has_plugin = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
     else:
@@ -309,18 +310,18 @@ def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostF
 
 
 def _make_reinstall_command(context: Context, host_spec: HostHooks, scope: str) -> str:
-    """What writes anew what stands there: for a project's files, in the project."""
+    """Return the command that writes the entries again; for a project's files, it runs in the project."""
     option = " --project" if scope == "project" else ""
     return _at(context, scope, f"palazzo install {host_spec.host}{option}")
 
 
 def _at(context: Context, scope: str, command: str) -> str:
-    """The command, in the project's directory where it is a project's."""
+    """Return the command, run in the project's directory if the scope is the project."""
     return f"cd {shlex.quote(str(context.project_root))} && {command}" if scope == "project" else command
 
 
 def _palace(launch: Ours, context: Context) -> str:
-    """The palace that a command line of ours leads to, here."""
+    """Return the palace that a command line of ours uses here."""
     palace_option = dict(zip(launch.options[::2], launch.options[1::2], strict=True)).get("--palace")
     return rpc.chosen_palace(palace_option, context.variables, str(context.cwd))
 
@@ -344,7 +345,7 @@ def _servers_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[str, Any
 
 
 def _read_entries(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
-    """What is read of a file; nothing where there is none, and a trouble where it cannot be understood."""
+    """Return what is read from a file; empty if it does not exist, and with a trouble if it cannot be parsed."""
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for
             raise ValueError("it is not a file")
@@ -357,10 +358,10 @@ def _read_entries(path: Path, read: Callable[[str], Sequence[Any]], troubles: li
 
 
 def _has_codex_trust(own: HostFiles, scopes: Collection[str]) -> bool:
-    """Whether Codex keeps for each of our hooks that the person trusts it, as it is now.
+    """Return whether Codex stores that the person trusts each of our hooks in its current form.
 
-    Of a plugin's it keeps a hash of the whole plugin, which only Codex can compare: there, whether they ever were
-    trusted.
+    For a plugin Codex stores a hash of the whole plugin, which only Codex can compare; then return whether its hooks
+    were ever trusted.
     """
     try:
         trust_state = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
@@ -377,7 +378,7 @@ def _has_codex_trust(own: HostFiles, scopes: Collection[str]) -> bool:
 
 
 def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
-    """What is started for a handler: the program and its arguments, or a shell and its line."""
+    """Return a handler's command line: the program and its arguments, or a shell and its line."""
     if isinstance(handler.get("args"), list) or sys.platform == "win32":
         return tuple(entry_matcher.words(handler))
     return (os.environ.get("SHELL") or "/bin/sh", "-c", handler["command"])
@@ -387,7 +388,7 @@ def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _try_hook(host_spec: HostHooks, line: Sequence[str], variables: Mapping[str, str]) -> str:
-    """Start a hook as the host would, for a session that is over at once; return what is wrong, or nothing."""
+    """Start a hook as the host would, for a session that ends at once; return what is wrong, or an empty text."""
     with tempfile.TemporaryDirectory() as nowhere:
         payload = {"session_id": "palazzo-doctor", "cwd": nowhere, "source": "resume"}
         input_text = json.dumps({**payload, "hook_event_name": "SessionStart", "transcript_path": ""})
@@ -398,11 +399,11 @@ def _try_hook(host_spec: HostHooks, line: Sequence[str], variables: Mapping[str,
         is_object = isinstance(json.loads(answer), dict)
     except ValueError:
         is_object = False
-    return "" if is_object else f"the hook answers what {host_spec.title} cannot read"
+    return "" if is_object else f"the hook's answer cannot be read by {host_spec.title}"
 
 
 def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
-    """Start the MCP server, greet it and ask for its tools; return what is wrong, or nothing."""
+    """Start the MCP server, initialize it and list its tools; return what is wrong, or an empty text."""
     input_text = "".join(f"{json.dumps(message)}\n" for message in _INIT_MESSAGES)
     answer = host_programs.run([*line], input_text, variables, None)
     if isinstance(answer, str):
@@ -413,11 +414,11 @@ def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
     tools = results.get(1, {}).get("tools")
     names = {tool.get("name") for tool in tools if isinstance(tool, dict)} if isinstance(tools, list) else set()
     missing = [tool for tool in _told_of(line) if tool not in names]
-    return f"the MCP server lacks tools that agents are told of: {', '.join(missing)}" if missing else ""
+    return f"the MCP server lacks tools that agents' instructions name: {', '.join(missing)}" if missing else ""
 
 
 def _results(answer: bytes) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield what each line of JSON-RPC answers: the request's id, and the result."""
+    """Yield the request id and the result of each JSON-RPC answer."""
     for line in answer.splitlines():
         try:
             message = json.loads(line)
@@ -428,6 +429,6 @@ def _results(answer: bytes) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 def _told_of(line: Sequence[str]) -> list[str]:
-    """The tools that agents are told of, by the names of the profile that is served."""
+    """Return the tools that agents' instructions name, by their names in the served profile."""
     profile = next((line[n + 1] for n, word in enumerate(line[:-1]) if word == "--profile"), "palazzo")
     return list(dict.fromkeys(NAMES.get(profile, {}).get(tool, tool) for tool in TOOLS_TOLD_OF))

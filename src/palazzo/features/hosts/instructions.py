@@ -1,6 +1,6 @@
-"""instructions: the short texts that tell an agent how to go about something.
+"""instructions: the short texts that tell an agent how to do something.
 
-Slash commands and skills of hosts print them, and the prompts of the MCP server say the same.
+Hosts' slash commands and skills print them, and the prompts of the MCP server contain the same texts.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _PLACEHOLDERS = (
 
 @dataclass(frozen=True, slots=True)
 class InstructionsRequest:
-    """Which text, and by which names it is to call the tools."""
+    """The text, and the profile whose tool names it uses."""
 
     name: Annotated[Name, About("Which text.", positional=True)]
-    profile: Annotated[ToolNames, About("Whose names the tools go by.")] = "palazzo"
+    profile: Annotated[ToolNames, About("The profile whose tool names are used.")] = "palazzo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class InstructionsResult:
 def instructions(context: Context, request: InstructionsRequest) -> InstructionsResult:
     """Print a short text that tells an agent how to use the memory.
 
-    Slash commands and skills of hosts print them. `recall`, `save_session` and `what_do_we_know_about` are what the MCP
-    server's prompts of these names say.
+    Slash commands and skills of hosts print it. `recall`, `save_session` and `what_do_we_know_about` are the texts of
+    the MCP server's prompts of the same names.
     """
     profile_names = tool_names.NAMES[request.profile]
     prompt = next((entry for entry in PROMPTS if entry.name == request.name), None)
@@ -66,5 +66,5 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
 
 
 NAMES: tuple[str, ...] = get_args(Name)
-"""All of them."""
+"""All names of instruction texts."""
 OPERATION = Operation("instructions", InstructionsRequest, InstructionsResult, instructions)

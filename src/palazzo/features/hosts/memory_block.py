@@ -1,4 +1,4 @@
-"""What CLAUDE.md and AGENTS.md say of the memory: what comes by itself, and when to use the tools."""
+"""The text about the memory in CLAUDE.md and AGENTS.md: what is injected automatically, and when to use the tools."""
 
 from __future__ import annotations
 

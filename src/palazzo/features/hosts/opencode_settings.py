@@ -1,9 +1,9 @@
-"""Our MCP server in opencode's settings (JSON with comments): put there, brought up to date, found and taken away.
+"""Palazzo's MCP server in opencode's settings (JSON with comments): add, update, find and remove it.
 
     {"mcp": {"palazzo": {"type": "local", "command": ["palazzo", "mcp"], "enabled": true}}}
 
-As in `host_settings`, functions take the text of a file (None: there is none) and return it as it is to be (None: there
-is to be none); ValueError says in a few words why a text cannot be changed.
+As in `host_settings`, functions take the text of a file (None: the file does not exist) and return the new text (None:
+the file must not exist). ValueError says in a few words why a text cannot be changed.
 """
 
 from __future__ import annotations
@@ -18,30 +18,32 @@ from palazzo.text import json_edit, jsonc_edit
 
 _SERVERS = "mcp"
 _PATIENCE = 15_000
-"""Milliseconds that opencode waits for the server's tools: by itself five seconds, too few for a busy machine."""
+"""Milliseconds that opencode waits for the server's tools. Its default of five seconds is too short on a busy
+machine.
+"""
 
 
 def entry(program: str, more: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the MCP server as it stands under its name."""
+    """Return the MCP server's entry for the settings."""
     return {"type": "local", "command": [program, "mcp", *more], "enabled": True, "timeout": _PATIENCE}
 
 
 def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
-    """Return the settings with the server; one of ours keeps what else a person said of it."""
+    """Return the settings with the server; an existing entry of ours keeps what else a person set in it."""
     if text is None:
         return json_edit.new({_SERVERS: {SERVER: new_entry}})
     servers = _object(text).last(_SERVERS)
     if servers is None:
         return jsonc_edit.added(text, (), {SERVER: new_entry}, _SERVERS)
     if servers[1].kind != "object":
-        raise ValueError(f"its `{_SERVERS}` is no object")
+        raise ValueError(f"its `{_SERVERS}` is not an object")
     member = servers[1].last(SERVER)
     if member is None:
         return jsonc_edit.added(text, (servers[0],), new_entry, SERVER)
     old_entry = jsonc_edit.value(text, member[1])
     ours = parse_launch(old_entry)
     if ours is None:
-        raise ValueError(f"its MCP server '{SERVER}' starts something else")
+        raise ValueError(f"its MCP server '{SERVER}' starts another program")
     command = [*new_entry["command"], *_read_user_options(ours)]
     if old_entry["command"] == command:
         return text
@@ -50,7 +52,7 @@ def with_server(text: str | None, new_entry: Mapping[str, Any]) -> str:
 
 
 def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> str | None:
-    """Return the settings without the servers of whose name and entry `unwanted` says so."""
+    """Return the settings without the servers that `predicate` selects by name and entry."""
     while text is not None and (
         trails := [trail for trail, name, server_entry in _servers(text) if predicate(name, server_entry)]
     ):
@@ -59,7 +61,7 @@ def without_servers(text: str | None, predicate: Callable[[str, Any], bool]) -> 
 
 
 def is_our_server(name: str, server_entry: Any) -> bool:
-    """Whether an MCP server of that name is the one that `install` writes."""
+    """Return whether an MCP server of that name is the one that `install` writes."""
     return name == SERVER and parse_launch(server_entry) is not None
 
 
@@ -69,12 +71,12 @@ def entries(text: str) -> list[tuple[str, Any]]:
 
 
 def servers(text: str) -> list[tuple[str, Any]]:
-    """Return the name of each MCP server, and its entry as other hosts write it: a command and its arguments."""
+    """Return each MCP server's name, and its entry in the form of other hosts: a command and its arguments."""
     return [(name, as_others_write_it(server_entry)) for _, name, server_entry in _servers(text)]
 
 
 def as_others_write_it(server_entry: Any) -> dict[str, Any]:
-    """Return an entry with its command apart from the arguments; empty where it starts no program."""
+    """Return an entry with the command separate from the arguments; empty if it starts no program."""
     command = server_entry.get("command") if isinstance(server_entry, dict) else None
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         return {}
@@ -82,7 +84,7 @@ def as_others_write_it(server_entry: Any) -> dict[str, Any]:
 
 
 def parse_launch(server_entry: Any) -> Ours | None:
-    """Return what an entry starts if that is `palazzo mcp`; else None."""
+    """Return what an entry starts if it is `palazzo mcp`; else None."""
     return entry_matcher.server(as_others_write_it(server_entry))
 
 
@@ -94,7 +96,7 @@ def _servers(text: str) -> Iterator[tuple[tuple[int, int], str, Any]]:
 
 
 def _read_user_options(ours: Ours) -> Iterator[str]:
-    """The options that a person chose; which palace is said anew."""
+    """Yield the options that a person chose, without the palace, which is set again."""
     for name, value in zip(ours.options[::2], ours.options[1::2], strict=True):
         if name != "--palace":
             yield from (name, value)
@@ -102,11 +104,11 @@ def _read_user_options(ours: Ours) -> Iterator[str]:
 
 def _object(text: str) -> json_edit.Node:
     if not jsonc_edit.plain(text).strip():
-        raise ValueError("it is empty, which is no JSON")
+        raise ValueError("it is empty, which is not valid JSON")
     try:
         root = jsonc_edit.read(text)
     except ValueError as error:
         raise ValueError(f"it is not valid JSON ({error})") from None
     if root.kind != "object":
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return root

@@ -1,8 +1,8 @@
-"""The program `palazzo` that hosts are told to start: the one of this installation, by the path that lasts longest.
+"""The program `palazzo` that hosts are told to start: this installation's program, under its most stable path.
 
-Hosts that a desktop starts do not have a person's PATH, so a path is stored. pipx and uv link to their programs from
-`~/.local/bin`; that link stays the same when what it leads to is made anew, so of two names for one program it is the
-one on PATH that is stored.
+Hosts that a desktop starts do not have a person's PATH, so an absolute path is stored. pipx and uv create links to
+their programs in `~/.local/bin`. Such a link stays the same when its target is replaced. So if one program has two
+paths, the one on PATH is stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME = "palazzo.exe" if sys.platform == "win32" else "palazzo"
 
 
 def own_program(variables: Mapping[str, str]) -> str:
-    """Return the absolute path of this installation's program; UsageError where it has none."""
+    """Return the absolute path of this installation's program; UsageError if there is none."""
     on_path = found_on_path(variables)
     own = next((path for path in _list_program_paths() if path.is_file()), None)
     if own is None and on_path is None:
@@ -32,25 +32,25 @@ def own_program(variables: Mapping[str, str]) -> str:
     cache = cache_directory(variables).parent
     if program_path is None or Path(os.path.realpath(program_path)).is_relative_to(os.path.realpath(cache)):
         raise UsageError(
-            f"{program_path} lies in a cache, and will be gone one day: install Palazzo for good, with 'uv tool install "
-            f"palazzo' or pipx, and run this from there."
+            f"{program_path} is in a cache and may disappear: install Palazzo permanently, with 'uv tool install "
+            "palazzo' or pipx, and run this from there."
         )
     return str(program_path)
 
 
 def found_on_path(variables: Mapping[str, str]) -> Path | None:
-    """Return the program that a shell finds, as it finds it."""
+    """Return the program that a shell finds, by the path at which it finds it."""
     executable = shutil.which("palazzo", path=variables.get("PATH", ""))
     return None if executable is None else Path(os.path.normpath(Path(executable).absolute()))
 
 
 def is_same_program(first: str, second: str) -> bool:
-    """Whether two paths lead to one file."""
+    """Return whether two paths lead to the same file."""
     return _is_same(Path(first), Path(second))
 
 
 def _list_program_paths() -> Iterator[Path]:
-    """Where this installation may have put it: beside its Python, and where `pip install --prefix` puts programs."""
+    """Yield possible paths of the program: beside this Python, and where `pip install --prefix` puts programs."""
     yield Path(sys.executable).absolute().parent / _NAME
     package = Path(palazzo.__file__).absolute().parent
     if len(package.parents) > 3:

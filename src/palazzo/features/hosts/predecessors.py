@@ -1,7 +1,7 @@
-"""What other memories left in a host's settings: found by what is started, and by marks and headings of theirs.
+"""Entries of other memories in a host's settings, recognised by the program that they start, and by marks and headings.
 
-Only the program that a command line starts is looked at, never its arguments: a hook that greps for `mempalace` is no
-hook of MemPalace. Nothing goes before a person has seen it.
+Only the program that a command line starts is examined, never its arguments: a hook that greps for `mempalace` is not a
+hook of MemPalace. Nothing is removed before a person has seen it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _NAMES = {
     "mnemograph": "Mnemograph",
 }
 _FILES = re.compile(r"mempal_\w+_hook\.(?:sh|py)")
-"""MemPalace's documented hooks, wherever its directory was copied to."""
+"""MemPalace's documented hooks, in any directory they were copied to."""
 _NAMES_OF_MORE = ("shodh",)
-"""Names that a directory may have for another reason: that of its owner."""
+"""Names that a directory may also have for another reason, for example because its owner is called so."""
 _BEHIND_NAME = re.compile(r"(?:@[\w.^~-]+|-mcp|-hooks?|\.(?:sh|py|js|mjs|cjs|exe|cmd))+$")
 _STARTERS = re.compile(
     r"(?:env|exec|command|nohup|sh|bash|zsh|fish|node|bun|bunx|npx|pnpx|uvx|uv|pipx|run|tool|python(?:3(?:\.\d+)?)?)"
     r"(?:\.exe|\.cmd)?"
 )
 _SETTING = re.compile(r"\w+=")
-"""What starts a program that is named behind it, and what is set for it."""
+"""Skipped before the program's name on a command line: starters, and variable assignments."""
 _MARKS = "|".join(sorted(map(re.escape, _NAMES), key=len, reverse=True))
 _BLOCK = re.compile(
     rf"^<(?P<tag>(?:{_MARKS})[\w-]*)>.*?^</(?P=tag)>"
@@ -47,7 +47,7 @@ _NAME_PATTERN = re.compile(rf"(?<![\w-])(?:{_MARKS})(?![\w-])", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """Something of another memory, where it stands, and what it is."""
+    """Something that belongs to another memory program: its name, its path, and what it is."""
 
     name: str
     path: str
@@ -55,17 +55,17 @@ class Predecessor:
 
 
 def is_hook(handler: Any) -> bool:
-    """Whether a handler starts another memory."""
+    """Return whether a handler starts another memory."""
     return isinstance(handler, dict) and _find_memory(entry_matcher.words(handler)) is not None
 
 
 def is_server(name: str, entry: Any) -> bool:
-    """Whether an MCP server is another memory's."""
+    """Return whether an MCP server belongs to another memory."""
     return isinstance(entry, dict) and _find_memory(entry_matcher.words(entry)) is not None
 
 
 def hooks_in(text: str) -> list[tuple[str, str]]:
-    """Return (memory, what it is) of each such handler."""
+    """Return (memory, description) for each handler of another memory."""
     return [
         (_find_memory(entry_matcher.words(handler.value)) or "", f"hook {handler.event}")
         for handler in host_settings.handlers(text)
@@ -74,7 +74,7 @@ def hooks_in(text: str) -> list[tuple[str, str]]:
 
 
 def servers_in(servers: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """Return (memory, what it is) of each such server."""
+    """Return (memory, description) for each server of another memory."""
     return [
         (_find_memory(entry_matcher.words(entry)) or "", f"MCP server '{name}'")
         for name, entry in servers
@@ -83,7 +83,7 @@ def servers_in(servers: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
 
 
 def blocks_in(text: str) -> list[tuple[str, str]]:
-    """Return (memory, what it is) of each block of instructions, by its marks or by a heading that names it."""
+    """Return (memory, description) for each block of instructions, found by its markers or by a heading with a name."""
     blocks = []
     for start, end in _blocks(text):
         first, *rest = text[start:end].splitlines()
@@ -94,14 +94,14 @@ def blocks_in(text: str) -> list[tuple[str, str]]:
 
 
 def without_blocks(text: str | None) -> str | None:
-    """Return the text without such blocks."""
+    """Return the text without blocks of other memories."""
     while text is not None and (spans := list(_blocks(text))):
         text = appended_block.remove_block(text, *spans[-1])
     return text
 
 
 def _find_memory(line: Sequence[str]) -> str | None:
-    """The memory that a command line starts; None for any other."""
+    """Return the memory that a command line starts, else None."""
     for word in line:
         if word.startswith("-") or _SETTING.match(word) or _STARTERS.fullmatch(entry_matcher.base(word)):
             continue
@@ -110,7 +110,7 @@ def _find_memory(line: Sequence[str]) -> str | None:
 
 
 def _memory(word: str) -> str | None:
-    """Which memory a program, module or package is of, by its own name, its package's, or a directory it lies in."""
+    """Return the memory of a program, module or package, by its own name, its package's, or one of its directories."""
     if _FILES.fullmatch(entry_matcher.base(word)):
         return _NAMES["mempalace"]
     *directories, last = re.split(r"[/\\]", word.lower())
@@ -123,7 +123,7 @@ def _memory(word: str) -> str | None:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where each is, in order and none in another. What begins in fenced code is an example."""
+    """Yield the start and end of each block, in order and without nesting. A block in fenced code is an example."""
     fences = closed_fences(text)
     spans = [
         match.span()

@@ -1,4 +1,4 @@
-"""uninstall: take out of a host's settings what `install` wrote there, and nothing else."""
+"""uninstall: remove from a host's settings exactly what `install` wrote there."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UninstallRequest:
-    """Out of what."""
+    """The targets to uninstall from."""
 
-    target: Annotated[str, About(f"Out of what: {', '.join(HOSTS)}.", positional=True)]
-    project: Annotated[bool, About("Out of this project's files.")] = False
-    user: Annotated[bool, About("Out of your own files; so it is without either.")] = False
-    dry_run: Annotated[bool, About("Only say what would be removed.")] = False
+    target: Annotated[str, About(f"The host to remove Palazzo from: {', '.join(HOSTS)}.", positional=True)]
+    project: Annotated[bool, About("Remove the entries from this project's files.")] = False
+    user: Annotated[bool, About("Remove the entries from your own files; this is the default.")] = False
+    dry_run: Annotated[bool, About("Only show what would be removed.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class UninstallResult:
-    """Each file that was changed, or would be."""
+    """Each file that was changed (or would be)."""
 
     target: str
     files: tuple[FileView, ...]
@@ -36,13 +36,13 @@ class UninstallResult:
 
 
 def uninstall(context: Context, request: UninstallRequest) -> UninstallResult:
-    """Take Palazzo's entries out of a host's settings, and leave each file as it would be without them.
+    """Remove Palazzo's entries from a host's settings, and leave the rest of each file as it is.
 
-    A file that was made for them goes. The palace, with all that it holds, stays.
+    A file that was created for them is deleted. The palace, with all its content, stays.
     """
     host = ALIASES.get(request.target, request.target)
     if host not in HOSTS:
-        raise UsageError(f"'{host}' is no host that is wired; there is: {', '.join(HOSTS)}.")
+        raise UsageError(f"'{host}' is not a host that can be wired; choose one of: {', '.join(HOSTS)}.")
     removal: Callable[[Context, bool, bool], list[Edit]] = importlib.import_module(HOSTS[host]).removal
     views = apply_edits(context, removal(context, request.project, request.user), request.dry_run)
     return UninstallResult(host, tuple(views), request.dry_run)

@@ -1,4 +1,4 @@
-"""How it looks to a person that other programs' files were written, or changed."""
+"""Terminal output of install and uninstall: which files of other programs were written or changed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from palazzo.features.hosts.install import FileView, InstallResult
 from palazzo.features.hosts.uninstall import UninstallResult
 
 _STATE_LABELS = {
-    False: {"new": "written", "changed": "changed", "same": "as it was", "removed": "removed"},
+    False: {"new": "written", "changed": "changed", "same": "unchanged", "removed": "removed"},
     True: {
         "new": "would be written",
         "changed": "would be changed",
-        "same": "would stay as it is",
+        "same": "would stay unchanged",
         "removed": "would be removed",
     },
 }
 
 
 def install(screen: Screen, result: InstallResult) -> None:
-    """Show each file, what other memories left there, and what to do next."""
+    """Show each file, what other memory tools left there, and what to do next."""
     if result.dry_run:
         _diffs(screen, result.files)
     _files(screen, result.files, result.dry_run)
     if result.others:
         screen.gap()
         did = "Would remove" if result.dry_run else "Removed"
-        screen.say((f"{did} what other memories left there:" if result.clean else _LEFTOVER_NOTICE, "yellow"))
+        screen.say((f"{did} the entries of other memory tools:" if result.clean else _LEFTOVER_NOTICE, "yellow"))
         screen.table(
             ("", "", ""),
             [((memory.name, "bold"), memory.what, (_short(memory.path), "dim")) for memory in result.others],
@@ -45,10 +45,10 @@ def uninstall(screen: Screen, result: UninstallResult) -> None:
         _diffs(screen, result.files)
     _files(screen, result.files, result.dry_run)
     if all(file.state == "same" for file in result.files):
-        screen.say(f"There was nothing of Palazzo's in {result.target}'s settings.")
+        screen.say(f"The settings of {result.target} contained nothing from Palazzo.")
 
 
-_LEFTOVER_NOTICE = "Other memories left something there, and two memories tell an agent everything twice:"
+_LEFTOVER_NOTICE = "Other memory tools left entries there, and two memories inject everything twice:"
 
 
 def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
@@ -60,11 +60,11 @@ def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
     screen.table(("",) * len(rows[0]) if rows else (), rows)
     backups = [file.backup for file in files if file.backup]
     for backup in backups:
-        screen.say((f"Kept as it was: {_short(backup)}", "dim"))
+        screen.say((f"Original saved as {_short(backup)}", "dim"))
 
 
 def _diffs(screen: Screen, files: Sequence[FileView]) -> None:
-    """What would change, line by line."""
+    """Return the changes, line by line."""
     for file in files:
         for line in file.diff.splitlines():
             screen.exact(line, indent="")
@@ -76,7 +76,7 @@ _STYLES = {"new": "green", "changed": "green", "same": "dim", "removed": "yellow
 
 
 def _short(path: str) -> str:
-    """A path as a person knows it."""
+    """Return a path in the short form for people."""
     try:
         return f"~/{Path(path).relative_to(Path.home()).as_posix()}"
     except (ValueError, RuntimeError):

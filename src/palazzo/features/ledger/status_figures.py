@@ -1,4 +1,4 @@
-"""status_line: the few numbers that a host's status line shows of a session. It is asked for all the time."""
+"""status_line: the few numbers of a session for a host's status line. It is called very often."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StatusLineRequest:
-    """The session, by its host's id, where there is one."""
+    """The session, by the host's id, if there is one."""
 
     session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusLineResult:
-    """The project's wing and how many drawers it has; how many things the session was told, and when it was last kept.
+    """The wing, its number of drawers, the number of entries injected in the session, and the time of the last save.
 
-    `wing` is empty where there is no palace yet. A pause without an end has no `paused_until`.
+    `wing` is empty if there is no palace yet. A pause without an end has no `paused_until`.
     """
 
     wing: str = ""
@@ -36,7 +36,7 @@ class StatusLineResult:
 
 
 def status_line(context: Context, request: StatusLineRequest) -> StatusLineResult:
-    """Count what the status line shows. Reads only; where there is no palace, there is nothing to count."""
+    """Count what the status line shows, without writing. Without a palace, there is nothing to count."""
     from palazzo.operations.pause_state import pause_of
     from palazzo.store import palace_overview, place_rows
 

@@ -1,7 +1,7 @@
-"""Noting what an agent used of what it was given: it reads the thing whole, cites it, or opens a file that it names.
+"""Detection of usage: an agent reads an injected entry in full, cites it, or opens a file that it names.
 
-What is captured of a session shows most of it, and is looked through once, as it comes. A note is for the ledger alone.
-Where it cannot be made, what the agent asked for is answered all the same.
+Most usage is visible in the captured session, which is examined once, as it arrives. A usage note is only for the
+ledger. If it cannot be written, the agent's request is answered anyway.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
 _NAMED_BY = (SESSION, "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID")
 _AT_ONCE = 5_000
-"""Messages that are looked through at once; what is more, the next time."""
+"""The most messages that are examined at once; the rest is examined the next time."""
 _PROMPTS = 3
-"""Messages of the person before those that are looked through: what they said, the agent has from them."""
+"""The most preceding messages of the person that are examined: words that the agent knows from there are no evidence of
+use.
+"""
 
 
 class _UseRecord(NamedTuple):
-    """A use: of what, how, and when."""
+    """A use: the id of what was used, how, and when."""
 
     uid: str
     kind: Use
@@ -38,12 +40,12 @@ class _UseRecord(NamedTuple):
 
 
 def session_named(context: Context) -> str:
-    """Return the id of the caller's session, where the host tells of it; empty elsewhere."""
+    """Return the id of the caller's session if the host states it; else an empty text."""
     return next(filter(None, (context.variables.get(name, "") for name in _NAMED_BY)), "")
 
 
 def note_cited(context: Context, session: HookSession, text: str) -> None:
-    """Note which of the things that a session was given its agent cites by their ids, in its last message."""
+    """Record which injected entries the agent cites by id in its last message."""
     from palazzo.injection import usage_detection
     from palazzo.store import ledger
 
@@ -56,7 +58,7 @@ def note_cited(context: Context, session: HookSession, text: str) -> None:
 
 
 def note_fetched(context: Context, uids: Iterable[str]) -> None:
-    """Note that the caller's session, where it is known, read these whole; what it was not given is not noted."""
+    """Record that the caller's session, if known, read these entries in full; only injected ones count."""
     from palazzo.store import hook_sessions, ledger
 
     session_id = session_named(context)
@@ -80,9 +82,9 @@ def note_fetched(context: Context, uids: Iterable[str]) -> None:
 
 
 def note_captured(context: Context, uri: str, session: HookSession | None) -> None:
-    """Look through what was captured of a session since the last time, and note what it used of what it was given.
+    """Scan what was captured of a session since the last time, and record which injected entries it used.
 
-    Where no hook says which session it is, the transcript does.
+    If no hook names the session, the transcript does.
     """
     from palazzo.store import hook_sessions, ledger, transcripts
 
@@ -114,7 +116,7 @@ def note_captured(context: Context, uri: str, session: HookSession | None) -> No
 def _note(
     context: Context, session: HookSession, use_records: Sequence[_UseRecord], position: tuple[int, int] | None = None
 ) -> None:
-    """Enter uses, and up to where of which source they were looked for."""
+    """Record uses, and up to which position a source has been scanned."""
     from palazzo.store import ledger
 
     with context.writing().database.transaction() as connection:
@@ -133,7 +135,7 @@ def _uses(
     new: Sequence[TranscriptMessage],
     prompts: Sequence[TranscriptMessage],
 ) -> Iterator[_UseRecord]:
-    """Yield what messages show that was used, of what had been told by then, in their order."""
+    """Yield the uses that messages show, of entries that had been injected by then, in the order of the messages."""
     from palazzo.injection import usage_detection
 
     injected_items, since = _collect_injected_items(connection, injections)
@@ -152,7 +154,7 @@ def _uses(
 def _collect_injected_items(
     connection: Connection, injections: Sequence[Injection]
 ) -> tuple[dict[str, DeliveredItem], dict[str, Micros]]:
-    """What a session was given, by id, and since when; of what an erase took, its id alone."""
+    """Return the entries that a session received, by id, and since when; for erased text, only the id."""
     from palazzo.injection.usage_detection import DeliveredItem, words_given
     from palazzo.store import anchors
 

@@ -1,4 +1,4 @@
-"""How why, pause and resume look to a person."""
+"""Terminal output of why, pause and resume."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made i
 
 
 def why(screen: Screen, result: WhyResult) -> None:
-    """Show each injection: when and why, the text to the byte, then its ids and what was used of it."""
+    """Show each injection: when and why, its exact text, then its ids and which of them were used."""
     screen.say((f"session {result.session}", "bold"), f"  {result.host}, began {to_iso(result.began_at)}")
     screen.gap()
     for injection in result.injections:
@@ -36,9 +36,14 @@ def _injection(screen: Screen, injection: InjectionView) -> None:
     event = f"{injection.event} (sub-agent {injection.agent})" if injection.agent else injection.event
     screen.say((f"{to_iso(injection.at)}  {event}", "cyan"), f"  {injection.reason}  ", (facts, "dim"))
     if injection.text is None and not injection.erased:
-        screen.say(("    No service ran, so the hook found these by keyword; its words were not kept.", "yellow"))
+        screen.say(
+            (
+                "    No service was running, so the hook found these by keyword; the injected text was not kept.",
+                "yellow",
+            )
+        )
     elif injection.text is None:
-        screen.say(("    An erase took this text: it quoted, or may have quoted, what went.", "yellow"))
+        screen.say(("    This text was erased: it quoted, or may have quoted, erased words.", "yellow"))
     else:
         screen.exact(injection.text)
     for part in injection.parts:
@@ -51,13 +56,13 @@ def _used(part: PartView) -> str:
 
 
 def pause(screen: Screen, result: PauseResult) -> None:
-    """Say until when."""
+    """Say when the pause ends."""
     until = "'palazzo resume'" if result.until is None else to_iso(result.until)
     screen.say(f"Paused until {until}: nothing is captured or injected for {result.palace}.")
 
 
 def resume(screen: Screen, result: ResumeResult) -> None:
     """Say whether it was paused."""
-    screen.say("Captures and injects again." if result.was_paused else "It was not paused.")
+    screen.say("Capture and injection are on again." if result.was_paused else "It was not paused.")
     if result.off:
-        screen.say(("PALAZZO_OFF is set here: nothing is captured or injected even so.", "yellow"))
+        screen.say(("PALAZZO_OFF is set here: nothing is captured or injected anyway.", "yellow"))

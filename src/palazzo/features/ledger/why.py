@@ -1,4 +1,4 @@
-"""why: what an agent was given in a session, when and why, byte for byte; and what it then used of it."""
+"""why: show what an agent was given in a session, when and why, byte for byte; and what it then used of it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _MOST_CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class WhyRequest:
-    """Which session."""
+    """The session."""
 
-    session: Annotated[str, About("The session's id, as its host has it, or its beginning.", positional=True)]
-    host: Annotated[str | None, About("The host it ran in, where two have a session of that id.")] = None
+    session: Annotated[str, About("The session id of the host, or an id prefix.", positional=True)]
+    host: Annotated[str | None, About("The host, if two hosts have a session with that id.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class UseView:
-    """What the agent did with something it was given: fetched it whole, cited its id, touched its file; and when."""
+    """How the agent used an entry, and when: it fetched it whole, cited its id, or touched its file."""
 
     how: Use
     at: Micros
@@ -37,9 +37,9 @@ class UseView:
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """Something that an injection has words of, by its id in full, and what the agent then used it for.
+    """An entry whose text an injection contains, by its full id, and how the agent used it.
 
-    `other` are the lines of an orientation; a session's id among them is hashed.
+    `other` are the lines of an orientation; the id of a session among them is hashed.
     """
 
     id: str
@@ -49,10 +49,10 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class InjectionView:
-    """What was given once: the text as the agent got it, and its SHA-256.
+    """One injection: the text exactly as the agent got it, and its SHA-256.
 
-    Text is null where an erase took it, and where a hook told it that found no service: that keeps ids, and no words.
-    `agent` is the sub-agent that it was given to.
+    The text is null if an erase removed it, or if a hook answered without the service: then only ids are kept, no text.
+    `agent` is the sub-agent that got it.
     """
 
     at: Micros
@@ -70,7 +70,7 @@ class InjectionView:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
-    """A session as hooks know it, with all that its agent was given, in order."""
+    """A session as the hooks recorded it, with everything that its agent received, in order."""
 
     host: str
     session: str
@@ -81,14 +81,12 @@ class WhyResult:
 
 
 def why(context: Context, request: WhyRequest) -> WhyResult:
-    """Say what hooks gave an agent in a session, when and why, byte for byte, and what it then used of it.
+    """Show what hooks gave an agent in a session, when and why, byte for byte, and what it then used of it.
 
-    What an erase took says so. What an agent searched for itself is in its transcript, and not here.
+    Erased text is marked as erased. An agent's own searches are in its transcript, not here.
     """
     if not request.session.strip():
-        raise UsageError(
-            "The session's id is empty. 'palazzo why ID' takes the one that the host shows, or its beginning."
-        )
+        raise UsageError("The session id is empty. 'palazzo why ID' takes the id that the host shows, or an id prefix.")
     with context.reading().database.snapshot() as connection:
         session = _find_session(connection, request)
         return WhyResult(
@@ -102,7 +100,7 @@ def why(context: Context, request: WhyRequest) -> WhyResult:
 
 
 def _find_session(connection: Connection, request: WhyRequest) -> HookSession:
-    """The session of that id, else the one whose id begins so."""
+    """Return the session with that id, else the one with that id prefix."""
     from palazzo.store import hook_sessions
 
     prefix = request.session.strip()
@@ -121,8 +119,8 @@ def _find_session(connection: Connection, request: WhyRequest) -> HookSession:
     if not candidates:
         host_suffix = "" if request.host is None else f" of {request.host}"
         raise NotFound(
-            f"No hook of a session{host_suffix} whose id begins with '{prefix}' was heard."
-            " A session is known from its first hook; the host shows its id."
+            f"No hook event is recorded for a session{host_suffix} whose id begins with '{prefix}'. A session is "
+            "known from its first hook event on; the host shows its id."
         )
     if len(candidates) > 1:
         raise AmbiguousId(prefix, [f"{hook_session.session} ({hook_session.host})" for hook_session in candidates])
@@ -130,7 +128,7 @@ def _find_session(connection: Connection, request: WhyRequest) -> HookSession:
 
 
 def _list_injections(connection: Connection, session: HookSession) -> tuple[InjectionView, ...]:
-    """What it was given, and what its sub-agents were, in order."""
+    """Return what the session and its sub-agents were given, in order."""
     from palazzo.store import hook_sessions, ledger
 
     views: list[tuple[int, InjectionView]] = []

@@ -1,4 +1,4 @@
-"""feed: find every agent's history on this machine, and take in what is new."""
+"""feed: find every agent's history on this machine, and take in new content."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ if TYPE_CHECKING:
     from palazzo.sources.mining_report import MineProgress, MineReport, MineRequest, OnProgress
 
 _BYTES_PER_SECOND = 3_000_000
-"""How fast transcripts are archived and indexed on two cores, by `benchmarks/ingest.py`."""
+"""The speed at which transcripts are archived and indexed on two cores, measured by `benchmarks/ingest.py`."""
 _WORTH_TELLING = 5.0
-"""Seconds of work from which on a person wants to know beforehand how many they are."""
+"""The least expected duration, in seconds, that is announced to a person before the work starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedRequest:
-    """Which histories, and what of them."""
+    """Which histories to read, and how much of them."""
 
     hosts: Annotated[
         tuple[str, ...],
-        About("Only these hosts: claude-code, codex, opencode, pi, …; all if none is named.", True, "HOST"),
+        About("Only these hosts: claude-code, codex, opencode, pi, …; default: all.", True, "HOST"),
     ] = ()
-    since: Annotated[str | None, About("Only sessions gone on with from this time on: a date, or an age as 30d.")] = (
+    since: Annotated[str | None, About("Only sessions continued since this time: a date, or an age such as 30d.")] = (
         None
     )
     sessions: Annotated[
         tuple[str, ...],
-        About("Only the session of this id, or its beginning; may be given several times.", False, "--session", "ID"),
+        About("Only the session with this id or id prefix; may be given several times.", False, "--session", "ID"),
     ] = ()
     min_messages: Annotated[
-        int | None, About("Leave out sessions with fewer messages; the setting min_messages if not given.")
+        int | None, About("Skip sessions with fewer messages. Default: the setting min_messages.")
     ] = None
-    wing: Annotated[str | None, About("File all of it in this wing instead of each project's own.")] = None
-    dry_run: Annotated[bool, About("Only say what there is and how much of it is new.")] = False
-    wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
+    wing: Annotated[str | None, About("File everything in this wing instead of each project's own.")] = None
+    dry_run: Annotated[bool, About("Only show what exists and how much of it is new.")] = False
+    wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryFed:
-    """One place where a host keeps sessions: how many, from when to when, and how much of it was new."""
+    """One directory in which a host stores sessions: how many, their time range, and how much of it was new."""
 
     host: str
     path: str
@@ -76,18 +76,18 @@ class HistoryFed:
 
 @dataclass(frozen=True, slots=True)
 class FeedResult(MineResult):
-    """What was read, in all and of each history."""
+    """What was read, in total and from each history."""
 
     histories: tuple[HistoryFed, ...] = ()
     estimate_s: Annotated[float, PERSON_ONLY] = 0.0
-    """Seconds that reading what is new would take."""
+    """The estimated seconds for reading the new content."""
 
 
 def feed(context: Context, request: FeedRequest) -> FeedResult:
-    """Find every agent's history on this machine and take in what is new, to the byte.
+    """Find every agent's history on this machine and index what is new, byte for byte.
 
-    Claude Code, Codex, opencode, pi, Gemini CLI, Copilot CLI, Continue and, in the project that is worked in, Aider.
-    What was read before and has not changed costs nothing; a session that has grown costs what it has grown by.
+    Covers Claude Code, Codex, opencode, pi, Gemini CLI, Copilot CLI, Continue and, in the current project, Aider.
+    Unchanged sessions are skipped; of a session that has grown, only the new part is read.
     """
     from palazzo.sources.mining_report import merged
     from palazzo.sources.mining_run import mine as run
@@ -135,7 +135,7 @@ def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
 
     for host in hosts:
         if host not in HOSTS:
-            raise UsageError(f"'{host}' is no host that Palazzo reads; it reads {', '.join(HOSTS)}.")
+            raise UsageError(f"Palazzo does not read the host '{host}'; it reads {', '.join(HOSTS)}.")
     return histories(context.variables, hosts, context.project_root)
 
 
@@ -167,7 +167,7 @@ def _check_sessions(request: FeedRequest, previews: Collection[MineReport]) -> N
     if request.sessions and not any(preview.sources for preview in previews):
         prefixes = " or ".join(f"'{prefix}'" for prefix in request.sessions)
         raise NotFound(
-            f"No session here begins with {prefixes}. 'palazzo feed --dry-run' says which histories there are."
+            f"No session here has an id that begins with {prefixes}. 'palazzo feed --dry-run' lists the histories."
         )
 
 

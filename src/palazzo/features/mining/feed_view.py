@@ -1,4 +1,4 @@
-"""How feed looks to a person."""
+"""Terminal output of feed."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from palazzo.text.times import to_iso
 
 
 def feed(screen: Screen, result: FeedResult) -> None:
-    """Show each history with its counts and dates, then what was done with them."""
+    """Show each history with its counts and dates, then what was done with it."""
     if not result.histories:
-        screen.say("No agent's history was found on this machine.")
-        screen.say(("'palazzo mine PATH' reads transcripts and exports that lie elsewhere.", "dim"))
+        screen.say("No agent history was found on this machine.")
+        screen.say(("'palazzo mine PATH' indexes transcripts and exports in other places.", "dim"))
         return
     header = ("host", "history", "sessions", "new", "grown", "from", "to", "to read" if result.dry_run else "read")
     screen.table(header, [_row(history) for history in result.histories], right=(2, 3, 4, 7))
     if result.dry_run:
-        screen.say(("Nothing was read: this was a dry run.", "yellow"))
+        screen.say(("Dry run: nothing was read.", "yellow"))
         changed = result.new + result.grown
         if changed:
             screen.say(f"Reading the {count_noun(changed, 'session')} would take about {_long(result.estimate_s)}.")
     elif not result.new and not result.grown:
-        screen.say("All of it was read before.")
+        screen.say("Everything had already been read.")
     else:
-        noise = f" (and {count_noun(result.noise, 'row')} kept but not searched)" if result.noise else ""
+        noise = f" (and {count_noun(result.noise, 'row')} kept but not searchable)" if result.noise else ""
         screen.say(
             (f"{count_noun(result.items, 'item')} archived", "bold"),
             f", {count_noun(result.drawers, 'drawer')} to find{noise}.",

@@ -1,7 +1,7 @@
-"""Hearing that files change: one thread for each kind of place, which puts what changed on a queue.
+"""Detection of file changes: one thread for each kind of place, which puts the changed paths on a queue.
 
-The library `watchfiles` does the hearing. Where the system has no room for more watches, or the file system tells
-nothing (the setting `watch.polling`), changes are looked for instead.
+The library `watchfiles` detects the changes. If the system has no room for more watches, or the file system reports no
+changes (the setting `watch.polling`), polling is used instead.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ from queue import SimpleQueue
 import watchfiles
 
 _STEP_MS = 200
-"""Milliseconds of quiet after which changes are told; half of them pass before a change is seen, on average."""
+"""Milliseconds of quiet before changes are reported; on average, half of that passes before a change is seen."""
 _LONGEST_MS = 800
-"""Milliseconds after which changes are told though more keep coming: an answer that streams is not waited for."""
+"""Milliseconds after which changes are reported even if more keep arriving, so that a streamed answer does not delay
+them.
+"""
 _LOOK_EVERY = 1.2
-"""Seconds between two looks where nothing is told."""
+"""The polling interval, in seconds, where the system does not report changes."""
 _LONGEST_BEGINNING = 10.0
-"""Seconds that the system gets to begin; what changes before that is found by catching up."""
+"""Seconds that the system may take to start watching; earlier changes are found by catching up."""
 _NOT_NEWS = ("-shm", "-journal", ".lock", ".tmp", ".swp", "~")
-"""Endings of what databases and editors put beside a file while they work on it."""
+"""Suffixes of temporary files that databases and editors keep beside a file."""
 
 OnTrouble = Callable[[str], None]
 
 
 class Listener:
-    """Listens to directories in a thread of its own, from when it is made until it is closed."""
+    """Watches directories in its own thread, from its creation until it is closed."""
 
     def __init__(
         self,
@@ -50,12 +52,12 @@ class Listener:
             self._at_it.wait(_LONGEST_BEGINNING)
 
     def is_set(self) -> bool:
-        """Whether it is over; watchfiles asks as soon as it listens, and then again and again."""
+        """Return whether listening has ended; watchfiles asks as soon as it listens, and then repeatedly."""
         self._at_it.set()
         return self._over.is_set()
 
     def close(self) -> None:
-        """Stop listening, and wait until it has stopped."""
+        """Stop listening, and wait until the thread has ended."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -66,8 +68,9 @@ class Listener:
                 self._hear()
             except (OSError, RuntimeError) as error:  # watchfiles' own errors are of the second kind
                 self._on_trouble(
-                    f"The system does not tell of changes ({error}), so they are looked for every {_LOOK_EVERY:g} "
-                    "seconds; if it is its limit of watches that was reached, raise that (fs.inotify.max_user_watches)."
+                    f"The system does not report file changes ({error}), so Palazzo checks for them every "
+                    f"{_LOOK_EVERY:g} seconds; if the limit of file watches was reached, raise it "
+                    "(fs.inotify.max_user_watches)."
                 )
         self._look()
 
@@ -99,7 +102,9 @@ class Listener:
         )
 
     def _look(self) -> None:
-        """Compare sizes and times of change. watchfiles' own looking misses what changes twice within a second."""
+        """Compare file sizes and modification times. watchfiles' own polling misses a second change within one
+        second.
+        """
         earlier_states = self._states()
         self._at_it.set()
         while not self._over.wait(_LOOK_EVERY):
@@ -129,5 +134,5 @@ class Listener:
 
 
 def _is_news(change: watchfiles.Change, path: str) -> bool:
-    """A source that is deleted is no deletion of memory."""
+    """Return whether a change matters; deleting a source does not delete memory."""
     return change is not watchfiles.Change.deleted and not path.endswith(_NOT_NEWS)

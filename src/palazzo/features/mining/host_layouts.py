@@ -1,7 +1,8 @@
-"""Where each host looks for the file of a session, told from the name of the directory that it is to go into.
+"""The place where each host looks for a session's file, determined from the name of the target directory.
 
-A host's own directory of sessions is known by its name (`projects`, `sessions`, …); in any other directory a file
-has the name that it had. Learned from the layouts in `tests/fixtures`, and from what each feeder says of its host.
+A host's own session directory is recognised by its name (`projects`, `sessions`, …). In any other directory a file
+keeps its original name. The rules come from the layouts in `tests/fixtures`, and from what each format reader states
+about its host.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _ROLLOUT = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T.*\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Lain:
-    """What is known of a session's file: whose, which, where it lay, the directory it was held in, since when."""
+    """What is known of a session's file: its host kind, session, path, working directory and start time."""
 
     kind: str
     session: str
@@ -31,10 +32,10 @@ class Lain:
 
 
 def place_in(directory: Path, file: Lain) -> Path:
-    """Return where in `directory` the file belongs.
+    """Return the path of the file within `directory`.
 
-    What is known of it may have come from anybody (an export, another device): what would lead out of the directory, as
-    a session called `../..`, gets a plain name in it.
+    Its metadata may come from anyone (an export, another device): a name that would lead out of the directory, such as
+    a session called `../..`, is replaced by a plain name inside it.
     """
     place = _place_in(directory, file)
     try:
@@ -69,22 +70,22 @@ def _place_in(directory: Path, file: Lain) -> Path:
 
 
 def claude_code_project(cwd: str) -> str:
-    """Return how Claude Code names the folder of a working directory."""
+    """Return the name that Claude Code gives to the folder of a working directory."""
     return _NOT_A_LETTER_OR_DIGIT.sub("-", cwd)
 
 
 def pi_project(cwd: str) -> str:
-    """Return how pi names the folder of a working directory."""
+    """Return the name that pi gives to the folder of a working directory."""
     return "--" + _SEPARATOR.sub("-", cwd.lstrip("/")) + "--"
 
 
 def plain_name(session: str) -> str:
-    """Return a session's id as the beginning of a file name on every system."""
+    """Return a session's id in a form that can begin a file name on every system."""
     return _NOT_FOR_A_NAME.sub("_", session) or "session"
 
 
 def _claude_project(file: Lain) -> str:
-    """The folder that it lay in, which is the host's own; else what the host would call it."""
+    """Return the folder that the file was in, which the host named; else the name that the host would give it."""
     below = _below(file.path, "projects")
     return below[0] if len(below) > 1 else claude_code_project(file.cwd)
 
@@ -116,18 +117,20 @@ def _pi_name(file: Lain) -> str:
 
 
 def _gemini_project(file: Lain) -> str:
-    """The folder between `tmp` and `chats`; where it lay elsewhere there is none that the host would know."""
+    """Return the folder between `tmp` and `chats`; a fixed name if the file was elsewhere, since the host knows
+    none.
+    """
     above = file.path.parts[: -len(_below(file.path, "chats")) - 1]
     return above[-1] if len(above) > 1 and above[-2] == "tmp" else "restored"
 
 
 def _below_chats(file: Lain) -> PurePath:
-    """A sub-agent's file lies in a folder named after its parent's session."""
+    """Return the path below the chats folder; a sub-agent's file is in a folder named after its parent's session."""
     return PurePath(*(_below(file.path, "chats") or [file.path.name]))
 
 
 def _below(path: PurePath, folder: str) -> tuple[str, ...]:
-    """The parts of a path below the innermost folder of that name; none where there is none."""
+    """Return the parts of a path below the innermost folder of that name; empty if there is no such folder."""
     parts = path.parts
     depth = next((n for n in range(len(parts) - 2, -1, -1) if parts[n] == folder), None)
     return () if depth is None else parts[depth + 1 :]

@@ -1,4 +1,4 @@
-"""init: create the palace, and say what is here."""
+"""init: create the palace, and report what was found."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from palazzo.sources.source_places import Placer
 
 MOST_LOOKED_AT = 2000
-"""Documents from which rooms are told; more say nothing new and take time."""
+"""The most documents from which rooms are derived; more documents add nothing and take time."""
 
 
 @dataclass(frozen=True, slots=True)
 class InitRequest:
-    """Which project, and what to write."""
+    """The project directory, and what to write."""
 
     directory: Annotated[
-        Path, About("The project; the working directory if left out.", positional=True, option="DIR")
+        Path, About("The project directory. Default: the working directory.", positional=True, option="DIR")
     ] = Path()
-    yes: Annotated[bool, About("Ask nothing, and take what was found.")] = False
-    new: Annotated[bool, About("Begin an empty palace also where one was before and is gone.")] = False
-    write_config: Annotated[bool, About("Also write palazzo.toml into the project, with its wing and rooms.")] = False
+    yes: Annotated[bool, About("Ask nothing, and accept what was found.")] = False
+    new: Annotated[bool, About("Create an empty palace even if an earlier one is missing.")] = False
+    write_config: Annotated[bool, About("Also write palazzo.toml, with the wing and rooms, into the project.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class InitResult:
-    """What is here."""
+    """The state of the palace and the project."""
 
     palace: str
     created: bool
@@ -48,9 +48,9 @@ class InitResult:
 
 
 def init(context: Context, request: InitRequest) -> InitResult:
-    """Create the palace, and find out about the project here: its wing, its rooms, and the agents installed.
+    """Create the palace, and detect this project's wing and rooms and the installed agents.
 
-    Nothing is written into the project unless asked for.
+    Nothing is written into the project unless you ask for it.
     """
     directory = context.led_to(request.directory)
     if not directory.is_dir():
@@ -84,11 +84,11 @@ def _forget_gone(context: Context) -> None:
     try:
         known_palaces.forget(context.palace_path, context.variables)
     except OSError as error:
-        raise PalazzoError(f"That a palace was there before cannot be forgotten ({error.strerror or error}).") from None
+        raise PalazzoError(f"The record of the earlier palace cannot be removed ({error.strerror or error}).") from None
 
 
 def _rooms(place_finder: Placer, project: ProjectIdentity) -> tuple[str, ...]:
-    """The rooms that the project names, else those that its documents would be filed in."""
+    """Return the rooms that the project names, else those in which its documents would be filed."""
     from itertools import islice
 
     from palazzo.git.project_rooms import room_for_document
@@ -111,7 +111,7 @@ def _rooms(place_finder: Placer, project: ProjectIdentity) -> tuple[str, ...]:
 def _write_config(root: Path, wing: str, rooms: tuple[str, ...]) -> str:
     path = root / "palazzo.toml"
     lines = [
-        "# What Palazzo needs to know about this project. Everything here is optional.",
+        "# Palazzo's settings for this project. All entries are optional.",
         f"wing = {json.dumps(wing, ensure_ascii=False)}",
         *(line for room in rooms for line in ("", "[[rooms]]", f"name = {json.dumps(room, ensure_ascii=False)}")),
     ]
@@ -119,7 +119,7 @@ def _write_config(root: Path, wing: str, rooms: tuple[str, ...]) -> str:
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     except FileExistsError:
-        raise UsageError(f"{path} is there already, and was left as it is.") from None
+        raise UsageError(f"{path} already exists, and was left unchanged.") from None
     except OSError as error:
         raise PalazzoError(f"{path} cannot be written ({error.strerror}).") from error
     return str(path)

@@ -1,4 +1,4 @@
-"""Which coding agents are installed here, told from the directories they keep."""
+"""Detection of the coding agents installed here, by the directories that they keep."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _HOSTS: tuple[tuple[str, str, str], ...] = (
     ("gemini-cli", "", ".gemini"),
     ("cursor", "", ".cursor"),
 )
-"""Name, the variable that moves its directory, and the directory below the home directory."""
+"""The name, the environment variable that relocates its directory, and the default directory below the home
+directory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class HostFound:
-    """An agent's program that was here, and the directory that says so."""
+    """An installed agent program, and the directory that proves it."""
 
     name: str
     directory: str

@@ -1,4 +1,4 @@
-"""mine: read files into the palace."""
+"""mine: index files and transcripts."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MineFilesRequest:
-    """What to read, and how."""
+    """The paths to read, and the options."""
 
     paths: Annotated[tuple[Path, ...], About("Files and directories.", positional=True, option="PATH")]
     mode: Annotated[
         Literal["auto", "docs", "all", "convos"],
-        About("Documents only, code too, or conversations only; auto looks at what is there."),
+        About("Documents only, code too, or conversations only; auto decides by content."),
     ] = "auto"
-    wing: Annotated[str | None, About("File all of it in this wing instead of each project's own.")] = None
-    room: Annotated[str | None, About("File all of it in this room.")] = None
+    wing: Annotated[str | None, About("File everything in this wing instead of each project's own.")] = None
+    room: Annotated[str | None, About("File everything in this room.")] = None
     include: Annotated[
         tuple[str, ...], About("Read only files that match; may be given several times.", metavar="GLOB")
     ] = ()
     exclude: Annotated[
         tuple[str, ...], About("Leave out files that match; may be given several times.", metavar="GLOB")
     ] = ()
-    gitignore: Annotated[bool, About("Whether ignore files are obeyed.")] = True
+    gitignore: Annotated[bool, About("Whether to obey ignore files.")] = True
     since: Annotated[
-        str | None, About("Of conversations, only those gone on with from this time on: a date, or an age as 30d.")
+        str | None, About("Only conversations continued since this time: a date, or an age such as 30d.")
     ] = None
     sessions: Annotated[
         tuple[str, ...],
-        About("Of conversations, only that of this id; may be given several times.", False, "--session", "ID"),
+        About("Only the conversation with this id; may be given several times.", False, "--session", "ID"),
     ] = ()
-    min_messages: Annotated[int | None, About("Leave out conversations with fewer messages.")] = None
-    dry_run: Annotated[bool, About("Only say what would be read.")] = False
-    wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
+    min_messages: Annotated[int | None, About("Skip conversations with fewer messages.")] = None
+    dry_run: Annotated[bool, About("Only show what would be read.")] = False
+    wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that was left out, and why."""
+    """A file that was skipped, and the reason."""
 
     uri: str
     reason: str
@@ -57,7 +57,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class FailedFile:
-    """A file that could not be read to its end."""
+    """A file that could not be read to the end."""
 
     uri: str
     error: str
@@ -65,7 +65,7 @@ class FailedFile:
 
 @dataclass(frozen=True, slots=True)
 class MineResult:
-    """What was read."""
+    """The result of reading sources."""
 
     sources: int
     new: int
@@ -80,23 +80,26 @@ class MineResult:
     noise: int = 0
     repeated: int = 0
     unreadable: int = 0
-    """Of the `rows` that were read each is an item, noise (archived and never searched), repeated (archived before),
-    or unreadable (archived to the byte, and named in `skipped`)."""
+    """Each of the `rows` that were read is an item, noise (archived and never searched), repeated (archived before), or
+    unreadable (archived byte for byte, and listed in `skipped`).
+    """
     left_out: int = 0
     taken_back: int = 0
-    """Documents that a rule leaves out now: retired, until the rule is gone; and those that it was gone for."""
+    """Documents that a rule now excludes, which are retired until the rule is removed, and documents whose rule was
+    removed.
+    """
     wings: Annotated[tuple[str, ...], PERSON_ONLY] = ()
     dry_run: Annotated[bool, PERSON_ONLY] = False
     pending: Annotated[int, PERSON_ONLY] = 0
-    """Passages that still wait for a vector."""
+    """Passages that do not have a vector yet."""
     note: Annotated[str, PERSON_ONLY] = ""
 
 
 def mine(context: Context, request: MineFilesRequest) -> MineResult:
-    """Read files into the palace, to the byte; what was read before and has not changed costs nothing.
+    """Index files and transcripts, byte for byte. Unchanged files are skipped.
 
-    In a project that is its documentation, and transcripts wherever they lie. What was read can be found by
-    its words at once, and by its meaning as soon as its vectors are made.
+    In a project, only its documentation is read; transcripts are read wherever they are. Keyword search finds the text
+    at once, search by meaning as soon as its vectors are computed.
     """
     from palazzo.git.git_authors import commit_authors
     from palazzo.sources.discovery import existing
@@ -105,7 +108,7 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     mine_request = _request(context, request)
     if request.mode == "docs" and mine_request.wanted.chooses:
         context.notice(
-            "--since, --session and --min-messages choose conversations; documents are read as they changed."
+            "--since, --session and --min-messages select conversations; documents are read when they have changed."
         )
     if request.dry_run:
         database = context.reading().database if context.has_palace else None
@@ -127,7 +130,7 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
 
 
 def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ...]:
-    """Return the directories of which the settings say that nothing is ever read."""
+    """Return the directories that the settings exclude from all reading."""
     home = Path(context.variables.get("HOME") or Path.home())
     return tuple(
         (home / entry[2:] if entry.startswith(("~/", "~\\")) else context.cwd / entry).resolve()
@@ -163,14 +166,14 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
 
 
 def wing_named(context: Context, name: str | None) -> str | None:
-    """Return the wing that a person named to file all of it in, as that is called now; UsageError for no name."""
+    """Return the current name of the wing that a person named for all files; UsageError for an invalid name."""
     from palazzo.features.notes.remember import place_name, where_it_leads
 
     return None if name is None else where_it_leads(context, place_name("--wing", name))[0]
 
 
 def relay(context: Context) -> OnProgress:
-    """Return what tells whoever watches how far mining is."""
+    """Return a callback that reports the progress of mining."""
 
     def on_progress(progress: MineProgress) -> None:
         context.report("reading", progress.done, progress.total, count_noun(progress.items, "item"))
@@ -179,7 +182,7 @@ def relay(context: Context) -> OnProgress:
 
 
 def embed_now(context: Context) -> str:
-    """Make the vectors that are pending; return why not, if they cannot be made."""
+    """Compute pending vectors; return why they cannot be computed, or an empty text."""
     try:
         context.writing().embed_pending(lambda done, total: context.report("embedding", done, total))
     except EmbedderUnavailable as error:
@@ -197,7 +200,7 @@ def count_pending(context: Context) -> int:
 
 
 def build_result_fields(report: MineReport) -> dict[str, Any]:
-    """Return what a report says, as fields of a result."""
+    """Return a report as fields of a result."""
     same = ("sources", "new", "grown", "unchanged", "items", "drawers", "took_s", "rows", "noise", "repeated")
     return {
         **{name: getattr(report, name) for name in (*same, "unreadable", "left_out", "taken_back", "wings")},
@@ -207,12 +210,14 @@ def build_result_fields(report: MineReport) -> dict[str, Any]:
 
 
 def all_failed(result: MineResult) -> bool:
-    """Whether there was something to read, and none of it could be."""
+    """Return whether there was something to read, and none of it could be read."""
     return bool(result.failed) and len(result.failed) == result.sources
 
 
 IGNORED_OPTIONS = ("--no-repair",)
-"""What scripts give that mine with MemPalace: its index may want repairing then, and ours follows from the archive."""
+"""Options of scripts that mine with MemPalace. They ask not to repair its index; ours is always derived from the
+archive.
+"""
 
 OPERATION = Operation(
     "mine",

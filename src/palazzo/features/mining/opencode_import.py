@@ -1,9 +1,9 @@
 """A session of opencode as the file that `opencode import` reads: `{info, messages: [{info, parts}]}`.
 
-The form is what `opencode export` of 1.18.33 writes, and what its `import` took when it was tried with files made
-here. It is made of the records that were archived: rows of the database, whose columns are named otherwise than the
-fields of the file, or files of the older tree of JSON, whose fields are the file's. What the archive does not keep of
-a session, because it changes all the time (cost, tokens, a summary of changed files), opencode does without.
+The format is that of `opencode export` of 1.18.33, and its `import` accepted files generated here. The file is built
+from the archived records: rows of the database, whose columns have other names than the fields of the file, or files of
+the older tree of JSON, whose fields are the same. The archive does not keep the data of a session that changes all the
+time (cost, tokens, a summary of changed files); opencode works without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _JSON_COLUMNS = ("model", "permission", "metadata")
 
 
 def import_file(raw: bytes) -> bytes | None:
-    """Return the file for `opencode import`, or None where the records are not those of one whole session."""
+    """Return the file for `opencode import`, or None if the records are not those of one complete session."""
     session: Record | None = None
     messages: dict[str, Record] = {}
     for record in _records(raw):
@@ -41,7 +41,7 @@ def import_file(raw: bytes) -> bytes | None:
 
 
 def _records(raw: bytes) -> Iterator[Record]:
-    """The objects that follow each other, each on a line or, from the older tree, on several."""
+    """Yield consecutive JSON objects, each on one line or, from older versions of the tree, on several."""
     text, decoder, at = raw.decode("utf-8", "surrogateescape"), json.JSONDecoder(strict=False), 0
     while at < len(text):
         if text[at].isspace():

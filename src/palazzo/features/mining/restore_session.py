@@ -24,22 +24,22 @@ _DAY = 24 * 3600 * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RestoreSessionRequest:
-    """Which session to write, and where."""
+    """The session to write, and the target directory."""
 
     id: Annotated[
         str,
-        About("Id of a session, or its beginning; KIND:ID#FILE for one of several.", positional=True),
+        About("Session id or id prefix; KIND:ID#FILE for one of several.", positional=True),
     ]
     directory: Annotated[
         Path,
         About("The host's directory of sessions, or any other directory.", positional=True, option="DIR"),
     ]
-    dry_run: Annotated[bool, About("Only say what would be written.")] = False
+    dry_run: Annotated[bool, About("Only show what would be written.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class FileRestored:
-    """One file. `there` is one that was there already with the same bytes."""
+    """One file. `there` means that it already existed with the same bytes."""
 
     path: Path
     size: int
@@ -49,7 +49,7 @@ class FileRestored:
 
 @dataclass(frozen=True, slots=True)
 class RestoreSessionResult:
-    """What was written; `note` says what is to be known about it."""
+    """What was written; `note` is a remark on it."""
 
     session: str
     kind: str
@@ -69,14 +69,14 @@ def restore_session(context: Context, request: RestoreSessionRequest) -> Restore
     """Write a session's transcript where its host can resume it, with the files of its sub-agents.
 
     In the host's own directory of sessions (Claude Code's `projects`, Codex's and pi's `sessions`, Gemini CLI's `tmp`,
-    Copilot CLI's `session-state`) each file goes where the host looks for it; in any other directory it gets the
-    name that it had. A session of opencode becomes a file for `opencode import`. Nothing that differs is overwritten.
+    Copilot CLI's `session-state`) each file goes where the host looks for it; in any other directory it keeps its name.
+    A session of opencode becomes a file for `opencode import`. An existing file that differs is not overwritten.
     """
     from palazzo.archive import transcript_restore
 
     directory = context.led_to(request.directory)
     if directory.exists() and not directory.is_dir():
-        raise UsageError(f"{directory} is no directory. Name the directory to write into.")
+        raise UsageError(f"{directory} is not a directory. Name the directory to write into.")
     with context.reading().database.snapshot() as connection:
         name = transcript_restore.parse_session_name(connection, request.id)
         session = transcript_restore.find_session(connection, name)
@@ -84,7 +84,7 @@ def restore_session(context: Context, request: RestoreSessionRequest) -> Restore
         kinds = list(dict.fromkeys(file.source.kind for file in files))
         if len(kinds) > 1:
             raise UsageError(
-                f"{len(kinds)} hosts have a session '{session}'. Say which: "
+                f"{len(kinds)} hosts have a session '{session}'. Name one: "
                 f"{' or '.join(f'{kind}:{session}' for kind in kinds)}."
             )
         files += transcript_restore.subagents_of(connection, session, kinds[0])
@@ -99,8 +99,8 @@ def _notes(files: list[SessionFile]) -> Iterator[str]:
     for file in files:
         if not file.whole:
             yield (
-                f"{file.name} was rewritten and has not been read to its end since, so it is given back as far as that "
-                "goes; 'palazzo mine' it again if it is still there."
+                f"{file.name} was rewritten and has not been read completely since, so it is restored only as far as "
+                "it was read; run 'palazzo mine' on it again if it still exists."
             )
 
 
@@ -116,12 +116,12 @@ def _plan(connection: Connection, context: Context, directory: Path, file: Sessi
         opencode_file = _for_opencode(raw) if source.kind == "opencode" else None
         if opencode_file is not None:
             path, raw = path.with_suffix(".json"), opencode_file
-            notes.append(f"Take it in with: opencode import '{path}'")
+            notes.append(f"Import it with: opencode import '{path}'")
         else:
-            notes.append("It was no file of its own: its records are written, one line of JSON each.")
+            notes.append("The session had no file of its own: its records are written, one line of JSON each.")
     elif file.is_part:
         path = directory / f"{plain_name(source.session_id)}{file.path.suffix}"
-        notes.append("It was a part of a larger file; that part is written.")
+        notes.append("The session was part of a larger file; only that part is written.")
     else:
         lain = Lain(source.kind, source.session_id, file.path, transcript_restore.directory_of(connection, file), began)
         path = place_in(directory, lain)
@@ -135,7 +135,7 @@ def _for_opencode(raw: bytes) -> bytes | None:
 
 
 def _choose_date(context: Context, directory: Path, kind: str, said_at: Micros, notes: list[str]) -> Micros:
-    """When the last message was said; today where the host would delete so old a file at once."""
+    """Return the time of the last message, or now if the host would delete so old a file at once."""
     from palazzo.sources.host_histories import deletes_after
 
     if not said_at:
@@ -144,8 +144,8 @@ def _choose_date(context: Context, directory: Path, kind: str, said_at: Micros, 
     if days is None or said_at > context.now - (days - 1) * _DAY:
         return said_at
     notes.append(
-        f"It is dated today: Claude Code deletes what is older than {days} days when it starts (`cleanupPeriodDays` in "
-        "its settings)."
+        f"The file is dated today: Claude Code deletes files older than {days} days when it starts "
+        "(`cleanupPeriodDays` in its settings)."
     )
     return context.now
 
@@ -157,7 +157,7 @@ def _refuse_to_overwrite(plans: list[_FilePlan]) -> None:
 
 
 def _write(plan: _FilePlan, dry_run: bool) -> FileRestored:
-    """Write a file at once or not at all: whoever looks sees the whole of it, with its own time, or nothing."""
+    """Write a file with its own modification time, atomically."""
     if plan.path.exists():
         return FileRestored(plan.path, len(plan.raw), Micros(plan.path.stat().st_mtime_ns // 1000), "there")
     if dry_run:
@@ -181,7 +181,7 @@ def _write(plan: _FilePlan, dry_run: bool) -> FileRestored:
 
 
 def _put(temporary: Path, path: Path) -> None:
-    """Give the file its name; one that a host made of that name meanwhile stays."""
+    """Give the file its name; a file of that name that a host has written meanwhile stays."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -194,7 +194,7 @@ def _put(temporary: Path, path: Path) -> None:
 
 def _is_there(path: Path) -> PalazzoError:
     return PalazzoError(
-        f"{path} is there and differs, and is not overwritten. Move it away, or name another directory."
+        f"{path} already exists with other content, and is not overwritten. Move it away, or name another directory."
     )
 
 

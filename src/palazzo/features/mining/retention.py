@@ -1,7 +1,7 @@
-"""What of the hosts' histories is not archived yet, and how long the host will keep it.
+"""Retention: which parts of the hosts' histories are not archived yet, and how long the host will keep them.
 
-Files are looked at from outside, by their size and time of change, against what the palace remembers of them; only
-of the oldest that is not archived is the beginning read, since a session may be left out on purpose.
+Files are not opened: their size and modification time are compared with the values that the palace recorded. Only the
+beginning of the oldest unarchived file is read, since a session may be excluded on purpose.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DAY_NS = 24 * 3600 * 1_000_000_000
 _MOST_READ = 200
-"""Sessions whose beginning is read at most, to find one that is not left out on purpose."""
+"""The most sessions whose beginning is read to find one that is not excluded deliberately."""
 _SESSIONS = {
     "claude-code": re.compile(r".+\.jsonl"),
     "codex": re.compile(r"(.*/)?rollout-[^/]+\.jsonl(\.zst)?"),
@@ -34,14 +34,16 @@ _SESSIONS = {
     "gemini-cli": re.compile(r"(.*/)?chats/.+\.jsonl?"),
     "copilot": re.compile(r"(.*/)?events\.jsonl"),
 }
-"""Which files below a host's history are sessions. Other hosts keep theirs in one source, which tells no sessions."""
+"""Which files in a host's history are sessions. Other hosts keep all sessions in one source, so they cannot be
+counted.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryKept:
-    """One host's history. `days_left` is that of the oldest that is not archived; None if nothing is deleted.
+    """One host's history. `days_left` is that of the oldest session not archived; None if nothing is deleted.
 
-    `sessions` is None where they cannot be counted from outside; `grown` then says whether there may be news.
+    `sessions` is None if they cannot be counted from outside; `grown` then says whether there may be new content.
     """
 
     host: str
@@ -97,7 +99,7 @@ def _of_host(context: Context, host: str, histories: Sequence[History], states: 
 
 
 def _of_sources(histories: Sequence[History], states: Mapping[str, FileState]) -> tuple[int, int]:
-    """Return how many sources are not archived at all, and how many may have grown since."""
+    """Return how many sources are not archived, and how many may have grown since."""
     from palazzo.sources.collection_reader import state_of
 
     missing = change_count = 0
@@ -136,12 +138,12 @@ def _files(top: Path, pattern: re.Pattern[str]) -> Iterator[_File]:
 
 
 def _has_changed(file: _File, state: FileState | None) -> bool:
-    """Whether a file that is archived was written to since. A last line that is not whole yet is not archived."""
+    """Return whether an archived file has changed since. An incomplete last line is not archived yet."""
     return state is not None and (file.modified_ns != state.mtime or file.size < state.consumed)
 
 
 def _left_out(context: Context, files: Sequence[_File]) -> set[Path]:
-    """Which of these, from the oldest on, are left out on purpose, up to the first that is not."""
+    """Return the files, from the oldest on, that the settings exclude, up to the first that they do not."""
     from palazzo.sources.conversation_filter import SessionFilter
     from palazzo.sources.source_places import Placer
 

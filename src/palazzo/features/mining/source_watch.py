@@ -1,10 +1,10 @@
-"""Keeping a palace current while files change: every host's history, and documents of projects that were read before.
+"""Keeping a palace current while files change: every host's history, and documents of projects that were mined before.
 
     Watching(context, tell, paths).run(stop)
 
-is all there is to it, for a command that a person started and for a process in the background. What changed is read
-by `mine`, which takes in only what is new; `tell` is told what came of it. A source that fails is told of once, and
-costs no other.
+This is the whole interface, for a command that a person started and for a background process. `mine` reads what
+changed, and takes in only new content; `tell` receives the results. A failing source is reported once, and does not
+affect the others.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from palazzo.sources.mining_report import MineReport, MineRequest
 
 _BETWEEN_READINGS = 0.4
-"""Seconds from one reading to the next. With what `listening` waits, a change is read within two seconds."""
+"""Seconds from one reading to the next. With the wait in `listening`, a change is read within two seconds."""
 _HEED_STOP = 0.5
-"""Seconds after which a stop is heeded at the latest while nothing changes."""
+"""The longest time, in seconds, until a stop is noticed while nothing changes."""
 _LOOK_ROUND = 5.0
-"""Seconds between two looks for a host that was installed meanwhile."""
+"""Seconds between two checks for newly installed hosts."""
 _CATCH_UP = 600.0
-"""Seconds between two looks at everything, should the system ever not have told of a change."""
+"""Seconds between two full scans, in case the system failed to report a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """What happened. `uris` are the sources it is about, `detail` a sentence where there is something to say."""
+    """An event of the watch. `uris` are its sources, `detail` is a sentence if there is something to report."""
 
     event: Literal["watching", "caught-up", "read", "failed", "found", "looking"]
     at: Micros
@@ -59,28 +59,29 @@ class WatchEvent:
 
 @dataclass(slots=True)
 class _ErrorLog:
-    """Which troubles were told of, by source: none is told twice while it lasts."""
+    """The errors that were reported, by source: each is reported only once while it lasts."""
 
     errors: dict[str, str] = field(default_factory=dict)
 
     def is_new(self, uri: str, error: str) -> bool:
-        """Note the trouble with a source; whether it is another than before."""
+        """Record a source's trouble; return whether it differs from the one before."""
         if self.errors.get(uri) == error:
             return False
         self.errors[uri] = error
         return True
 
     def forget(self, place: str, error_uris: Collection[str]) -> None:
-        """Note that a place was read, in which only these sources still fail."""
+        """Record that a place was read, in which only these sources still fail."""
         for uri in [uri for uri in self.errors if uri.startswith(place) and uri not in error_uris]:
             del self.errors[uri]
 
 
 class SourceWatcher:
-    """Watches, reads and tells. One palace has one watcher; its caller holds the lock.
+    """Watches, reads and reports. A palace has one watcher; its caller holds the lock.
 
-    One that nobody asked for keeps to what is known (`only_known`): it takes in no host's history of its own accord.
-    `heed` is called while sources are read and between changes, and may raise what is no Exception to end it there.
+    An automatic watcher keeps to known sources (`only_known`): it does not start to ingest a host's history by itself.
+    `heed` is called while sources are read and between changes; to stop the watch there, it may raise an exception that
+    is not derived from Exception.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class SourceWatcher:
         self._strangers: set[Path] = set()  # files that changed and that the rules leave out: not looked at again soon
 
     def run(self, stop: threading.Event) -> None:
-        """Catch up, then read what changes until `stop` is set. What was read is kept however it ends."""
+        """Catch up, then read changes until `stop` is set. What was read is kept, however it ends."""
         try:
             self._listen()  # before catching up, so that nothing is missed in between
             self._say("watching", self._watched.uris)
@@ -129,7 +130,7 @@ class SourceWatcher:
                 caught_up = now
 
     def _changed(self, seconds: float) -> set[Path]:
-        """Return what changed, waiting for it if need be."""
+        """Return the changed paths, waiting for some if necessary."""
         changed: set[Path] = set()
         try:
             changed.add(self._heard.get(timeout=seconds))
@@ -141,7 +142,7 @@ class SourceWatcher:
     # --- what is listened to -------------------------------------------------------------------------------
 
     def _listen(self, rescan: bool = False) -> None:
-        """Listen to where sources lie now. What is listened to already goes on; `anew` if directories were replaced."""
+        """Listen to the current places. Existing listeners continue; `anew` if directories were replaced."""
         self._watched = places(self._context, self._paths, self._only_known)
         old_listeners = {(listener.places, listener.recursive): listener for listener in self._listeners}
         stale_listeners = [old_listeners.pop(key) for key in list(old_listeners) if rescan and not key[1]]
@@ -160,7 +161,7 @@ class SourceWatcher:
             listener.close()
 
     def _look_round(self) -> None:
-        """Notice a history that is new on this machine, and take it in."""
+        """Detect histories that are new on this machine, and ingest them."""
         old_paths = {history.path for history in self._watched.histories}
         current_paths = {history.path for history in histories_here(self._context, self._only_known)}
         if current_paths != old_paths:
@@ -175,13 +176,13 @@ class SourceWatcher:
     # --- reading -------------------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Read whatever is new in all places."""
+        """Read everything new in all places."""
         self._strangers.clear()
         report = self._take(everything(self._context, self._watched))
         self._say("caught-up", items=report.items, drawers=report.drawers, took_s=report.took_s)
 
     def _read(self, changed: set[Path]) -> None:
-        """Read what changed; nothing while it is paused: that is caught up with later."""
+        """Read what changed; nothing during a pause, which is caught up with later."""
         if self._context.is_off:
             return
         own = self._context.palace_path.name
@@ -197,7 +198,7 @@ class SourceWatcher:
             self._say("read", uris, report.items, report.drawers, report.took_s)
 
     def _take(self, requests: Iterable[MineRequest]) -> MineReport:
-        """Mine these places; none while it is paused: what changes meanwhile is caught up with later."""
+        """Mine these places; none during a pause: changes are caught up with later."""
         from palazzo.sources.mining_report import merged
 
         began = time.monotonic()
@@ -210,7 +211,7 @@ class SourceWatcher:
         return report
 
     def _mine(self, request: MineRequest) -> MineReport | None:
-        """Mine one place; None when it could not be. What is wrong with one, even a bug, costs no other."""
+        """Mine one place; None if that failed. An error in one place, even a bug, does not stop the others."""
         from palazzo.sources.mining_run import mine
 
         (path,) = request.paths
@@ -223,7 +224,10 @@ class SourceWatcher:
             self._fail(path.as_uri(), str(error))
             return None
         except Exception as error:  # noqa: BLE001 - a bug that one source brings out must not end the watching
-            self._fail(path.as_uri(), f"This is a bug in Palazzo ({type(error).__name__}); 'palazzo mine' reports it.")
+            self._fail(
+                path.as_uri(),
+                f"This is a bug in Palazzo ({type(error).__name__}); run 'palazzo mine' to see it reported.",
+            )
             return None
         error_uris = {failed.uri for failed in report.failed}
         self._said.forget(path.as_uri(), error_uris)

@@ -1,4 +1,4 @@
-"""sync_sources: which documents the palace holds that are gone from disk, or that the rules leave out now."""
+"""sync_sources: list documents in the palace that are gone from disk, or that the rules exclude now."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 State = Literal["kept", "ignored", "missing", "unreachable"]
 AT_ONCE = 20
-"""Documents that one transaction retires, so that nobody waits for long."""
+"""Documents retired in one transaction, so that other writers do not wait long."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncSourcesRequest:
-    """Which documents to look after, and whether to do something about it."""
+    """The documents to check, and whether to apply the changes."""
 
-    path: Annotated[
-        Path | None, About("A directory or a document; the project's root if left out.", positional=True)
-    ] = None
-    wing: Annotated[str | None, About("Only documents in this wing; those of its projects, if no path is given.")] = (
+    path: Annotated[Path | None, About("A directory or a document. Default: the project's root.", positional=True)] = (
         None
     )
-    apply: Annotated[bool, About("Let what is gone or left out be found no longer; else it is only told.")] = False
+    wing: Annotated[str | None, About("Only documents in this wing; without a path, those of its projects.")] = None
+    apply: Annotated[
+        bool, About("Hide missing and excluded documents from search; without this they are only reported.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """A document that is not simply there; `drawers` is how many of it are found."""
+    """A document that is not simply present; `drawers` is the number of its live drawers."""
 
     uri: str
     state: Literal["ignored", "missing", "unreachable"]
@@ -48,7 +48,7 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class SyncSourcesResult:
-    """How many documents were looked after, what is not simply there, and how many drawers that is."""
+    """The number of documents checked, those that are not simply present, and the number of their drawers."""
 
     scanned: int
     kept: int
@@ -59,21 +59,22 @@ class SyncSourcesResult:
     dry_run: bool
     documents: tuple[DocumentState, ...]
     change: str | None
-    """What 'palazzo undo' takes back; null where nothing was changed."""
+    """What 'palazzo undo' takes back; null if nothing was changed."""
     tops: Annotated[tuple[str, ...], PERSON_ONLY] = ()
 
 
 def sync_sources(context: Context, request: SyncSourcesRequest) -> SyncSourcesResult:
-    """Compare the documents that the palace holds with what is on disk, and with the rules for what is read.
+    """Compare the palace's documents with the files on disk, and with the rules for what is read.
 
-    With --apply those that are gone or left out are found no longer. They are kept, and found again when they are mined
-    again, or by 'palazzo undo'. What may only be out of reach (a volume, another branch) is never taken for gone.
+    With --apply, missing or excluded documents are no longer found. They are kept, and found again when they are mined
+    again, or after 'palazzo undo'. A document that may only be unreachable (a volume, another branch) never counts as
+    missing.
     """
     with context.reading().database.snapshot() as connection:
         tops = _tops(context, connection, request)
         checks = check_documents(context, connection, tops, request.wing)
         if not checks:
-            raise NotFound(f"The palace holds no documents of {_join_paths(tops)}. 'palazzo mine' reads them.")
+            raise NotFound(f"The palace holds no documents of {_join_paths(tops)}. 'palazzo mine' indexes them.")
         sizes = _sizes(connection, [check.document for check in checks])
     removals = [check for check in checks if check.state in ("ignored", "missing")]
     change = _leave_out(context, removals) if request.apply and removals else None
@@ -103,7 +104,7 @@ class _DocumentCheck(NamedTuple):
 
 
 def _tops(context: Context, connection: Connection, request: SyncSourcesRequest) -> list[Path]:
-    """The directories, or the document, that are looked after."""
+    """Return the directories, or the document, to check."""
     from palazzo.features.search.search import check_place
     from palazzo.store import place_rows
 
@@ -114,7 +115,7 @@ def _tops(context: Context, connection: Connection, request: SyncSourcesRequest)
     wing, _ = check_place(connection, request.wing, None, context.notice)
     roots = [Path(root) for root in place_rows.roots_of_wing(connection, wing or "")]
     if not roots:
-        raise NotFound(f"No project is known to be in the wing '{wing}': give the directory.")
+        raise NotFound(f"No project is known in the wing '{wing}': give the directory.")
     return roots
 
 
@@ -125,7 +126,7 @@ def _join_paths(tops: Sequence[Path]) -> str:
 def check_documents(
     context: Context, connection: Connection, tops: Sequence[Path], wing: str | None
 ) -> list[_DocumentCheck]:
-    """Every document that is found now, and how it stands; each once, by the first directory that it lies in."""
+    """Return each document that search finds now, with its state, under the first directory that contains it."""
     from palazzo.features.mining.mine import excluded_directories
     from palazzo.features.search.search import check_place
     from palazzo.settings import load
@@ -156,7 +157,7 @@ def check_documents(
 
 
 class _Lookers:
-    """One for each project's root that is known, so that a root which is not there is told from a deleted file."""
+    """One checker for each known project root, to tell a missing root from a deleted file."""
 
     def __init__(self, connection: Connection) -> None:
         from palazzo.store import place_rows
@@ -165,7 +166,7 @@ class _Lookers:
         self._lookers: dict[Path, Looker] = {}
 
     def of(self, path: Path, top: Path) -> Looker:
-        """Return what looks for a document of the innermost known project around it, else of `top`."""
+        """Return the checker of the innermost known project around a document, else of `top`."""
         from palazzo.sources.missing_documents import Looker
 
         root = next((above for above in path.parents if above in self._roots), top if top != path else path.parent)
@@ -175,7 +176,7 @@ class _Lookers:
 
 
 def _sizes(connection: Connection, documents: Sequence[DocumentRow]) -> dict[int, int]:
-    """How many live drawers each document has."""
+    """Return how many live drawers each document has."""
     from palazzo.store import palace_overview
 
     return {
@@ -185,7 +186,7 @@ def _sizes(connection: Connection, documents: Sequence[DocumentRow]) -> dict[int
 
 
 def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
-    """Retire documents in one change group, some at a time; return its id."""
+    """Retire documents in one change group, in batches; return the group's id."""
     from palazzo.archive import acts, identity
     from palazzo.store import change_groups
 

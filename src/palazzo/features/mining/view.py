@@ -1,4 +1,4 @@
-"""How init, mine, remember, forget and undo look to a person."""
+"""Terminal output of init, mine, remember, forget and undo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LISTED = 10
 
 
 def init(screen: Screen, result: InitResult) -> None:
-    """Show what was found, and what to do next."""
+    """Show what was found, and the next steps."""
     facts = [
         ("palace", f"{result.palace} ({'created' if result.created else 'there already'})"),
         ("project", f"{result.root}{f', branch {quoted_name(result.branch)}' if result.branch else ''}"),
@@ -39,12 +39,13 @@ def mine(screen: Screen, result: MineResult) -> None:
     parts = ", ".join(f"{number:,} {name}" for name, number in counts if number) or "none new"
     screen.say((f"{count_noun(result.sources, 'source')}: ", "bold"), parts)
     if result.dry_run:
-        screen.say(("Nothing was read: this was a dry run.", "yellow"))
+        screen.say(("Dry run: nothing was read.", "yellow"))
     elif result.items:
         into = f" in {', '.join(result.wings)}" if result.wings else ""
-        noise = f" (and {count_noun(result.noise, 'row')} kept but not searched)" if result.noise else ""
+        noise = f" (and {count_noun(result.noise, 'row')} kept but not searchable)" if result.noise else ""
         screen.say(
-            f"{count_noun(result.items, 'item')} archived{into}, {count_noun(result.drawers, 'drawer')} to find{noise}."
+            f"{count_noun(result.items, 'item')} archived{into}, {count_noun(result.drawers, 'drawer')} "
+            f"searchable{noise}."
         )
     left_out(screen, result)
     by_rule(screen, result)
@@ -52,31 +53,35 @@ def mine(screen: Screen, result: MineResult) -> None:
 
 
 def by_rule(screen: Screen, result: MineResult) -> None:
-    """Show how many documents a rule leaves out that it did not before, and the other way round."""
+    """Show how many documents a rule newly leaves out, and how many it no longer leaves out."""
     if result.left_out:
         number = result.left_out
-        them, archive = ("it", "It is kept.") if number == 1 else ("them", "They are kept.")
+        them, archive = ("it", "It stays archived.") if number == 1 else ("them", "They stay archived.")
         verb = "would be" if result.dry_run else agree(number)
-        documents = f"{count_noun(number, 'document')} {verb} found no longer"
-        screen.say(("left out  ", "yellow"), f"{documents}: a rule leaves {them} out now. {archive}")
+        documents = f"{count_noun(number, 'document')} {verb} no longer searchable"
+        screen.say(("left out  ", "yellow"), f"{documents}: a rule now excludes {them}. {archive}")
     if result.taken_back:
         verb = "would be" if result.dry_run else agree(result.taken_back)
         screen.say(("taken back  ", "green"), f"{count_noun(result.taken_back, 'document')} {verb} found again.")
 
 
 def show_timing(screen: Screen, result: MineResult) -> None:
-    """Say how long it took, and when all of it can be found."""
+    """Say how long it took, and when all of it is searchable."""
     screen.say((f"{result.took_s:,.1f} s", "dim"))
     if result.note:
         screen.say((result.note, "yellow"))
     elif result.pending:
         screen.say(
-            (f"Found by their words now; {count_noun(result.pending, 'passage')} will be found by meaning soon.", "dim")
+            (
+                f"Searchable by keyword now; {count_noun(result.pending, 'passage')} will soon be searchable "
+                "by meaning.",
+                "dim",
+            )
         )
 
 
 def left_out(screen: Screen, result: MineResult) -> None:
-    """Show what failed, and why what was skipped was skipped: each reason once."""
+    """Show what failed, and why files were skipped: each reason once."""
     for failed in result.failed[:_MOST_LISTED]:
         screen.say(("failed  ", "red"), f"{place(failed.uri)}: {failed.error}")
     reasons = Counter(skipped.reason for skipped in result.skipped)
@@ -86,11 +91,11 @@ def left_out(screen: Screen, result: MineResult) -> None:
 
 
 def remember(screen: Screen, result: RememberResult) -> None:
-    """Show where the note is, its id, and what said the same before."""
-    verb = "Remembered in " if result.filed else "These words are there already, in "
+    """Show the note's place, its id, and an earlier note with the same content."""
+    verb = "Remembered in " if result.filed else "This text is already stored in "
     screen.say(verb, (f"{result.wing}/{result.room}", "cyan"), f": {result.id}")
     if result.filed and result.duplicate_of:
-        screen.say(("Something like it was there before: ", "yellow"), f"palazzo show {result.duplicate_of}")
+        screen.say(("Similar text was already stored: ", "yellow"), f"palazzo show {result.duplicate_of}")
 
 
 def forget(screen: Screen, result: ForgetResult) -> None:
@@ -105,11 +110,11 @@ def forget(screen: Screen, result: ForgetResult) -> None:
 
 
 def undo(screen: Screen, result: UndoResult) -> None:
-    """Show what was taken back, or the last changes."""
+    """Show what was undone, or the last changes."""
     if result.undone is not None:
         screen.say(("Took back  ", "bold"), _describe_change(result.undone), (f"  ({result.undone.at})", "dim"))
     elif not result.changes:
-        screen.say("Nothing was changed yet: there is nothing to undo.")
+        screen.say("There are no changes yet, so there is nothing to undo.")
     else:
         rows = [
             (
@@ -125,7 +130,7 @@ def undo(screen: Screen, result: UndoResult) -> None:
 
 
 def _describe_change(change: Change) -> str:
-    """What a change did: its verb, to what, and to how many where that was more than one."""
+    """Return what a change did: its verb, its object, and the number of objects if more than one."""
     verb = f"undo of {change.summary}" if change.undoes is not None else f"{change.verb} {change.summary}".strip()
     return f"{verb} ({change.size:,})" if change.size > 1 else verb
 
@@ -139,5 +144,5 @@ def tag(screen: Screen, result: TagResult) -> None:
         ]
         screen.table(("tag", "drawers", ""), rows, right=(1,))
         return
-    verb = "tagged" if result.action == "add" else "lost the tag"
+    verb = "tagged" if result.action == "add" else "no longer tagged"
     screen.say((f"{count_noun(len(result.drawers), 'drawer')} {verb}", "bold"))

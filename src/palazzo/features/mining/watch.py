@@ -21,38 +21,43 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _LOOKED_AT = 0.5
-"""Seconds within which somebody who only looked whether a lock is held has let go of it."""
+"""Seconds within which a process that only checks whether a lock is held releases it."""
 _GIVES_WAY = 20.0
-"""Seconds within which the service has noticed that it is to give way, and has put away what it was reading."""
+"""Seconds within which the service notices that it must yield, and finishes the source that it is reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """What to watch beside what is known."""
+    """Paths to watch in addition to the known sources."""
 
-    paths: Annotated[tuple[Path, ...], About("Also these files and directories.", positional=True, option="PATH")] = ()
+    paths: Annotated[
+        tuple[Path, ...], About("More files and directories to watch.", positional=True, option="PATH")
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """What was taken in until it was stopped."""
+    """What was ingested until the watch was stopped."""
 
     items: int
     drawers: int
 
 
 def watch(context: Context, request: WatchRequest, stop: threading.Event | None = None) -> WatchResult:
-    """Keep the palace current: agents' sessions as they go on, documents as they change, until it is interrupted.
+    """Keep the palace current until interrupted: agents' sessions as they continue, documents as they change.
 
-    Every agent's history on this machine is watched, also of one that is installed meanwhile, and the projects whose
-    documents were read before. It begins by catching up. What is deleted stays in the palace. One watcher is enough
-    for a palace; another says so and ends. The background service leaves watching to it while it runs.
+    Watches every agent's history on this machine, including those of agents installed meanwhile, and the projects whose
+    documents were indexed before. It begins by catching up. The content of deleted files stays in the palace. One
+    watcher is enough for a palace; a second one reports this and ends. While this command runs, the background service
+    leaves watching to it.
     """
     from palazzo.features.mining.source_watch import SourceWatcher
     from palazzo.sources.discovery import existing
 
     if context.settings.flag("off"):
-        raise PalazzoError("PALAZZO_OFF is set, so nothing is captured. Take it out of the environment, then watch.")
+        raise PalazzoError(
+            "PALAZZO_OFF is set, so nothing is captured. Remove it from the environment, then run this again."
+        )
     paths = tuple(context.led_to(path) for path in request.paths)
     for path in paths:
         existing(path)
@@ -70,12 +75,12 @@ def watch(context: Context, request: WatchRequest, stop: threading.Event | None 
 
 
 def lock_file(palace: Path) -> Path:
-    """Return the file that the watcher of a palace holds."""
+    """Return the lock file of a palace's watcher."""
     return palace.with_name(palace.name + ".watching.lock")
 
 
 def claim_file(palace: Path) -> Path:
-    """Return the file that a person's 'palazzo watch' holds: the service gives way to whoever does."""
+    """Return the lock file of a person's 'palazzo watch', to which the service gives way."""
     return palace.with_name(palace.name + ".watch.lock")
 
 
@@ -83,20 +88,20 @@ def claim_file(palace: Path) -> Path:
 def _the_only_watcher(palace: Path) -> Iterator[None]:
     claim = _lock(claim_file(palace), _LOOKED_AT)
     if claim is None:
-        raise PalazzoError(f"{palace} is being watched already, by another 'palazzo watch'. It is enough.")
+        raise PalazzoError(f"{palace} is already watched by another 'palazzo watch'. One is enough.")
     with claim:
         lock = _lock(lock_file(palace), _GIVES_WAY)
         if lock is None:
             raise PalazzoError(
-                f"{palace} is being watched by the background service, which does not let go of it. End it with "
-                "'palazzo service stop', then watch."
+                f"{palace} is watched by the background service, which does not release it. Stop the service with "
+                "'palazzo service stop', then run this again."
             )
         with lock:
             yield
 
 
 def _lock(path: Path, seconds: float) -> locks.FileLock | None:
-    """Take a lock that whoever has it may let go of within so many seconds."""
+    """Take a lock, waiting up to this many seconds for its holder to release it."""
     until = time.monotonic() + seconds
     while (lock := locks.try_lock(path)) is None and time.monotonic() < until:
         time.sleep(0.05)
@@ -105,7 +110,7 @@ def _lock(path: Path, seconds: float) -> locks.FileLock | None:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the watching as ^C does; only the main thread of a process may say so."""
+    """Let SIGTERM end watching like ^C; only the main thread of a process can set this."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Where the sources of a palace lie now, and what is to be read when something there changes."""
+"""The current locations of a palace's sources, and what to read when something there changes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from palazzo.sources.mining_report import MineRequest
 
 _LOG_SUFFIX = "-wal"
-"""A database in write-ahead-log mode grows in the file of this suffix beside it."""
+"""The suffix of the file beside a database in write-ahead-log mode, where new data is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchTargets:
-    """The places: hosts' histories, roots of documents, and single files that were named.
+    """The watched places: hosts' histories, roots of documents, and single files that were named.
 
-    `trees` are to be listened to with all below them, `directories` each for itself: below a project's root lies much
-    that its ignore files leave out.
+    `trees` are watched recursively, `directories` only directly: below a project's root is much that its ignore files
+    exclude.
     """
 
     histories: tuple[History, ...] = ()
@@ -38,7 +38,7 @@ class WatchTargets:
 
     @property
     def uris(self) -> tuple[str, ...]:
-        """All places, as addresses."""
+        """Return all places as URIs."""
         return tuple(
             path.as_uri() for path in (*(history.path for history in self.histories), *self.roots, *self.files)
         )
@@ -51,16 +51,16 @@ class WatchTargets:
         return None
 
     def root_of(self, path: Path) -> Path | None:
-        """Return the innermost root that a file or directory lies below."""
+        """Return the innermost root above a file or directory."""
         above = [root for root in self.roots if path.is_relative_to(root)]
         return max(above, key=lambda root: len(root.parts), default=None)
 
 
 def places(context: Context, paths: Sequence[Path] = (), mined_hosts_only: bool = False) -> WatchTargets:
-    """Return where sources lie: what `paths` name, every history there is, and projects that documents came from.
+    """Return where sources are: the places in `paths`, every existing history, and projects that documents came from.
 
-    With `only_known` they are the histories of hosts of which the palace holds something, and no documents: below a
-    project's root lies more than was named, and nobody asked for it.
+    With `mined_hosts_only`, return only the histories of hosts whose content the palace holds, and no documents: a
+    project's root contains more than the user asked for.
     """
     histories = histories_here(context, mined_hosts_only)
     trees = frozenset(history.path for history in histories if history.path.is_dir())
@@ -74,7 +74,7 @@ def places(context: Context, paths: Sequence[Path] = (), mined_hosts_only: bool 
 
 
 def histories_here(context: Context, mined_hosts_only: bool = False) -> tuple[History, ...]:
-    """Return the hosts' histories that there are now; with `only_known`, of hosts that were read before."""
+    """Return the hosts' existing histories; with `mined_hosts_only`, only those of hosts that were read before."""
     from palazzo.sources.host_histories import histories
     from palazzo.store import source_rows
 
@@ -91,7 +91,7 @@ def histories_here(context: Context, mined_hosts_only: bool = False) -> tuple[Hi
 
 
 def everything(context: Context, targets: WatchTargets) -> Iterator[MineRequest]:
-    """Yield what reads all places."""
+    """Yield the requests that read all places."""
     for history in targets.histories:
         yield of_history(context, history.path)
     for path in (*targets.roots, *targets.files):
@@ -99,7 +99,7 @@ def everything(context: Context, targets: WatchTargets) -> Iterator[MineRequest]
 
 
 def what_changed(context: Context, targets: WatchTargets, changed: Iterable[Path]) -> Iterator[MineRequest]:
-    """Yield what reads the files that changed and no more, so far as that can be told."""
+    """Yield the requests that read only the changed files, as far as they can be determined."""
     requested_sources: set[Path] = set()
     for path in changed:
         history = targets.history_of(path)
@@ -117,7 +117,7 @@ def what_changed(context: Context, targets: WatchTargets, changed: Iterable[Path
 
 
 def is_known(context: Context, path: Path) -> bool:
-    """Whether the palace has read the file before."""
+    """Return whether the palace has read the file before."""
     from palazzo.store import source_rows
 
     with context.reading().database.snapshot() as connection:
@@ -125,9 +125,9 @@ def is_known(context: Context, path: Path) -> bool:
 
 
 def _document(context: Context, targets: WatchTargets, path: Path) -> Path | None:
-    """What to read for a path among documents: a known file of a repository by itself, else the root.
+    """Return what to read for a path among documents: a known file of a repository by itself, else the root.
 
-    The root's rules decide what is taken of it, and a file that is no repository's belongs to what was mined then.
+    The root's rules decide which files are read; a file outside any repository belongs to what was mined with it.
     """
     from palazzo.git.project_identity import project_root
     from palazzo.sources.formats.document_kinds import refusal_by_name
@@ -143,7 +143,7 @@ def _document(context: Context, targets: WatchTargets, path: Path) -> Path | Non
 
 
 def _is_one_source(path: Path) -> bool:
-    """Whether a history is read as a whole: a database, or a tree of files that make up its sessions."""
+    """Return whether a history is read as a whole: a database, or a tree of files that make up its sessions."""
     from palazzo.sources.discovery import Readers
 
     try:
@@ -157,7 +157,7 @@ def _log_of(path: Path) -> Path:
 
 
 def of_history(context: Context, path: Path) -> MineRequest:
-    """Return what reads a history, or one file of it."""
+    """Return the request that reads a history, or one file of it."""
     from palazzo.operations.pause_state import pauses
     from palazzo.sources.conversation_filter import SessionFilter
     from palazzo.sources.mining_report import MineRequest
@@ -183,7 +183,7 @@ def _policy(context: Context) -> Policy:
 
 
 def _roots_of_documents(context: Context) -> list[Path]:
-    """The directories of the projects that documents were read from, so far as they are there."""
+    """Return the existing directories of the projects that documents were read from."""
     from palazzo.sources.formats.document_rows import KIND
     from palazzo.store import place_rows as places_store
     from palazzo.store import source_rows
@@ -201,7 +201,7 @@ def _roots_of_documents(context: Context) -> list[Path]:
 
 
 def _directories(context: Context, roots: Sequence[Path]) -> frozenset[Path]:
-    """Every directory below the roots that mining would enter."""
+    """Return every directory below the roots that mining would enter."""
     from palazzo.git.project_file import read_project_config
     from palazzo.git.project_identity import project_root
     from palazzo.sources.ignore_rules import Globs

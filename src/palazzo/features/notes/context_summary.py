@@ -1,4 +1,4 @@
-"""context_summary: what was decided, what was learned, and what else was noted, in a few rows each."""
+"""context_summary: show decisions, learnings and other notes, a few rows of each."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 _MOST = 100
 _LOOKED_AT = 200
-"""Notes that are looked at, the newest or those nearest to the topic."""
+"""Notes that are examined: the newest, or those nearest to the topic."""
 _NEAR = 0.3
-"""Share of the best one's score that a note about the topic has at least: by vector everything is near somehow."""
+"""The least score of a note about the topic, as a share of the best score. Every note has some vector similarity."""
 LEARNINGS = frozenset({"learning", "discovery", "observation", "error", "advice", "recommendation", "tip"})
 
 
 @dataclass(frozen=True, slots=True)
 class ContextSummaryRequest:
-    """About what, where, and how much of each."""
+    """The topic, the wing, and how many notes of each kind."""
 
-    topic: Annotated[str | None, About("What it is to be about; everything if left out.", positional=True)] = None
-    wing: Annotated[str | None, About("The wing to look in; the project's if left out, else all.")] = None
-    limit: Annotated[int, About("How many of each at most.")] = 5
+    topic: Annotated[str | None, About("Topic; all topics if omitted.", positional=True)] = None
+    wing: Annotated[str | None, About("Wing to look in; by default the project's wing, or else all.")] = None
+    limit: Annotated[int, About("Maximum number of notes of each kind.")] = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ContextSummaryResult:
-    """Notes by what they were filed as: decisions; what was learned; all others. Newest first, or nearest the topic."""
+    """Notes by kind: decisions, learnings, and all others. Newest first, or nearest to the topic first."""
 
     wing: str | None
     decisions: tuple[DrawerRow, ...]
@@ -40,10 +40,10 @@ class ContextSummaryResult:
 
 
 def context_summary(context: Context, request: ContextSummaryRequest) -> ContextSummaryResult:
-    """Show the notes that tell where things stand: what was decided, what was learned, and what else was noted.
+    """Show the notes that describe the present state: decisions, learnings and other notes.
 
-    Each begins in its own words; nothing is summed up in others. Of all notes the newest 200 are looked at, or those
-    nearest to the topic. What was superseded, and words of strangers, are left out.
+    Each is shown by its own beginning; nothing is paraphrased. The newest 200 notes are considered, or those nearest to
+    the topic. Superseded notes and untrusted content are left out.
     """
     from palazzo.features.branches.branch_labels import BranchStatus, Checkout
     from palazzo.features.search.drawer_rows import drawer_rows

@@ -1,4 +1,4 @@
-"""forget: retire drawers, so that no search finds them again."""
+"""forget: retire drawers, so that searches no longer find them."""
 
 from __future__ import annotations
 
@@ -19,49 +19,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What to retire: ids, all of a source, a session, a wing or a tag, or what is derived from words from outside."""
+    """What to retire: ids, all of a source, session, wing or tag, or everything derived from untrusted content."""
 
-    ids: Annotated[
-        tuple[str, ...], About("Ids of drawers or notes, or their beginnings.", positional=True, option="ID")
-    ] = ()
-    source: Annotated[str | None, About("All that came from this file, directory, address or session.")] = None
-    session: Annotated[str | None, About("All of the session of this id, or its beginning.")] = None
-    wing: Annotated[str | None, About("All that is filed in this wing.")] = None
+    ids: Annotated[tuple[str, ...], About("Drawer or note ids, or id prefixes.", positional=True, option="ID")] = ()
+    source: Annotated[str | None, About("Everything that came from this file, directory, address or session.")] = None
+    session: Annotated[str | None, About("Everything of the session with this id or id prefix.")] = None
+    wing: Annotated[str | None, About("Everything filed in this wing.")] = None
     tags: Annotated[
-        tuple[str, ...], About("All that has this tag; several times: what has any of them.", option="--tag")
+        tuple[str, ...],
+        About("Everything with this tag; if given several times, with any of the tags.", option="--tag"),
     ] = ()
     derived_from: Annotated[
         str | None,
         About(
-            "This page (address or id) or source from outside, and all that agents said, wrote and stated after it.",
+            "This page (address or id) or untrusted source, and everything that agents said, wrote and stated after "
+            "reading it.",
             metavar="URL|ID|SOURCE",
         ),
     ] = None
-    dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
+    dry_run: Annotated[bool, About("Only show what would be forgotten.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """The drawers that were retired (or would be), and the facts that nobody states any more."""
+    """The drawers that were retired (or would be), and the facts that have no author left."""
 
     forgotten: tuple[str, ...]
     facts: tuple[str, ...]
     dry_run: bool
     sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
-    """The first few: (id, how the text begins)."""
+    """The first few: (id, beginning of the text)."""
 
 
 @marks_taint
 def forget(context: Context, request: ForgetRequest) -> ForgetResult:
-    """Retire drawers, so that no search finds them again and no rebuild brings them back.
+    """Retire drawers, so that searches no longer find them and rebuilds do not restore them.
 
-    The archive keeps the words; their ids still resolve, and 'palazzo undo' brings them back.
+    The archive keeps the text; the ids still resolve, and 'palazzo undo' restores the drawers.
     """
     selectors = (request.source, request.session, request.wing, request.derived_from)
     if bool(request.ids) + bool(request.tags) + sum(selector is not None for selector in selectors) != 1:
-        raise UsageError(
-            "Say what to forget: ids, or --source, --session, --wing, --tag or --derived-from (one of them)."
-        )
+        raise UsageError("Name what to forget: ids, or one of --source, --session, --wing, --tag and --derived-from.")
     if request.derived_from is not None:
         return _forget_derived(context, request.derived_from, request.dry_run)
     with context.reading().database.snapshot() as connection:
@@ -77,18 +75,20 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
 
 
 def _forget_derived(context: Context, origin: str, dry_run: bool) -> ForgetResult:
-    """Retire what is derived from words from outside."""
+    """Retire what is derived from untrusted content."""
     from palazzo.features.trust.revocation import withdraw, withdrawn
     from palazzo.features.trust.tainted_descendants import derived_from
 
     with context.reading().database.snapshot() as connection:
         descendants = derived_from(context, connection, origin)
         if not descendants.chosen.drawers and not descendants.chosen.facts:
-            raise NotFound(f"Nothing that is left is derived from '{origin}'.")
+            raise NotFound(f"There is nothing left that is derived from '{origin}'.")
         sample = _sample(connection, descendants.chosen.drawers)
         facts = withdrawn(connection, descendants.chosen.facts, descendants.items)
     if not dry_run:
-        facts = withdraw(context, descendants.chosen, "forget", "derived from outside", descendants.items).facts
+        facts = withdraw(
+            context, descendants.chosen, "forget", "derived from untrusted content", descendants.items
+        ).facts
     return ForgetResult(descendants.chosen.drawers, facts, dry_run, sample)
 
 

@@ -20,40 +20,42 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 NOTES = "notes"
-"""The room of notes that no room of the project fits."""
+"""The default room of notes, if no room of the project fits."""
 LARGEST_METADATA = 20_000
-"""Characters of JSON that may stand beside a note."""
+"""The most characters of JSON that may be stored as metadata of a note."""
 DEEPEST_METADATA = 50
-"""Levels that it may be nested in: SQLite reads a thousand, Python's reader as many as its stack has."""
+"""The deepest nesting of metadata: SQLite reads a thousand levels, Python's reader as many as its stack holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """What to file, and where."""
+    """The note, and its place."""
 
-    text: Annotated[str, About("What to remember; - reads it from standard input.", positional=True, stdin=True)]
-    wing: Annotated[str | None, About("File it in this wing instead of the project's.")] = None
+    text: Annotated[str, About("The text to remember; - reads it from standard input.", positional=True, stdin=True)]
+    wing: Annotated[str | None, About("File it in this wing. Default: the project's.")] = None
     room: Annotated[str | None, About("File it in this room.")] = None
-    kind: Annotated[str | None, About("What it is: decision, learning, error, task, or a word of your own.")] = None
+    kind: Annotated[str | None, About("The kind: decision, learning, error, task, or a word of your own.")] = None
     tags: Annotated[tuple[str, ...], About("A tag; may be given several times.", option="--tag")] = ()
     anchors: Annotated[
         tuple[str, ...],
         About(
-            "A file it is about, and its lines; may be given several times.", option="--anchor", metavar="PATH[:L1-L2]"
+            "A file that the note is about, with line numbers; may be given several times.",
+            option="--anchor",
+            metavar="PATH[:L1-L2]",
         ),
     ] = ()
-    by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
-    importance: Annotated[float | None, About("How important it is, from 0 to 1.")] = None
-    metadata: Annotated[str | None, About("What else is to be kept beside it: an object of JSON.")] = None
+    by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
+    importance: Annotated[float | None, About("The importance, from 0 to 1.")] = None
+    metadata: Annotated[str | None, About("Additional data to store with the note, as a JSON object.")] = None
     at: Annotated[str | None, About("When it was said, if not now: a date, or an age such as 3d.", metavar="WHEN")] = (
         None
     )
-    once: Annotated[bool, About("File nothing where the wing has a note of these very words.")] = False
+    once: Annotated[bool, About("File nothing if the wing already has a note with exactly this text.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class RememberResult:
-    """The note as it was filed; with `once` the one that was there, if it was."""
+    """The saved note; with `once`, the existing note if there was one."""
 
     id: str
     drawers: tuple[str, ...]
@@ -61,11 +63,11 @@ class RememberResult:
     room: str
     filed: bool
     duplicate_of: str | None
-    """A drawer of the wing that said the same before, or nearly."""
+    """A drawer of the wing that already said the same, or nearly."""
 
 
 def remember(context: Context, request: RememberRequest) -> RememberResult:
-    """File a note, to the word. When this returns, the note is on disk."""
+    """File a note, word for word. When this returns, the note is on disk."""
     from palazzo.archive import notes
     from palazzo.archive.ingest_guard import Guard
     from palazzo.index import duplicates
@@ -87,7 +89,7 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
 
 
 def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, ...], Micros | None]:
-    """The note, its tags, and when it was said; UsageError for what cannot be filed, before anything is written."""
+    """Return the note, its tags, and when it was said. Raises UsageError before anything is written."""
     from palazzo.archive.notes import Note, check_note
     from palazzo.model import Place
     from palazzo.operations.caller_taint import whom_to_believe
@@ -107,7 +109,7 @@ def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, 
 
 
 def _about(request: RememberRequest) -> dict[str, object]:
-    """What is kept beside the words."""
+    """Return the importance and metadata to store with the text."""
     about: dict[str, object] = {}
     if request.importance is not None:
         if not 0 <= request.importance <= 1:
@@ -120,13 +122,13 @@ def _about(request: RememberRequest) -> dict[str, object]:
 
 def _object(text: str) -> dict[str, object]:
     if len(text) > LARGEST_METADATA:
-        raise UsageError(f"--metadata has {len(text):,} characters, and may have {LARGEST_METADATA:,}.")
+        raise UsageError(f"--metadata has {len(text):,} characters; the limit is {LARGEST_METADATA:,}.")
     try:
         metadata = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
         metadata = None
     if not isinstance(metadata, dict) or _is_deeper(metadata, DEEPEST_METADATA):
-        raise UsageError('--metadata: give an object of JSON, such as {"ticket": "SHOP-12"}.')
+        raise UsageError('--metadata: give a JSON object, such as {"ticket": "SHOP-12"}.')
     return metadata
 
 
@@ -135,7 +137,7 @@ def _no_number(name: str) -> None:
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    """Whether JSON is nested in more levels than these."""
+    """Return whether JSON is nested more deeply than the given number of levels."""
     if not isinstance(value, dict | list):
         return False
     children = value.values() if isinstance(value, dict) else value
@@ -147,7 +149,7 @@ def _said_at(context: Context, text: str | None) -> Micros | None:
 
     at = moment(text, context.now, "--at")
     if at is not None and at > context.now:
-        raise UsageError(f"--at: '{text}' is still to come; leave it out for what is said now.")
+        raise UsageError(f"--at: '{text}' is in the future; leave it out for what is said now.")
     return at
 
 
@@ -179,7 +181,7 @@ def _build_result(context: Context, note: PreparedNote, row: int, like: str | No
 
 
 def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
-    """The note that says so already."""
+    """Return the result for a note that exists already."""
     from palazzo.archive import archive_reader
     from palazzo.store import items
 
@@ -191,7 +193,7 @@ def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
 
 
 def wing_to_file_in(context: Context, wing: str | None) -> str:
-    """Return the wing that was asked for, else the project's, which is then known to be its."""
+    """Return the requested wing, else the project's wing, which is recorded as its own."""
     if wing is not None:
         return place_name("--wing", wing)
     with context.writing().database.transaction() as connection:
@@ -200,7 +202,7 @@ def wing_to_file_in(context: Context, wing: str | None) -> str:
 
 
 def room_to_file_in(context: Context, room: str | None, text: str) -> str:
-    """Return the room that was asked for, else the project's that fits the text best."""
+    """Return the requested room, else the project's room that fits the text best."""
     from palazzo.git.project_rooms import CONVERSATIONS, room_for_conversation
 
     if room is not None:
@@ -210,7 +212,7 @@ def room_to_file_in(context: Context, room: str | None, text: str) -> str:
 
 
 def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, str]:
-    """Return where what is filed in that wing and room goes: where they lead, if they are former names."""
+    """Return the wing and room to file in; a former name leads to the current one."""
     from palazzo.model import Place
     from palazzo.store import place_rows
 
@@ -224,12 +226,12 @@ def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, st
 
 
 def place_name(option: str, name: str) -> str:
-    """Return a wing's or room's name as it is kept; UsageError for a path, and when nothing of it can be kept."""
+    """Return a wing's or room's name in its stored form; UsageError for a path or an unusable name."""
     from palazzo.git.project_rooms import slug
 
     normal_name = slug(name, "")
     if not normal_name:
-        raise UsageError(f"{option}: '{name}' is no name; use letters, digits, - and _.")
+        raise UsageError(f"{option}: '{name}' is not a valid name; use letters, digits, - and _.")
     if any(mark in name for mark in "/\\"):  # what a path would become is nowhere that anybody meant
         raise UsageError(f"{option}: '{name}' is a path; give a name of letters, digits, - and _.")
     return normal_name

@@ -1,4 +1,4 @@
-"""tag: put short names on drawers, take them off, and list those in use."""
+"""tag: add, remove and list tags, which are short names on drawers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,16 @@ LONGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class TagRequest:
-    """`add` or `remove` a tag and the ids that it is about; `list` for the tags in use."""
+    """`add` or `remove` a tag for the given ids; `list` the tags in use."""
 
-    action: Annotated[Literal["add", "remove", "list"], About("What to do.", positional=True)]
+    action: Annotated[Literal["add", "remove", "list"], About("The action to take.", positional=True)]
     tag: Annotated[str | None, About("The tag.", positional=True)] = None
-    ids: Annotated[
-        tuple[str, ...], About("Ids of drawers or notes, or their beginnings.", positional=True, option="ID")
-    ] = ()
+    ids: Annotated[tuple[str, ...], About("Drawer or note ids, or id prefixes.", positional=True, option="ID")] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TagCount:
-    """A tag, on how many live drawers it is, and whether a rule gives it."""
+    """A tag, its number of live drawers, and whether a rule assigns it."""
 
     tag: str
     drawers: int
@@ -46,16 +44,16 @@ class TagResult:
 
 
 def tag(context: Context, request: TagRequest) -> TagResult:
-    """Put a tag on drawers, take it off, or list the tags in use.
+    """Add a tag to drawers, remove it, or list the tags in use.
 
-    The branch, the type of a file and errors are tags by rule: branch:main, type:md, error.
+    Rules tag branches, file types and errors: branch:main, type:md, error.
     """
     from palazzo.operations.caller_taint import unless_tainted
 
     if request.action == "list":
         return _list_tags(context, request)
     if request.tag is None or not request.ids:
-        raise UsageError(f"Say which tag, and of what: palazzo tag {request.action} TAG ID…")
+        raise UsageError(f"Name the tag and the drawers: palazzo tag {request.action} TAG ID…")
     name = label("The tag", request.tag)
     unless_tainted(context, "tags")
     palace = context.reading()
@@ -66,7 +64,7 @@ def tag(context: Context, request: TagRequest) -> TagResult:
 
 
 def label(subject: str, text: str) -> str:
-    """Return a kind or a tag as it is kept: a short name on one line, in lower case. UsageError for anything else."""
+    """Return a kind or a tag in its stored form: a short lower-case name on one line. UsageError otherwise."""
     plain = text.strip().lower()
     if not plain or len(plain) > LONGEST or not plain.isprintable():
         raise UsageError(f"{subject} must be a name of 1 to {LONGEST} characters on one line.")
@@ -74,21 +72,21 @@ def label(subject: str, text: str) -> str:
 
 
 def _to_change(connection: Connection, request: TagRequest, name: str) -> list[str]:
-    """The drawers that have the tag, to take it off, or that have it not, to put it on."""
+    """Return the drawers that have the tag, if it is to be removed, or that lack it, if it is to be added."""
     from palazzo.archive import archive_reader
     from palazzo.index import rule_tags
     from palazzo.operations import source_filter
 
     is_removal = request.action == "remove"
     if is_removal and rule_tags.by_rule(name):
-        raise UsageError(f"'{name}' is given by a rule, from what the words are, and cannot be taken off.")
+        raise UsageError(f"'{name}' is given by a rule, from the content, and cannot be removed.")
     ids = source_filter.resolve_drawers(connection, request.ids)
     rows = {drawer_id: archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in ids}
     target_ids = [
         drawer_id for drawer_id in ids if (name in tag_rows.tags_of(connection, rows[drawer_id])) == is_removal
     ]
     if is_removal and not target_ids:
-        raise UsageError(f"None of these has the tag '{name}'. 'palazzo show ID' shows a drawer's tags.")
+        raise UsageError(f"None of these drawers has the tag '{name}'. 'palazzo show ID' shows a drawer's tags.")
     return target_ids
 
 
@@ -110,7 +108,7 @@ def _list_tags(context: Context, request: TagRequest) -> TagResult:
     from palazzo.operations.source_filter import known_tags
 
     if request.ids:
-        raise UsageError("To list tags give no ids: palazzo tag list [TAG].")
+        raise UsageError("To list tags, give no ids: palazzo tag list [TAG].")
     with context.reading().database.snapshot() as connection:
         if request.tag is not None:
             known_tags(connection, (request.tag,))

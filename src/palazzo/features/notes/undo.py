@@ -1,4 +1,4 @@
-"""undo: take back the last change."""
+"""undo: undo the last change."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ DEFAULT_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class UndoRequest:
-    """Which change to take back; the last one when none is named."""
+    """The change to take back; the last one by default."""
 
-    id: Annotated[str | None, About("The change to take back instead of the last.", positional=True)] = None
-    list: Annotated[bool, About("Only show the last changes.")] = False
-    limit: Annotated[int, About("How many changes to list.")] = DEFAULT_LIMIT
+    id: Annotated[str | None, About("The change to undo instead of the last one.", positional=True)] = None
+    list: Annotated[bool, About("Only list the last changes.")] = False
+    limit: Annotated[int, About("Maximum number of changes to list.")] = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one command did: how much of it, when, and whether it was taken back."""
+    """The effects of one command: its size, its time, and whether it was taken back."""
 
     id: str
     actor: str
@@ -38,31 +38,31 @@ class Change:
     undone: bool
     undoes: str | None
     after_untrusted: bool = False
-    """Whether an agent made it whose session had read untrusted content."""
+    """Whether it was made by an agent whose session had read untrusted content."""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """The change that was taken back, if one was; and the last changes, when they were asked for."""
+    """The change that was taken back, if any; and the last changes, if requested."""
 
     undone: Change | None
     changes: tuple[Change, ...] = ()
 
 
 def undo(context: Context, request: UndoRequest) -> UndoResult:
-    """Take back your last change: forget, remember, move, tag, facts. Never an erase.
+    """Undo your last change: forget, remember, move, tag, facts. An erase cannot be undone.
 
-    Nothing is deleted by it, and what was taken back stays on record. Run it again to take back the change before.
+    Nothing is deleted, and the undone change stays on record. Run it again to undo the change before.
     """
     if request.list:
         if request.id is not None:
-            raise UsageError("Give a change to take back, or --list to see the last ones; not both.")
+            raise UsageError("Give a change to undo, or --list to see the last changes; not both.")
         return UndoResult(None, _changes(context, request.limit))
     from palazzo.operations.caller_taint import unless_tainted
 
     if not context.has_palace:
         context.reading()  # says so: none is made, since nothing can be taken back in it
-    unless_tainted(context, "takes changes back")  # an undoing itself cannot be taken back
+    unless_tainted(context, "undoes changes")  # an undoing itself cannot be taken back
     palace = context.writing()
     group = palace.undo(
         "user", request.id, lambda done, size: context.report("undoing", done, size), context.interrupted_at

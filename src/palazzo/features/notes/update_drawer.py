@@ -1,4 +1,4 @@
-"""update_drawer: say something better than a drawer does, or file it elsewhere."""
+"""update_drawer: replace a drawer's text, or move the drawer."""
 
 from __future__ import annotations
 
@@ -22,50 +22,54 @@ _ALTERNATIVES = {
     "reminder": "drop it with 'palazzo reminders drop' and set another",
     "diary": "write another entry with 'palazzo diary write'",
 }
-"""What is to be done instead, by kind: these are more than their words."""
+"""What to do instead, by kind: entries of these kinds are more than a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateDrawerRequest:
-    """Which drawer, what to say instead, and where it is to stand."""
+    """The drawer, its new text, and its new place."""
 
-    id: Annotated[str, About("Id of a drawer or a note, or its beginning.", positional=True)]
-    text: Annotated[
-        str | None, About("What to say instead. The old words are kept, and found no more.", metavar="TEXT")
-    ] = None
-    wing: Annotated[str | None, About("File it in this wing.")] = None
-    room: Annotated[str | None, About("File it in this room.")] = None
-    by: Annotated[str, About("Who says it: an agent's or a person's name.", metavar="NAME")] = ""
+    id: Annotated[str, About("Id or id prefix of a drawer or a note.", positional=True)]
+    text: Annotated[str | None, About("The new text. The old text is kept, but no longer found.", metavar="TEXT")] = (
+        None
+    )
+    wing: Annotated[str | None, About("Move it to this wing.")] = None
+    room: Annotated[str | None, About("Move it to this room.")] = None
+    by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
     still_holds: Annotated[
-        bool, About("The note holds though files that it was given have changed: it cites them as they are now.")
+        bool,
+        About(
+            "State that the note still holds although files that it cites have changed; it then cites their "
+            "current state."
+        ),
     ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateDrawerResult:
-    """What is found now, of which `id` is the first drawer."""
+    """The drawers that are found now; `id` is the first of them."""
 
     id: str
     item: str
     drawers: tuple[str, ...]
     replaced: tuple[str, ...]
-    """Drawers that are found no more."""
+    """Drawers that are no longer found."""
     wing: str
     room: str
     change: str | None
-    """What 'palazzo undo' takes back; null where everything was so already."""
+    """What 'palazzo undo' takes back; null if nothing changed."""
 
 
 def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawerResult:
-    """Say something better than a drawer does, or file it elsewhere.
+    """Replace a drawer's text, or move it.
 
-    Words that are archived are never rewritten: new ones are filed as a note that says what it replaces, with the kind,
-    the tags and whatever else stood beside the old. A drawer that is only filed elsewhere keeps its id.
+    Archived text is never rewritten: the new text is filed as a note that names what it replaces, with the kind, the
+    tags and the other data of the old one. A drawer that is only moved keeps its id.
     """
     from palazzo.archive import archive_reader
 
     if request.text is None and request.wing is None and request.room is None and not request.still_holds:
-        raise UsageError("Say what to change: --text, --wing, --room or --still-holds.")
+        raise UsageError("Name what to change: --text, --wing, --room or --still-holds.")
     with context.reading().database.snapshot() as connection:
         drawers = _read_drawers(connection, request.id)
     place = _place(context, request, drawers[0])
@@ -86,13 +90,13 @@ def _read_drawers(connection: Connection, prefix: str) -> list[Drawer]:
     for drawer_id in source_filter.resolve_drawers(connection, [prefix]):
         drawer = archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, drawer_id))
         if drawer.kind in _ALTERNATIVES:
-            raise UsageError(f"{drawer.id} is not changed like that: {_ALTERNATIVES[drawer.kind]}.")
+            raise UsageError(f"{drawer.id} cannot be changed this way: {_ALTERNATIVES[drawer.kind]}.")
         drawers.append(drawer)
     return drawers
 
 
 def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Place:
-    """Where it is to stand; a room that is not named is the one it has."""
+    """Return the target place; a wing or room that is not named stays."""
     from palazzo.features.notes.remember import place_name, where_it_leads
     from palazzo.model import Place
 
@@ -156,7 +160,7 @@ def _replace_drawers(
 def _note(
     context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place, belief: TrustAssessment
 ) -> Note:
-    """The new words, with what was said beside the old."""
+    """Return a note with the new text and the data of the old one."""
     from palazzo.archive.notes import Note
     from palazzo.features.tasks.task_results import speaker
     from palazzo.operations import cited_files
@@ -182,7 +186,7 @@ def _note(
 
 
 def _meta(context: Context, drawer: Drawer) -> Mapping[str, Any]:
-    """What was said beside the words of a note; nothing of what is none."""
+    """Return the data stored with a note; empty for anything else."""
     from palazzo.store import items
 
     if drawer.kind != "note":
@@ -193,15 +197,15 @@ def _meta(context: Context, drawer: Drawer) -> Mapping[str, Any]:
 
 
 def _check_cites(context: Context, drawer: Drawer) -> None:
-    """Refuse to cite anew what cites nothing, or what nobody can look at from here."""
+    """Raise UsageError if a note cites no files, or if its files cannot be checked from here."""
     if not _meta(context, drawer).get("anchors"):
-        raise UsageError(f"{drawer.id} was given no file, so there is nothing to cite anew.")
+        raise UsageError(f"{drawer.id} cites no stated file, so there is no citation to renew.")
     if drawer.place.wing != context.home:
-        raise UsageError(f"{drawer.id} is about files of '{drawer.place.wing}': run this in that project.")
+        raise UsageError(f"{drawer.id} cites files of '{drawer.place.wing}': run this in that project.")
 
 
 def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None) -> TrustAssessment:
-    """A person's words are a person's; what an agent says instead is trusted no more than what it read."""
+    """Return the trust of the new text: a person's for a person, for an agent no more than that of what it read."""
     from palazzo.operations.caller_taint import whom_to_believe
     from palazzo.security.note_taint import assess_trust
     from palazzo.settings.setting_keys import TRUSTS

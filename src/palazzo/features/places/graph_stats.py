@@ -1,4 +1,4 @@
-"""graph_stats: how much of the palace hangs together."""
+"""graph_stats: count rooms and tunnels, and show how connected the palace is."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TOP = 10
 
 @dataclass(frozen=True, slots=True)
 class GraphStatsRequest:
-    """Nothing to say: the whole palace."""
+    """No arguments: the whole palace."""
 
 
 @dataclass(frozen=True, slots=True)
 class MentionedName:
-    """A name that drawers mention, its kind, and in how many drawers and rooms."""
+    """A name that drawers mention, its kind, and the number of drawers and rooms."""
 
     name: str
     kind: str
@@ -31,9 +31,9 @@ class MentionedName:
 
 @dataclass(frozen=True, slots=True)
 class GraphStatsResult:
-    """Rooms in all, those with a tunnel, tunnels made and found, rooms by wing, the largest found, and names.
+    """All rooms, rooms with tunnels, tunnels created and discovered, rooms per wing, the largest ones, and names.
 
-    `top_names` are those that most drawers mention.
+    `top_names` are the names that most drawers mention.
     """
 
     total_rooms: int
@@ -46,7 +46,7 @@ class GraphStatsResult:
 
 
 def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResult:
-    """Count rooms and the tunnels between them, and say which names are mentioned most."""
+    """Count rooms and the tunnels between them, and list the most mentioned names."""
     from palazzo.features.places.place_results import read_names, sharing_view, together_view
     from palazzo.knowledge.tunnels import Rooms
     from palazzo.store import mention_rows

@@ -1,4 +1,4 @@
-"""Wings, rooms and tunnels as faces show them, and what the operations on them share."""
+"""Wings, rooms and tunnels as faces show them, and shared code of their operations."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from palazzo.store.tunnel_rows import End, Tunnel
 
 BEGINNING = 200
-"""Characters of a drawer that are shown where a tunnel leads to it."""
+"""The most characters shown of a drawer that a tunnel leads to."""
 NAMES_SHOWN = 6
-"""Names that are shown of those that two rooms share."""
+"""The most shared names of two rooms that are shown."""
 AT_ONCE = 200
-"""Changed drawers that somebody who asks waits for to be read for names: some half a second."""
+"""The most changed drawers that are scanned for names while a caller waits: about half a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndView:
-    """Where a tunnel ends; `drawers` are ids, none where it leads to the room as such."""
+    """The end of a tunnel; `drawers` are ids, empty if the tunnel leads to the room as a whole."""
 
     wing: str
     room: str
@@ -36,7 +36,7 @@ class EndView:
 
 @dataclass(frozen=True, slots=True)
 class TunnelView:
-    """A tunnel that was made."""
+    """A tunnel that was created explicitly."""
 
     id: str
     label: str
@@ -48,7 +48,7 @@ class TunnelView:
 
 @dataclass(frozen=True, slots=True)
 class TogetherView:
-    """Rooms of one name: the wings that have one, their halls, how many drawers, and when the newest was said."""
+    """Rooms with the same name: their wings, their halls, the number of drawers, and the time of the newest."""
 
     room: str
     wings: tuple[str, ...]
@@ -59,7 +59,7 @@ class TogetherView:
 
 @dataclass(frozen=True, slots=True)
 class SharedName:
-    """A name that two rooms share, as it is written at one place, and its kind."""
+    """A name that two rooms share, spelled as in one place, and its kind."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ class SharedName:
 
 @dataclass(frozen=True, slots=True)
 class SharingView:
-    """Two rooms of different wings (`wing/room`) that share rare names: the most telling, and how many in all."""
+    """Two rooms of different wings (`wing/room`) that share rare names: the most significant ones, and the total."""
 
     rooms: tuple[str, str]
     names: tuple[SharedName, ...]
@@ -75,7 +75,7 @@ class SharingView:
 
 
 def tunnel_view(tunnel: Tunnel) -> TunnelView:
-    """Return a tunnel as it is shown."""
+    """Return a tunnel as a view."""
     return TunnelView(
         tunnel.uid, tunnel.label, _end(tunnel.source), _end(tunnel.target), tunnel.recorded_at, tunnel.actor
     )
@@ -86,12 +86,12 @@ def _end(end: End) -> EndView:
 
 
 def together_view(room_group: RoomGroup) -> TogetherView:
-    """Return rooms of one name as they are shown."""
+    """Return rooms of the same name as a view."""
     return TogetherView(room_group.room, room_group.wings, room_group.halls, room_group.drawers, room_group.newest)
 
 
 def sharing_view(connection: Connection, room_pair: RoomOverlap) -> SharingView:
-    """Return two rooms that share names as they are shown."""
+    """Return two rooms that share names as a view."""
     from palazzo.knowledge.tunnel_discovery import spell_names
 
     names = tuple(SharedName(*name_row) for name_row in spell_names(connection, room_pair, NAMES_SHOWN))
@@ -103,7 +103,7 @@ def sharing_view(connection: Connection, room_pair: RoomOverlap) -> SharingView:
 
 
 def read_names(context: Context, tell: bool = True) -> None:
-    """Let what was filed lately be read for names where that is quickly done; else `tell` that some waits for it."""
+    """Scan recently filed text for names if that is quick; else `tell` the caller that some text is pending."""
     from palazzo.index import async_consumer
     from palazzo.knowledge.mention_consumer import MENTION_CONSUMER
 
@@ -115,11 +115,11 @@ def read_names(context: Context, tell: bool = True) -> None:
     if backlog <= AT_ONCE:
         palace.follow_mentions()
     elif tell:
-        context.notice("Not all drawers have been read for names yet; that goes on in the background.")
+        context.notice("Not all drawers have been scanned for names yet; this continues in the background.")
 
 
 def begin_change(context: Context, connection: Connection, verb: str, summary: str) -> Change:
-    """Begin a change to wings, rooms or tunnels in an open transaction; `summary` says which, for people."""
+    """Begin a change to wings, rooms or tunnels in an open transaction; `summary` describes it for people."""
     from palazzo.features.facts.fact_results import ACTOR
     from palazzo.knowledge.fact_change import Change
 
@@ -127,7 +127,7 @@ def begin_change(context: Context, connection: Connection, verb: str, summary: s
 
 
 def new_name(context: Context, name: str) -> str:
-    """Return a name that is given to a wing or a room, as it is kept; UsageError when nothing of it can be."""
+    """Return a new name for a wing or a room in its stored form; UsageError for an unusable name."""
     from palazzo.archive.ingest_guard import Guard
     from palazzo.features.notes.remember import place_name
 
@@ -135,7 +135,7 @@ def new_name(context: Context, name: str) -> str:
 
 
 def wing(context: Context, connection: Connection, name: str) -> Wing:
-    """Return the wing that a name means, telling whoever watches where a former name leads."""
+    """Return the wing that a name means, with a notice if it is a former name."""
     from palazzo.knowledge import place_names
 
     resolved_wing = place_names.wing(connection, name)
@@ -145,7 +145,7 @@ def wing(context: Context, connection: Connection, name: str) -> Wing:
 
 
 def room(context: Context, connection: Connection, room_name: str) -> Room:
-    """Return the room that `wing/room` or `room` means, telling whoever watches where a former name leads."""
+    """Return the room that `wing/room` or `room` means, with a notice if it is a former name."""
     from palazzo.knowledge import place_names
 
     resolved_room = place_names.room(connection, room_name, context.home)
@@ -155,7 +155,7 @@ def room(context: Context, connection: Connection, room_name: str) -> Room:
 
 
 def drawers_named(connection: Connection, prefixes: Sequence[str]) -> list[bytes]:
-    """Return the ids of the drawers that ids or their beginnings name."""
+    """Return the ids of the drawers with these ids or id prefixes."""
     from palazzo.archive import archive_reader
 
     rows = [archive_reader.resolve_drawer(connection, prefix) for prefix in prefixes]

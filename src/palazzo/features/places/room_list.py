@@ -1,4 +1,4 @@
-"""room list: the rooms, and what they were called before."""
+"""room list: list the rooms and their former names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RoomListRequest:
-    """Of which wing."""
+    """The wing to list."""
 
     wing: Annotated[str | None, About("Only the rooms of this wing.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class RoomView:
-    """A room: its live drawers, when the newest was said, its halls, and other places (`wing/room`) that lead to it."""
+    """A room: its live drawers, the time of the newest, its halls, and former places (`wing/room`) that lead to it."""
 
     wing: str
     room: str
@@ -33,13 +33,13 @@ class RoomView:
 
 @dataclass(frozen=True, slots=True)
 class RoomListResult:
-    """The rooms, by wing and name."""
+    """The rooms, sorted by wing and name."""
 
     rooms: tuple[RoomView, ...]
 
 
 def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
-    """List the rooms, with the former names that lead to them."""
+    """List the rooms, with their former names."""
     from palazzo.features.places import place_results
     from palazzo.knowledge.place_names import format_place
     from palazzo.store import halls, place_rows

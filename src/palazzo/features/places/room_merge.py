@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RoomMergeRequest:
-    """Which room goes into which."""
+    """The room to merge, and the target room."""
 
     room: Annotated[
         str,
         About(
-            "The room whose name is not used any more: wing/room, or the room's name alone where that says which.",
+            "The room whose name is no longer used: wing/room, or only the room's name if it is unique.",
             positional=True,
         ),
     ]
-    into: Annotated[str, About("The room that it becomes a part of, in any wing.", positional=True)]
+    into: Annotated[str, About("The room to merge it into, in any wing.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class RoomMergeResult:
-    """Where it is found now, and where it was (`wing/room`)."""
+    """The new place of the room, and its old place (`wing/room`)."""
 
     wing: str
     room: str
@@ -37,9 +37,9 @@ class RoomMergeResult:
 
 @marks_taint
 def room_merge(context: Context, request: RoomMergeRequest) -> RoomMergeResult:
-    """Make a room a part of another.
+    """Merge a room into another.
 
-    Nothing is rewritten, and 'palazzo undo' takes the two apart again.
+    Nothing is rewritten, and 'palazzo undo' separates the two again.
     """
     from palazzo.features.places.place_results import begin_change
     from palazzo.knowledge import place_names, reorganize

@@ -1,4 +1,4 @@
-"""room move: let a room stand in another wing."""
+"""room move: move a room to another wing."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RoomMoveRequest:
-    """Which room, and to which wing."""
+    """The room to move, and the target wing."""
 
-    room: Annotated[str, About("The room: wing/room, or the room's name alone where that says which.", positional=True)]
-    wing: Annotated[str, About("The wing that it is to stand in.", positional=True)]
-    new: Annotated[bool, About("That wing is not there yet: make it.")] = False
+    room: Annotated[str, About("The room: wing/room, or only the room's name if it is unique.", positional=True)]
+    wing: Annotated[str, About("The wing to move it to.", positional=True)]
+    new: Annotated[bool, About("Create that wing, which must not exist yet.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class RoomMoveResult:
-    """Where the room is, and where it was (`wing/room`)."""
+    """The new place of the room, and its old place (`wing/room`)."""
 
     wing: str
     room: str
@@ -35,9 +35,9 @@ class RoomMoveResult:
 
 @marks_taint
 def room_move(context: Context, request: RoomMoveRequest) -> RoomMoveResult:
-    """Let a room stand in another wing, with all that is in it.
+    """Move a room, with everything in it, to another wing.
 
-    Nothing is rewritten: what is mined for the old room goes where it leads. 'palazzo undo' takes it back.
+    Nothing is rewritten: files mined for the old room go to its new place. 'palazzo undo' reverts this.
     """
     from palazzo.features.places.place_results import begin_change, new_name
     from palazzo.knowledge import place_names, reorganize
@@ -60,8 +60,8 @@ def _make_wing(connection: Connection, name: str) -> Wing:
 
     wing = place_names.find_wing(connection, name)
     if wing is not None:
-        message = wing.note or f"There is a wing '{name}' already."
-        raise UsageError(f"{message} Leave out --new to move the room to it, or give a name that nothing has.")
+        message = wing.note or f"A wing '{name}' already exists."
+        raise UsageError(f"{message} Leave out --new to move the room to it, or give an unused name.")
     return place_names.Wing(place_rows.wing_id(connection, name), name)
 
 

@@ -1,4 +1,4 @@
-"""room rename: call a room otherwise."""
+"""room rename: give a room another name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RoomRenameRequest:
-    """Which room, and its new name."""
+    """The room to rename, and its new name."""
 
-    room: Annotated[str, About("The room: wing/room, or the room's name alone where that says which.", positional=True)]
-    name: Annotated[str, About("What to call it from now on, in its wing.", positional=True)]
+    room: Annotated[str, About("The room: wing/room, or only the room's name if it is unique.", positional=True)]
+    name: Annotated[str, About("The new name, in its wing.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class RoomRenameResult:
-    """Where the room is, and where it was."""
+    """The new place of the room, and its old place."""
 
     wing: str
     room: str
@@ -31,9 +31,9 @@ class RoomRenameResult:
 
 @marks_taint
 def room_rename(context: Context, request: RoomRenameRequest) -> RoomRenameResult:
-    """Give a room another name. Its old name leads to it until another room is called so.
+    """Rename a room. Its old name leads to it until another room gets that name.
 
-    Nothing is rewritten: what is mined for the old room goes where it leads. 'palazzo undo' takes it back.
+    Nothing is rewritten: files mined for the old room go to the renamed one. 'palazzo undo' reverts this.
     """
     from palazzo.features.places.place_results import begin_change, new_name
     from palazzo.knowledge import place_names, reorganize

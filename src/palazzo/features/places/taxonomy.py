@@ -1,4 +1,4 @@
-"""taxonomy: wings, their rooms, and what kinds of things these hold."""
+"""taxonomy: show the wings, their rooms, and the kinds of things in the rooms."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyRequest:
-    """Of which wing."""
+    """The wing to list."""
 
-    wing: Annotated[str | None, About("Only this wing.")] = None
+    wing: Annotated[str | None, About("Only rooms of this wing.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class RoomTaxonomy:
-    """A room's live drawers; and of its notes, how many each hall holds."""
+    """The number of a room's live drawers, and of its notes by hall."""
 
     drawers: int
     halls: dict[str, int]
@@ -28,7 +28,7 @@ class RoomTaxonomy:
 
 @dataclass(frozen=True, slots=True)
 class WingTaxonomy:
-    """A wing's live drawers, and its rooms by name."""
+    """The number of a wing's live drawers, and its rooms by name."""
 
     drawers: int
     rooms: dict[str, RoomTaxonomy]
@@ -36,7 +36,7 @@ class WingTaxonomy:
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyResult:
-    """The wings by name, and how many tunnels were made between their rooms."""
+    """The wings by name, and the number of tunnels created between their rooms."""
 
     taxonomy: dict[str, WingTaxonomy]
     drawers: int
@@ -46,8 +46,8 @@ class TaxonomyResult:
 def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
     """Show wings, rooms and halls, with counts.
 
-    A hall is a kind of things in a room: facts, events, decisions, discoveries, preferences, advice. Notes are in the
-    hall of what they were filed as ('palazzo remember --kind decision').
+    A hall is one kind of content in a room: facts, events, decisions, discoveries, preferences, advice. A note's hall
+    is the kind that it was filed as ('palazzo remember --kind decision').
     """
     from palazzo.features.places import place_results
     from palazzo.store import halls, place_rows, tunnel_rows

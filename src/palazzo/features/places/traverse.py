@@ -1,4 +1,4 @@
-"""traverse: what hangs together with a room, hop by hop."""
+"""traverse: follow connections from a room, hop by hop."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MOST_HOPS, MOST_ROOMS = 10, 1_000
 
 @dataclass(frozen=True, slots=True)
 class TraverseRequest:
-    """From where, and how far."""
+    """The room to start from, and the maximum distance."""
 
-    room: Annotated[str, About("The room to begin at: wing/room, or a name that any wing has.", positional=True)]
-    hops: Annotated[int, About("How many steps to go.")] = 2
-    limit: Annotated[int, About("How many rooms to show.")] = 50
+    room: Annotated[str, About("The room to start from: wing/room, or a room name of any wing.", positional=True)]
+    hops: Annotated[int, About("Number of steps.")] = 2
+    limit: Annotated[int, About("Maximum number of rooms.")] = 50
 
 
 @dataclass(frozen=True, slots=True)
 class TraversedView:
-    """Rooms of one name, in how many steps they are reached, and by what the last of these leads there."""
+    """Rooms of one name, their distance in steps, and the connection of the last step."""
 
     room: str
     wings: tuple[str, ...]
@@ -38,18 +38,18 @@ class TraversedView:
 
 @dataclass(frozen=True, slots=True)
 class TraverseResult:
-    """What was reached, nearest first; `total` counts what is past the limit too."""
+    """The rooms reached, nearest first; `total` also counts rooms past the limit."""
 
     rooms: tuple[TraversedView, ...]
     total: int
 
 
 def traverse(context: Context, request: TraverseRequest) -> TraverseResult:
-    """Go from a room to those that hang together with it, hop by hop.
+    """Show the rooms that are connected with a room, step by step.
 
-    A step leads through a tunnel that was made, to a room of the same name in another wing (these count as one), to one
-    of another wing that mentions the same rare names, or to a room beside it in its wing. Rooms that every wing has by
-    itself lead nowhere but through tunnels and names.
+    A step leads through an explicit tunnel, to a room of the same name in another wing (these count as one), to a room
+    of another wing that mentions the same rare names, or to another room of its wing. From rooms that every wing has by
+    default, steps lead only through tunnels and names.
     """
     from palazzo.features.places.place_results import read_names
     from palazzo.knowledge.tunnels import Rooms
@@ -70,7 +70,7 @@ def traverse(context: Context, request: TraverseRequest) -> TraverseResult:
 
 
 def _start(context: Context, connection: Connection, room_name: str) -> list[int]:
-    """The room, or all of its name: these are one step's end."""
+    """Return the room, or all rooms of that name, which together are one step's start."""
     from palazzo.features.places import place_results
     from palazzo.knowledge import place_names
 

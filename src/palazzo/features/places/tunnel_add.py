@@ -17,23 +17,21 @@ LONGEST_LABEL = 200
 
 @dataclass(frozen=True, slots=True)
 class TunnelAddRequest:
-    """Which rooms, and what joins them."""
+    """The rooms, and the label of the connection."""
 
     source: Annotated[
         str,
-        About(
-            "The room that it leads from: wing/room, or the room's name alone where that says which.", positional=True
-        ),
+        About("The room where it starts: wing/room, or only the room's name if it is unique.", positional=True),
     ]
-    target: Annotated[str, About("The room that it leads to.", positional=True)]
-    label: Annotated[str, About("What joins them, in a few words.")] = ""
+    target: Annotated[str, About("The room where it ends.", positional=True)]
+    label: Annotated[str, About("What connects the rooms, in a few words.")] = ""
     source_drawers: Annotated[
         tuple[str, ...],
-        About("A drawer that it leads from; may be given several times.", option="--source-drawer", metavar="ID"),
+        About("A drawer where it starts; may be given several times.", option="--source-drawer", metavar="ID"),
     ] = ()
     target_drawers: Annotated[
         tuple[str, ...],
-        About("A drawer that it leads to; may be given several times.", option="--target-drawer", metavar="ID"),
+        About("A drawer where it ends; may be given several times.", option="--target-drawer", metavar="ID"),
     ] = ()
 
 
@@ -48,7 +46,7 @@ class TunnelAddResult:
 def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
     """Make a tunnel between two rooms, of one wing or of two.
 
-    One that is there already is not made twice. It leads to its rooms whatever they are called later.
+    An existing tunnel is not made twice. A tunnel still leads to its rooms after they are renamed.
     """
     from palazzo.archive.ingest_guard import Guard
     from palazzo.features.places.place_results import begin_change, drawers_named, room, tunnel_view

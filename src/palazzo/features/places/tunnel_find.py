@@ -1,4 +1,4 @@
-"""tunnel find: what wings have in common."""
+"""tunnel find: find what wings have in common."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TunnelFindRequest:
-    """Between which wings."""
+    """The wings to compare."""
 
-    wing_a: Annotated[str | None, About("Only what this wing has a part in.", positional=True)] = None
-    wing_b: Annotated[str | None, About("And this one too.", positional=True)] = None
-    limit: Annotated[int, About("How many to show.")] = 50
+    wing_a: Annotated[str | None, About("Only results that involve this wing.", positional=True)] = None
+    wing_b: Annotated[str | None, About("Only results that involve this wing as well.", positional=True)] = None
+    limit: Annotated[int, About("Maximum number of results.")] = 50
 
 
 @dataclass(frozen=True, slots=True)
 class TunnelFindResult:
-    """Rooms of one name in several wings, those with most drawers first, and pairs of rooms that share names.
+    """Rooms of the same name in several wings, largest first, and pairs of rooms that share names.
 
-    The totals count what is past the limit too.
+    The totals also count entries past the limit.
     """
 
     rooms: tuple[TogetherView, ...]
@@ -36,10 +36,10 @@ class TunnelFindResult:
 
 
 def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResult:
-    """Find rooms of one name in several wings, and rooms of different wings that mention the same names.
+    """Find rooms with the same name in several wings, and rooms of different wings that mention the same names.
 
-    Rooms that every wing has by itself do not count as one name: general, sessions, notes, diary, todos, reminders.
-    Of the names, rare ones weigh more, and one that is everywhere links nothing.
+    Rooms that every wing has by default do not count as the same name: general, sessions, notes, diary, todos,
+    reminders. Rare names weigh more, and a name that occurs everywhere links nothing.
     """
     from palazzo.features.places.place_results import read_names, sharing_view, together_view, wing
     from palazzo.knowledge.tunnels import Rooms

@@ -1,4 +1,4 @@
-"""tunnel follow: where the tunnels of a room lead."""
+"""tunnel follow: show where the tunnels of a room lead."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TunnelFollowRequest:
-    """From which room."""
+    """The room to start from."""
 
-    room: Annotated[str, About("The room: wing/room, or the room's name alone where that says which.", positional=True)]
+    room: Annotated[str, About("The room: wing/room, or only the room's name if it is unique.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class LedTo:
-    """A drawer on the other side: how it begins, and whether that is all of it."""
+    """A drawer on the other side: the beginning of its text, and whether that is all of it."""
 
     id: str
     text: str
@@ -31,7 +31,7 @@ class LedTo:
 
 @dataclass(frozen=True, slots=True)
 class FollowedView:
-    """A tunnel as seen from the room: `outgoing` leads from it, `incoming` to it."""
+    """A tunnel as seen from the room: `outgoing` leads from it, `incoming` leads to it."""
 
     direction: Literal["outgoing", "incoming"]
     connected_wing: str
@@ -43,7 +43,7 @@ class FollowedView:
 
 @dataclass(frozen=True, slots=True)
 class TunnelFollowResult:
-    """The room, and where its tunnels lead."""
+    """The room, and the targets of its tunnels."""
 
     wing: str
     room: str
@@ -51,7 +51,7 @@ class TunnelFollowResult:
 
 
 def tunnel_follow(context: Context, request: TunnelFollowRequest) -> TunnelFollowResult:
-    """Show where the tunnels of a room lead, with the beginnings of the drawers on the other side."""
+    """Show where the tunnels of a room lead, with the beginnings of the drawers at the other end."""
     from palazzo.features.places.place_results import room
     from palazzo.store import tunnel_rows
 

@@ -1,4 +1,4 @@
-"""tunnel list: the tunnels that were made."""
+"""tunnel list: list the created tunnels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TunnelListRequest:
-    """Of which wing."""
+    """The wing to list."""
 
-    wing: Annotated[str | None, About("Only those that end in this wing.")] = None
+    wing: Annotated[str | None, About("Only tunnels with an end in this wing.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class TunnelListResult:
 
 
 def tunnel_list(context: Context, request: TunnelListRequest) -> TunnelListResult:
-    """List the tunnels that were made between rooms."""
+    """List the explicit tunnels between rooms."""
     from palazzo.features.places import place_results
     from palazzo.store import tunnel_rows
 

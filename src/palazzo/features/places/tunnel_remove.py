@@ -1,4 +1,4 @@
-"""tunnel remove: take a tunnel away."""
+"""tunnel remove: remove a tunnel."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TunnelRemoveRequest:
-    """Which tunnel."""
+    """The tunnel to remove."""
 
-    id: Annotated[str, About("The tunnel's id, or its beginning.", positional=True)]
+    id: Annotated[str, About("The tunnel's id or id prefix.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TunnelRemoveResult:
 
 @marks_taint
 def tunnel_remove(context: Context, request: TunnelRemoveRequest) -> TunnelRemoveResult:
-    """Remove a tunnel that was made. 'palazzo undo' brings it back."""
+    """Remove an explicit tunnel. 'palazzo undo' restores it."""
     from palazzo.features.facts.fact_results import change
     from palazzo.features.places.place_results import tunnel_view
     from palazzo.knowledge import tunnels

@@ -1,4 +1,4 @@
-"""How wings, rooms and tunnels look to a person."""
+"""Terminal output of wings, rooms and tunnels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from palazzo.model import Micros
 from palazzo.text.count_phrases import agree, count_noun
 from palazzo.text.times import to_iso
 
-_BACK = "'palazzo undo' takes it back."
+_BACK = "'palazzo undo' reverts this."
 _MOST_LISTED = 10
 
 
@@ -41,7 +41,7 @@ def wing_list(screen: Screen, result: WingListResult) -> None:
         ((wing.wing, "cyan"), f"{wing.rooms:,}", f"{wing.drawers:,}", (", ".join(wing.former), "dim"))
         for wing in result.wings
     ]
-    screen.table(("wing", "rooms", "drawers", "also found as"), rows, right=(1, 2))
+    screen.table(("wing", "rooms", "drawers", "former names"), rows, right=(1, 2))
 
 
 def wing_rename(screen: Screen, result: WingRenameResult) -> None:
@@ -50,21 +50,21 @@ def wing_rename(screen: Screen, result: WingRenameResult) -> None:
 
 
 def wing_merge(screen: Screen, result: WingMergeResult) -> None:
-    """Show both wings, and the rooms that are one by it."""
+    """Show both wings, and the rooms that were merged."""
     screen.say((result.was, "cyan"), " is a part of ", (result.wing, "cyan"), f" from now on. {_BACK}")
     if result.rooms:
         more = len(result.rooms) - _MOST_LISTED
         room_names = f"{', '.join(result.rooms[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
         screen.say(
-            f"{count_noun(len(result.rooms), 'room')} that both had {agree(len(result.rooms))} one now: {room_names}"
+            f"{count_noun(len(result.rooms), 'room')} that both had {agree(len(result.rooms))} now merged: {room_names}"
         )
     if result.private:
         be = "is" if len(result.private) == 1 else "are"
         screen.say(
             (
-                f"Nothing of '{result.wing}' is synced from now on, also what was public and what is said later: "
-                f"{', '.join(result.private)} {be} private. 'palazzo sync private --public {result.private[0]}' lets "
-                "all of it leave.",
+                f"From now on, nothing of '{result.wing}' is synced, including content that was public and future "
+                f"content: {', '.join(result.private)} {be} private. 'palazzo sync private --public "
+                f"{result.private[0]}' allows all of it to be synced.",
                 "yellow",
             )
         )
@@ -85,7 +85,7 @@ def room_list(screen: Screen, result: RoomListResult) -> None:
         )
         for room in result.rooms
     ]
-    screen.table(("room", "drawers", "newest", "halls", "also found as"), rows, right=(1,))
+    screen.table(("room", "drawers", "newest", "halls", "former names"), rows, right=(1,))
 
 
 def room_rename(screen: Screen, result: RoomRenameResult) -> None:
@@ -107,7 +107,7 @@ def room_move(screen: Screen, result: RoomMoveResult) -> None:
 
 
 def taxonomy(screen: Screen, result: TaxonomyResult) -> None:
-    """Show wings with their rooms below, and what kinds of things these hold."""
+    """Show wings with their rooms below, and the kinds of their content."""
     rows: list[Sequence[Part]] = []
     for name, wing in result.taxonomy.items():
         rows.append(((name, "bold"), (f"{wing.drawers:,}", "bold"), ""))
@@ -130,7 +130,7 @@ def taxonomy(screen: Screen, result: TaxonomyResult) -> None:
 
 def tunnel_add(screen: Screen, result: TunnelAddResult) -> None:
     """Show the tunnel."""
-    screen.say(("Made" if result.new else "There already, and nothing changed", "bold"))
+    screen.say(("Made" if result.new else "Already exists; nothing changed", "bold"))
     _tunnels(screen, [result.tunnel])
 
 
@@ -138,7 +138,7 @@ def tunnel_list(screen: Screen, result: TunnelListResult) -> None:
     """Show all tunnels."""
     _tunnels(screen, result.tunnels)
     if not result.tunnels:
-        screen.say(("No tunnel was made yet: palazzo tunnel add ROOM ROOM. ", "dim"))
+        screen.say(("No tunnel has been created yet: palazzo tunnel add ROOM ROOM. ", "dim"))
 
 
 def tunnel_remove(screen: Screen, result: TunnelRemoveResult) -> None:
@@ -153,31 +153,33 @@ def tunnel_find(screen: Screen, result: TunnelFindResult) -> None:
         _show_shared_rooms(screen, result.rooms)
         _of_all(screen, len(result.rooms), result.total)
     else:
-        screen.say(("No two wings have a room of one name.", "dim"))
+        screen.say(("No room name occurs in two wings.", "dim"))
     if result.sharing:
         screen.gap()
         _show_room_pairs(screen, result.sharing)
         _of_all(screen, len(result.sharing), result.total_sharing, "pair")
     else:
-        screen.say(("No rooms of two wings share names that are rare enough to say something.", "dim"))
+        screen.say(("No rooms of different wings share names that are rare enough to be significant.", "dim"))
 
 
 def tunnel_follow(screen: Screen, result: TunnelFollowResult) -> None:
-    """Show where tunnels lead, and how the drawers there begin."""
+    """Show where tunnels lead, and the beginnings of the drawers there."""
     if not result.tunnels:
-        screen.say(("No tunnel was made from ", "dim"), (f"{result.wing}/{result.room}", "cyan"), (" yet.", "dim"))
+        screen.say(
+            ("No tunnel has been created from ", "dim"), (f"{result.wing}/{result.room}", "cyan"), (" yet.", "dim")
+        )
     for tunnel in result.tunnels:
         arrow = "→" if tunnel.direction == "outgoing" else "←"
         screen.say(f"{arrow} ", (f"{tunnel.connected_wing}/{tunnel.connected_room}", "cyan"), f"  {tunnel.label}")
         screen.say((f"{INDENT}{tunnel.tunnel_id}", "dim"))
         for drawer in tunnel.drawers:
             words = " ".join(drawer.text.split())
-            cut = f" … (begins so; 'palazzo show {drawer.id}' has all)" if drawer.truncated else ""
+            cut = f" … (truncated; 'palazzo show {drawer.id}' shows the whole text)" if drawer.truncated else ""
             screen.say((f"{INDENT}{drawer.id}  ", "dim"), f"{words}{cut}")
 
 
 def traverse(screen: Screen, result: TraverseResult) -> None:
-    """Show what is reached, and in how many steps."""
+    """Show the places reached, and the number of steps."""
     rows = [
         (
             f"{room.hop}",
@@ -194,7 +196,7 @@ def traverse(screen: Screen, result: TraverseResult) -> None:
 
 
 def graph_stats(screen: Screen, result: GraphStatsResult) -> None:
-    """Show counts, then what joins most."""
+    """Show counts, then the rooms with the most connections."""
     rows = [
         ("rooms", f"{result.total_rooms:,}, {result.tunnel_rooms:,} with a tunnel"),
         ("tunnels", f"{result.total_edges:,} made or found"),

@@ -1,4 +1,4 @@
-"""wing list: the wings, and what they were called before."""
+"""wing list: list the wings and their former names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WingListRequest:
-    """Nothing to say: all wings."""
+    """No arguments: all wings."""
 
 
 @dataclass(frozen=True, slots=True)
 class WingView:
-    """A wing: its rooms, its live drawers, and other names that lead to it."""
+    """A wing: its rooms, its live drawers, and its former names."""
 
     wing: str
     rooms: int
@@ -28,13 +28,13 @@ class WingView:
 
 @dataclass(frozen=True, slots=True)
 class WingListResult:
-    """The wings, by name."""
+    """The wings, sorted by name."""
 
     wings: tuple[WingView, ...]
 
 
 def wing_list(context: Context, request: WingListRequest) -> WingListResult:
-    """List the wings, with the former names that lead to them."""
+    """List the wings, with their former names."""
     from palazzo.store import halls, place_rows
 
     with context.reading().database.snapshot() as connection:

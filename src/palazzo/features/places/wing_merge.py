@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WingMergeRequest:
-    """Which wing goes into which."""
+    """The wing to merge, and the target wing."""
 
-    wing: Annotated[str, About("The wing whose name is not used any more.", positional=True)]
-    into: Annotated[str, About("The wing that it becomes a part of.", positional=True)]
+    wing: Annotated[str, About("The wing whose name is no longer used.", positional=True)]
+    into: Annotated[str, About("The wing to merge it into.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class WingMergeResult:
-    """Which wing went into which. `rooms` are those that both had, and that are one now.
+    """The merged wing and its target. `rooms` are the rooms that both had, which are merged too.
 
-    `private` are those of the wings that are one now that are private: they keep the others on this machine, too.
+    `private` lists the private ones among the merged wings: they keep the others on this machine, too.
     """
 
     wing: str
@@ -35,10 +35,10 @@ class WingMergeResult:
 
 @marks_taint
 def wing_merge(context: Context, request: WingMergeRequest) -> WingMergeResult:
-    """Make a wing a part of another, with its rooms; rooms of one name become one.
+    """Merge a wing, with its rooms, into another; rooms of the same name become one.
 
-    Nothing is rewritten, and 'palazzo undo' takes the two apart again. Where either is private, nothing of them both is
-    synced as long as they are one.
+    Nothing is rewritten, and 'palazzo undo' separates the two again. If either is private, nothing of both is synced as
+    long as they are merged.
     """
     from palazzo.features.places.place_results import begin_change
     from palazzo.knowledge import place_names, reorganize

@@ -1,4 +1,4 @@
-"""wing rename: call a wing otherwise."""
+"""wing rename: give a wing another name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WingRenameRequest:
-    """Which wing, and its new name."""
+    """The wing to rename, and its new name."""
 
     wing: Annotated[str, About("The wing.", positional=True)]
-    name: Annotated[str, About("What to call it from now on.", positional=True)]
+    name: Annotated[str, About("The new name.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class WingRenameResult:
-    """What the wing is called, and what it was."""
+    """The new name of the wing, and its old name."""
 
     wing: str
     was: str
@@ -30,10 +30,10 @@ class WingRenameResult:
 
 @marks_taint
 def wing_rename(context: Context, request: WingRenameRequest) -> WingRenameResult:
-    """Give a wing another name. Its old name leads to it until something else is called so.
+    """Rename a wing. Its old name leads to it until something else gets that name.
 
-    Nothing is rewritten: ids stay, search finds it by its new name at once, and what is mined goes on being filed in
-    it. A name that was given by hand wins over palazzo.toml. 'palazzo undo' takes it back.
+    Nothing is rewritten: ids stay, search finds the wing by its new name at once, and mining still files in it. A name
+    given by hand overrides palazzo.toml. 'palazzo undo' reverts this.
     """
     from palazzo.features.places.place_results import begin_change, new_name
     from palazzo.knowledge import place_names, reorganize

@@ -1,4 +1,4 @@
-"""export: write what the palace holds into files of one's own."""
+"""export: write the palace's content to files of the user."""
 
 from __future__ import annotations
 
@@ -38,14 +38,18 @@ _REPORT_INTERVAL = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """Where to, in which format, and what of it all."""
+    """The path, the format, and the filters of the export."""
 
     out: Annotated[
         Path,
-        About("A file, packed if it ends in .gz or .zst; - for standard output; of markdown a directory.", True, "OUT"),
+        About(
+            "A file, compressed if it ends in .gz or .zst; - for standard output; for markdown, a directory.",
+            True,
+            "OUT",
+        ),
     ]
     format: Annotated[
-        Literal["jsonl", "markdown"], About("jsonl can be imported and has everything; markdown is for reading.")
+        Literal["jsonl", "markdown"], About("jsonl is complete and can be imported; markdown is for reading.")
     ] = "jsonl"
     wing: InWing = None
     room: InRoom = None
@@ -59,32 +63,32 @@ class ExportRequest:
     min_importance: MinImportance = None
     external: External = True
     salvage: Annotated[
-        bool, About("Of a damaged palace: write all that can be read, and name what cannot. Everything, as jsonl.")
+        bool, About("For a damaged palace: write everything that can be read, as jsonl, and name what cannot be read.")
     ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What was written. `counts` are records of a jsonl by kind; of markdown drawers, facts, tasks and pages."""
+    """What was written. `counts` are records by kind for jsonl, and drawers, facts, tasks and pages for markdown."""
 
     path: str
     format: str
     counts: dict[str, int]
     size: int
-    """Bytes of the file, or of all pages that are in place."""
+    """Bytes of the file, or of all pages in place."""
     took_s: float
     filter: dict[str, Any] = field(default_factory=dict)
-    """What the export was limited to, by option; empty where it holds everything."""
+    """The filters of the export, by option; empty if it holds everything."""
     salvage: SalvageView | None = None
-    """What could not be read, of an export with --salvage."""
+    """What could not be read during an export with --salvage."""
 
 
 def export(context: Context, request: ExportRequest) -> ExportResult:
-    """Write the palace into a file of one JSON record per line, or into a tree of pages to read.
+    """Export the palace to a file with one JSON record per line, or to a tree of readable pages.
 
-    A jsonl holds all truth (items with their bytes, acts, facts, to-dos, diaries, tunnels, times, where each came from)
-    and 'palazzo import' merges it into any palace. Two exports of one palace are the same but for what changed. What
-    was there stays until all is written; nothing but an earlier export is overwritten.
+    A jsonl export holds all primary data (items with their bytes, acts, facts, to-dos, diaries, tunnels, times and
+    origins); 'palazzo import' merges it into any palace. Two exports of one palace differ only in what changed. An
+    existing export stays until the new one is complete; no other file is overwritten.
     """
     from palazzo.features.portability import known_exports
     from palazzo.sync.carried_files import STDIN
@@ -112,7 +116,7 @@ def _salvage(context: Context, request: ExportRequest, out: Path, began: float) 
 
     has_other_options = ExportRequest(request.out, salvage=True) != request
     if has_other_options:
-        raise UsageError("--salvage writes all that can be read, as jsonl. Leave the other options out.")
+        raise UsageError("--salvage writes everything that can be read, as jsonl. Leave out the other options.")
     with (
         damage.open_salvage(context) as (palace, view),
         contextlib.closing(Database(palace, "read")) as database,
@@ -136,15 +140,15 @@ def _export(context: Context, request: ExportRequest, out: Path, began: float) -
 
 
 def _out(context: Context, request: ExportRequest) -> Path:
-    """Where to write; UsageError for a place where an export would overwrite something else."""
+    """Return where to write; UsageError if an export would overwrite something else there."""
     from palazzo.sync import export_check
     from palazzo.sync.carried_files import STDIN
 
     if request.out == STDIN:
         if request.format == "markdown":
-            raise UsageError("Markdown is a tree of pages: name a directory instead of -.")
+            raise UsageError("A Markdown export is a tree of pages: name a directory instead of -.")
         if context.trust != "user":
-            raise UsageError("Only a command line has a standard output: name a file.")
+            raise UsageError("Standard output is available only at a command line: name a file.")
         return STDIN
     out = context.led_to(request.out)
     if request.format == "markdown":
@@ -152,12 +156,12 @@ def _out(context: Context, request: ExportRequest) -> Path:
     if out.is_dir():
         raise UsageError(f"{out} is a directory. Name a file in it, or export with --format markdown.")
     if out.exists() and not (out.is_file() and (out.stat().st_size == 0 or export_check.is_export(out))):
-        raise UsageError(f"{out} is there and no export, and is not overwritten. Name another file.")
+        raise UsageError(f"{out} exists and is not an export, so it is not overwritten. Name another file.")
     return out
 
 
 def _select_drawers(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
-    """Which drawers are wanted, and by which options; none of these are given where all are."""
+    """Return the selected drawers and the options that select them; no options if all drawers are selected."""
     from palazzo.features.notes.tag import label
     from palazzo.features.search import search
     from palazzo.operations import source_filter
@@ -169,7 +173,7 @@ def _select_drawers(context: Context, connection: Connection, request: ExportReq
     since = search.moment(request.since, context.now, "--since")
     until = search.moment(request.until, context.now, "--until")
     if since is not None and until is not None and since >= until:
-        raise UsageError("The time range is inverted: --since must lie before --until.")
+        raise UsageError("The time range is inverted: --since must be before --until.")
     wing, room = search.check_place(connection, request.wing, request.room, context.notice)
     filters: dict[str, Any] = {
         "wing": wing,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who said how many of the records, as the file says it."""
+    """A speaker named in the file, and the number of records."""
 
     name: str
     count: int
@@ -19,7 +19,7 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class KindCount:
-    """How many records of a kind have a trust, after the limit of this import."""
+    """The number of records of a kind with a trust level, after the limit of this import was applied."""
 
     what: str
     trust: str
@@ -28,7 +28,7 @@ class KindCount:
 
 @dataclass(frozen=True, slots=True)
 class InjectableKind:
-    """How many records of a kind hooks may inject at that trust, and the first lines of the first ones."""
+    """The number of records of a kind that hooks may inject at that trust level, and their first lines (of a few)."""
 
     what: str
     count: int

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from palazzo.sync.store_import import Migration
 
 OWN = "palazzo"
-"""What --from calls our own format."""
+"""The name of our own format in --from."""
 _BLOCK = 1 << 20
 _REFUSAL = (
     "it would change your own records, applies to the whole palace, or has a date in the future; another palace's"
@@ -42,32 +42,34 @@ _REFUSAL = (
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """What to take in, and as what."""
+    """The file to import, its format, its trust level, and the target wing."""
 
     path: Annotated[
-        Path, About("An export, or another memory's store; - for standard input.", positional=True, option="FILE|DIR")
+        Path,
+        About("An export, or the store of another memory; - reads standard input.", positional=True, option="FILE|DIR"),
     ]
     store: Annotated[
         str | None,
-        About("Whose it is, as palazzo, mempalace or shodh, if its looks do not tell.", False, "--from", "NAME"),
+        About("The format: palazzo, mempalace or shodh; detected by default.", False, "--from", "NAME"),
     ] = None
     trust: Annotated[
         Trust | None,
         About(
-            "Whose it is: the highest trust that its records get. The default is somebody else's (external): search"
-            " finds and labels its records, and hooks do not inject them. Give user if it is your own.",
+            "The highest trust that its records get. The default is external (another person's): search finds and "
+            "labels its records, and hooks do not inject them. Give user if it is your own.",
         ),
     ] = None
-    wing: Annotated[str | None, About("File what comes of another memory's store in this wing.")] = None
-    dry_run: Annotated[bool, About("Only say what would come.")] = False
-    wait: Annotated[bool, About("Make the vectors now instead of in the background.")] = False
+    wing: Annotated[str | None, About("File the content of another memory's store in this wing.")] = None
+    dry_run: Annotated[bool, About("Only show what would be imported.")] = False
+    wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """How much of one sort came.
+    """The number of imported records of one kind.
 
-    `new` was not here, `there` was; `changed` says more than it did; `merged` went into something that says the same.
+    `new` were not here, `there` were here already; `changed` were updated; `merged` were merged into records that say
+    the same.
     """
 
     what: str
@@ -79,7 +81,7 @@ class Came:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What had no place here, how often, and why; `keys` are what a few of them are called where they are from."""
+    """Records that could not be imported: how many, and why; `keys` are the source's names for a few of them."""
 
     what: str
     reason: str
@@ -89,7 +91,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class RenamedPlace:
-    """A wing, a room or an agent that is called otherwise here."""
+    """A wing, a room or an agent that has a different name here."""
 
     what: str
     was: str
@@ -98,7 +100,7 @@ class RenamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What came over, what was there, what had no place. `change` is what 'palazzo undo' takes back, if anything is."""
+    """What was imported, already here, and left out. `change` is what 'palazzo undo' takes back, if anything."""
 
     path: str
     store: str
@@ -107,13 +109,13 @@ class ImportResult:
     took_s: float
     renamed: tuple[RenamedPlace, ...] = ()
     conflicts: tuple[str, ...] = ()
-    """Ids of conflicts between facts that are here since: 'palazzo kg conflicts' shows them."""
+    """Ids of new conflicts between facts: 'palazzo kg conflicts' shows them."""
     forked: tuple[str, ...] = ()
-    """Ids of devices of which two copies of one palace were written to apart: what both said is here."""
+    """Ids of devices of which two copies of one palace were changed separately: the records of both are here."""
     variants: tuple[str, ...] = ()
-    """Ids of items whose text differs here and in the export: yours was kept."""
+    """Ids of items whose text differs between this palace and the export: the text here was kept."""
     trust: str | None = None
-    """The highest trust of its records; null for an export that this palace wrote."""
+    """The highest trust level of its records; null for an export that this palace wrote."""
     change: str | None = None
     dry_run: bool = False
     speakers: tuple[Speaker, ...] = ()
@@ -125,7 +127,7 @@ class ImportResult:
 
 @dataclass(frozen=True, slots=True)
 class _ImportOutcome:
-    """The same, but for where it is from and how long it took."""
+    """The result of an import without the source and the duration."""
 
     title: str
     counts: tuple[Came, ...]
@@ -140,15 +142,16 @@ class _ImportOutcome:
 
 
 def import_(context: Context, request: ImportRequest) -> ImportResult:
-    """Take in an export of another palace, or the store of another memory; what is here already is not added again.
+    """Import an export of another palace, or the store of another memory. Existing records are not added again.
 
-    An export is merged: the same ids and times, and of what both know the earliest retirement. It is read to its end
-    and checked before anything is written, and so is a store of another memory, whose notes, diaries, facts and tunnels
-    are filed with their times and where they came from. The format is detected unless --from is given.
+    An export is merged: ids and times stay the same, and for a record in both palaces the earliest retirement counts.
+    An export or a store is read completely and checked before anything is written. Notes, diaries, facts and tunnels of
+    another memory's store are filed with their times and origins. The format is detected unless --from is given.
 
     A keyed hash shows which exports this palace wrote. Anything else counts as another person's: its records get at
     most the trust --trust, and an export changes no existing record. --trust user states that it is your own. A store
-    in its program's own directory in your home is yours. 'palazzo undo' takes back all that an import added.
+    in its program's own directory in your home counts as yours. 'palazzo undo' takes back everything that an import
+    added.
     """
     from palazzo.sync.carried_files import STDIN
 
@@ -183,7 +186,7 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
 
 @contextmanager
 def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
-    """The file to read, which is read twice: standard input is kept aside meanwhile."""
+    """Yield the file to read; standard input is saved to a temporary file, because it is read twice."""
     from palazzo.sync.carried_files import STDIN
 
     if request.path != STDIN:
@@ -192,12 +195,12 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
             raise UsageError(f"{path} does not exist. Name an export, or a directory of another memory.")
         if not (path.is_file() or path.is_dir()):
             raise UsageError(
-                f"{path} leads to no file and no directory. Name one, or let it come by standard input (-)."
+                f"{path} is neither a file nor a directory. Name one, or pass the data on standard input (-)."
             )
         yield path
         return
     if context.trust != "user":
-        raise UsageError("Only a command line has a standard input: name a file.")
+        raise UsageError("Standard input is available only at a command line: name a file.")
     with tempfile.TemporaryDirectory(prefix="palazzo-") as place:  # 0700
         path = Path(place) / "standard input"
         with path.open("wb") as file:
@@ -207,7 +210,7 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
 
 
 def _reader(path: Path, store_name: str | None) -> StoreReader | None:
-    """The reader of whose store it is; None for an export of our own."""
+    """Return the reader for a store; None for an export of Palazzo."""
     from palazzo.importers import store_readers
     from palazzo.sync import carried_files, export_check, page_tree
 
@@ -215,17 +218,15 @@ def _reader(path: Path, store_name: str | None) -> StoreReader | None:
         name = store_name.strip().lower()
         return None if name == OWN else store_readers.find_reader(name)
     if page_tree.is_tree(path):
-        raise UsageError(f"{path} is an export as Markdown, which is for reading. Import the one as jsonl.")
+        raise UsageError(f"{path} is a Markdown export, which is only for reading. Import the jsonl export instead.")
     if path.is_file() and export_check.is_export(path):
         return None
     store_reader = store_readers.detect_reader(path)
     if store_reader is None:
         if path.is_file() and next(carried_files.lines(path), None) is None:
-            raise UsageError(f"{path} is empty. Export anew where it is from.")
+            raise UsageError(f"{path} is empty. Export again from the source.")
         known_names = ", ".join([OWN, *(reader.name for reader in store_readers.READERS)])
-        raise UsageError(
-            f"{path} is nothing that can be told by its looks. Say whose it is with --from: {known_names}."
-        )
+        raise UsageError(f"The format of {path} is not recognized. Name it with --from: {known_names}.")
     return store_reader
 
 
@@ -240,11 +241,11 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _ImportOutco
     from palazzo.sync.merge_state import ImportChange
 
     if request.wing is not None:
-        raise UsageError("An export says itself in which wing each thing stands: leave --wing out.")
+        raise UsageError("An export states the wing of each of its records: leave out --wing.")
     if not request.dry_run and speaks(context) != "user":
         raise UsageError(
-            "An export says of all its words whom to believe for them, so a person imports one, in a terminal of their"
-            f" own: palazzo import '{path}'. With dry_run you see what would come."
+            "An export states the trust of all its records, so only a person may import one, in their own terminal: "
+            f"palazzo import '{path}'. With dry_run you see what would be imported."
         )
     export = export_check.check(path, lambda read, size: context.report("checking", read, size), _key(context))
     origin = _origin(context, export, request)
@@ -292,8 +293,9 @@ def _origin(context: Context, export: VerifiedExport, request: ImportRequest) ->
         return Origin("owner")
     if request.trust is None and not request.dry_run and _is_empty(context):
         raise UsageError(
-            "Another palace wrote this export, and the palace here is empty. If it is your own, run palazzo import"
-            f" '{request.path}' --trust user; if somebody else's, --trust external keeps it apart from your words."
+            "Another palace wrote this export, and the palace here is empty. If it is your own, run palazzo import "
+            f"'{request.path}' --trust user; if it is another person's, --trust external keeps it apart from your "
+            "own records."
         )
     return Origin("other", request.trust or "external")
 
@@ -326,7 +328,10 @@ def _of_report(title: str, report: Report) -> _ImportOutcome:
         title,
         tuple(Came(kind, report.added[kind], report.same[kind], report.changed[kind]) for kind in kinds),
         (
-            *(LeftOut(kind, "what it refers to is neither in it nor here", n) for kind, n in report.missing.items()),
+            *(
+                LeftOut(kind, "it refers to something that is neither in the import nor here", n)
+                for kind, n in report.missing.items()
+            ),
             *(LeftOut(kind, _REFUSAL, n) for kind, n in sorted(report.refusals.items()) if n),
         ),
         conflicts=tuple(report.conflicts),
@@ -339,18 +344,18 @@ def _of_report(title: str, report: Report) -> _ImportOutcome:
 
 
 class _TrustLimit:
-    """A reader that lowers the trust of each record to a limit, and counts what it reads."""
+    """A reader that limits the trust level of each record, and counts the records."""
 
     def __init__(self, reader: StoreReader, trust: Trust, summary: ImportSummary) -> None:
         self._reader, self._trust, self._summary = reader, trust, summary
         self.name, self.title = reader.name, reader.title
 
     def recognises(self, path: Path) -> bool:
-        """Whether it is such a store."""
+        """Return whether the path is a store of this kind."""
         return self._reader.recognises(path)
 
     def read(self, path: Path) -> Iterator[StoreRecord]:
-        """Yield the records of the store, trusted no more than the limit."""
+        """Yield the records of the store, with their trust lowered to the limit."""
         return self._summary.count_records(map(self._limit, self._reader.read(path)))
 
     def _limit(self, record: StoreRecord) -> StoreRecord:
@@ -369,7 +374,7 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
 
     is_persons = speaks(context) == "user"
     if not is_persons and not request.dry_run:
-        unless_tainted(context, "takes over another memory")
+        unless_tainted(context, "imports another memory")
     options = store_import.MigrationOptions(
         actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
@@ -382,7 +387,7 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
 
 
 def _default_trust(context: Context, path: Path) -> Trust:
-    """Return the owner of a store if --from says none: the user, if its program keeps it at home (`~/.mempalace`)."""
+    """Return the default trust of a store: the user's, if its program keeps it at home (`~/.mempalace`)."""
     home = Path(context.variables.get("HOME") or Path.home())
     is_own = any(place.parent == home and place.name.startswith(".") for place in (path, *path.parents))
     return "user" if is_own else "external"
@@ -390,9 +395,9 @@ def _default_trust(context: Context, path: Path) -> Trust:
 
 @contextmanager
 def _palace(context: Context, dry_run: bool, tries: bool) -> Iterator[Palace]:
-    """The palace; where nothing is to be written and there is none, an empty one that is gone afterwards.
+    """Yield the palace; for a dry run without a palace, a temporary empty one.
 
-    A dry run that `tries` writes, and takes it back in the same transaction.
+    A dry run that `tries` writes, and rolls back in the same transaction.
     """
     from palazzo.palace import Palace, without_embedder
 
@@ -425,7 +430,7 @@ def _embed_vectors(context: Context) -> str:
 
 
 def _asks(request: ImportRequest) -> bool:
-    """Show a person at a terminal what would be imported, and at which trust, unless they stated the trust."""
+    """Return whether to show a person at a terminal the planned import and its trust; not if they stated the trust."""
     return request.trust is None and sys.stdin is not None and sys.stdin.isatty()
 
 

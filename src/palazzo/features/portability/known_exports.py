@@ -1,6 +1,6 @@
 """The paths of a palace's exports. An erase names them, because it cannot remove words from them.
 
-A file beside the palace has one path a line, as `backups` keeps where backups are.
+A file beside the palace has one path a line, like the record of backup locations in `backups`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MOST = 200
 
 
 def remember(palace: Path, export: Path) -> None:
-    """Record an export. If the palace's directory cannot be written, nothing is recorded."""
+    """Record an export. If the palace's directory is not writable, nothing is recorded."""
     record = _record(palace)
     exports = [*(path for path in read_exports(palace) if path != export), export]
     new = record.with_name(f"{record.name}.new")
@@ -26,7 +26,7 @@ def remember(palace: Path, export: Path) -> None:
 
 
 def read_exports(palace: Path) -> list[Path]:
-    """Return the exports that still exist, the oldest first.
+    """Return the exports that still exist, oldest first.
 
     An export on a disconnected disk counts as existing: its directory is absent or empty.
     """

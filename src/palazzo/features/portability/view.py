@@ -1,4 +1,4 @@
-"""How what leaves a palace and what comes into it looks to a person."""
+"""Terminal output of export and import."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def export(screen: Screen, result: ExportResult) -> None:
 
 
 def import_(screen: Screen, result: ImportResult) -> None:
-    """Show what came over, what was here already, and what had no place."""
+    """Show what was imported, what was already here, and what could not be imported."""
     verb = "Would take over" if result.dry_run else "Took over"
     screen.say((f"{verb} ", "bold"), f"{result.title} from {result.path}:")
     rows = [
@@ -38,7 +38,7 @@ def import_(screen: Screen, result: ImportResult) -> None:
     if rows:
         screen.table(("", "new", "changed", "merged", "here already"), rows, right=(1, 2, 3, 4))
     else:
-        screen.say("It holds nothing.")
+        screen.say("It is empty.")
     for name_change in result.renamed[:_ROW_LIMIT]:
         screen.say((f"{name_change.what} ", "dim"), f"{name_change.was} is called ", (name_change.now, "cyan"), " here")
     _more(screen, len(result.renamed), "renamed")
@@ -54,18 +54,18 @@ def import_(screen: Screen, result: ImportResult) -> None:
         )
     if result.forked:
         screen.say(
-            ("A copy of the same palace was written to apart: ", "yellow"), "what both said is here, and can be found."
+            ("The palace and its copy have diverged: ", "yellow"), "the content of both is here and can be searched."
         )
     show_variants(screen, result.variants)
     _speakers(screen, result)
     if result.trust not in (None, "user"):
-        remedy = "give" if result.dry_run else "'palazzo undo' takes it back; then import it again with"
+        remedy = "give" if result.dry_run else "'palazzo undo' reverts it; then import it again with"
         screen.say(
-            (f"It counts as somebody else's: its text has at most the trust '{result.trust}'. ", "yellow"),
-            f"If it is your own, {remedy} --trust user.",
+            (f"It counts as another person's: the trust of its text is at most '{result.trust}'. ", "yellow"),
+            f"If it is yours, {remedy} --trust user.",
         )
     if result.change is not None:
-        screen.say("'palazzo undo' takes that back.")
+        screen.say("'palazzo undo' reverts the import.")
     if result.note:
         screen.say((result.note, "yellow"))
 
@@ -79,7 +79,7 @@ def _speakers(screen: Screen, result: ImportResult) -> None:
         kinds = ", ".join(f"{kind.count:,} {kind.what} ({kind.trust})" for kind in result.kinds)
         screen.say(("trusted as  ", "dim"), kinds)
     if not result.unasked and result.kinds:
-        screen.say(("Hooks inject nothing of it; searches show it with its label.", "dim"))
+        screen.say(("Hooks inject none of it; searches show it with its label.", "dim"))
     for kind in result.unasked:
         screen.say((f"{kind.count:,} {kind.what} that hooks may inject", "yellow"))
         for line in kind.lines:
@@ -91,7 +91,7 @@ def show_variants(screen: Screen, variants: Sequence[str]) -> None:
     if not variants:
         return
     screen.say(
-        (f"{count_noun(len(variants), 'item')} came with another text than here, and yours was kept. ", "yellow"),
+        (f"{count_noun(len(variants), 'item')} came with text that differs from yours, and yours was kept. ", "yellow"),
         "'palazzo show ID' shows the text here:",
     )
     for item in variants[:_ROW_LIMIT]:

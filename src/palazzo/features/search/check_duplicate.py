@@ -1,4 +1,4 @@
-"""check_duplicate: what the palace holds already of a text, before it is filed."""
+"""check_duplicate: find what the palace already contains of a text, before it is filed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckDuplicateRequest:
-    """The text, where to look, and how much of it a drawer must say."""
+    """The text, the wing to search, and the similarity threshold."""
 
     text: Annotated[str, About("The text; - reads it from standard input.", positional=True, stdin=True)]
     wing: InWing = None
     threshold: Annotated[
-        float, About("Which share of the text's runs of three words a drawer must have, from 0 to 1.")
+        float, About("Minimum share of the text's three-word sequences that a drawer must contain, from 0 to 1.")
     ] = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class MatchView:
-    """A drawer that says the text, or nearly. `text` is how its words begin where they are `truncated`."""
+    """A drawer that says the same, or nearly. `text` is the beginning of its text if `truncated` is set."""
 
     id: str
     similarity: float
@@ -41,14 +41,14 @@ class MatchView:
 
 @dataclass(frozen=True, slots=True)
 class CheckDuplicateResult:
-    """Whether the palace holds the text, and where, the likest first."""
+    """Whether the palace holds the text, and the matching drawers, most similar first."""
 
     is_duplicate: bool
     matches: tuple[MatchView, ...]
 
 
 def check_duplicate(context: Context, request: CheckDuplicateRequest) -> CheckDuplicateResult:
-    """Say whether the palace holds a text already, to the word or nearly. Nothing is filed."""
+    """Check whether the palace already has a text, word for word or nearly. Files nothing."""
     from palazzo.archive.ingest_guard import Guard
     from palazzo.archive.notes import check_note
     from palazzo.features.search.drawer_rows import beginning
@@ -81,9 +81,9 @@ def check_duplicate(context: Context, request: CheckDuplicateRequest) -> CheckDu
 
 
 def check_threshold(threshold: float) -> None:
-    """Raise UsageError for a likeness that no two texts can have, or that any two have."""
+    """Raise UsageError for a threshold that no two texts can reach, or that any two reach."""
     if not 0 < threshold <= 1:
-        raise UsageError(f"--threshold is {threshold:g}; it must be above 0, and 1 at most.")
+        raise UsageError(f"--threshold is {threshold:g}; it must be above 0 and at most 1.")
 
 
 OPERATION = Operation("check_duplicate", CheckDuplicateRequest, CheckDuplicateResult, check_duplicate)

@@ -1,4 +1,4 @@
-"""Drawers as lists show them: the beginning of the words, and what there is to know of each without reading it."""
+"""Drawers as lists show them: the beginning of the text, and metadata."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 BEGINNING = 200
-"""Characters of a drawer's words that a list shows at most."""
+"""The most characters of a drawer's text that a list shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawerRow:
-    """A drawer in a list. `text` is how its words begin where they are `truncated`; `length` is of all of them.
+    """A drawer in a list. `text` is the beginning of its text if `truncated` is set; `length` is the full length.
 
-    `filed_as` and `importance` are what was said of a note.
+    `filed_as` and `importance` are the kind and the importance of a note.
     """
 
     id: str
@@ -43,11 +43,11 @@ class DrawerRow:
     length: int
     visibility: Visibility = "merged"
     label: str = ""
-    """What is said of its branch where that is not known to be part of what is checked out."""
+    """The branch label, if the drawer is not known to be part of the current checkout."""
 
 
 def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout) -> tuple[DrawerRow, ...]:
-    """Return drawers by their row ids, in that order."""
+    """Return drawers by their row ids, in the order given."""
     from palazzo.archive import archive_reader
     from palazzo.features.branches.branch_labels import find_origin
     from palazzo.features.search.hits import source_of, title_of
@@ -87,7 +87,7 @@ def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout)
 
 
 def beginning(text: str, most: int = BEGINNING) -> str:
-    """Return how a text begins, in its own characters, cut between words where it can be."""
+    """Return the beginning of a text in its original characters, cut between words if possible."""
     if len(text) <= most:
         return text
     head = text[:most]

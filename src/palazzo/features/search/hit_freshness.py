@@ -1,7 +1,7 @@
-"""Whether what words cite still stands in the files of the project that is worked in, and how that is said.
+"""Freshness of hits: whether cited lines are still in the files of the current project, and the label that says so.
 
-Words of another project are never compared: what its paths mean here nobody knows. All citations of an answer have one
-bound of time together; what it does not reach is unknown, so that an answer never waits for files.
+Words of another project are never compared, because their paths mean nothing here. All citations of an answer share one
+time limit. Citations that are not checked in time are unknown, so that an answer never waits for files.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 MOST = 8
-"""Citations that are told of one memory; what is said of it all counts every one that was compared."""
+"""The most citations listed for one memory; its summary counts all citations that were compared."""
 _MOST_NAMED = 2
 _LONGEST_PATH = 120
 _FIRST: tuple[AnchorKind, ...] = ("stated", "edited", "mentioned", "read")
-"""What is compared first: what somebody stated matters most, and a session has read much that it never speaks of."""
+"""The order of comparison. Stated citations matter most; a session reads many files that it never mentions."""
 _WORST: tuple[Freshness, ...] = ("gone", "changed", "moved", "unknown", "fresh")
 _STATE_LABELS: Mapping[Freshness, str] = {"changed": "changed since", "gone": "gone", "moved": "moved to"}
 
 
 @dataclass(frozen=True, slots=True)
 class CitationSummary:
-    """What is known of all that one memory cites; `remark` is what a reader should be told of it, '' if nothing."""
+    """The state of everything that one memory cites; `remark` is the note for a reader, '' if there is none."""
 
     freshness: Freshness = "unknown"
     citations: tuple[CitationView, ...] = ()
@@ -44,7 +44,7 @@ NOTHING = CitationSummary()
 
 
 class Files:
-    """The files of the project that is worked in, as one answer looks at them. Make one for each answer."""
+    """The files of the caller's project, as seen by one answer. Create one instance per answer."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -53,9 +53,10 @@ class Files:
     def of_drawers(
         self, connection: Connection, wings: Mapping[str, str], hows: Collection[AnchorKind] = _FIRST
     ) -> dict[str, CitationSummary]:
-        """Return how what drawers cite stands: by id, of those of this project that cite something.
+        """Return the freshness of the drawers' citations, by drawer id, for drawers of this project that cite files.
 
-        `wings` are the drawers' ids, the most important first, each with its wing; `hows` which citations count.
+        `wings` maps drawer ids, the most important first, to their wings; `hows` selects the kinds of citations that
+        count.
         """
         from palazzo.store import anchors
 
@@ -70,7 +71,7 @@ class Files:
         }
 
     def of_facts(self, connection: Connection, scopes: Mapping[str, str | None]) -> dict[str, CitationSummary]:
-        """Return the same of facts: by id, each with the wing that it is stated in. One that cites files has a wing."""
+        """Return the freshness of the facts' citations, by fact id. A fact that cites files always has a wing."""
         from palazzo.store import anchors
 
         own = [uid for uid, wing in scopes.items() if wing is not None and wing == self._home]
@@ -84,7 +85,7 @@ class Files:
     def _compare_citations(
         self, connection: Connection, anchors_by_id: Mapping[str, Sequence[Anchor]], order: Sequence[str]
     ) -> dict[str, list[tuple[Anchor, CitationStatus]]]:
-        """Compare the first citation of each memory, then the second of each, and so on while there is time."""
+        """Compare the first citation of each memory, then the second of each, and so on while time remains."""
         ranking = {
             uid: sorted(anchors_by_id[uid], key=lambda one: _FIRST.index(one.how))
             for uid in order
@@ -107,7 +108,7 @@ class Files:
 
 
 def _key(connection: Connection) -> bytes:
-    """The palace's own; b"" where it has lost it: `doctor` says so, and an answer need not fail for it."""
+    """Return the palace's fingerprint key; b"" if it is lost. `doctor` reports that; an answer need not fail."""
     from palazzo.store.redaction_state import fingerprint_key
 
     try:
@@ -133,7 +134,7 @@ def _view(anchor: Anchor, file_status: CitationStatus) -> CitationView:
 
 
 def _remarks(comparisons: Sequence[tuple[Anchor, CitationStatus]]) -> Iterator[str]:
-    """What matters to who reads the words: that lines moved only where the words may name them."""
+    """Yield remarks that matter to a reader. Moved lines are reported only if the text may name them."""
     places_by_state: dict[Freshness, dict[str, None]] = {"gone": {}, "changed": {}, "moved": {}}
     for anchor, file_status in comparisons:
         state = file_status.freshness
@@ -158,7 +159,7 @@ def _join_places(places: Sequence[str]) -> str:
 
 
 def _place(path: str, first: int, last: int) -> str:
-    """`PATH:L1-L2` on one line: transcripts name files as nobody would."""
+    """Return `PATH:L1-L2` on one line; paths from transcripts may be very long or contain line breaks."""
     display_path = " ".join("".join(letter if letter.isprintable() else " " for letter in path).split())
     display_path = display_path if len(display_path) <= _LONGEST_PATH else f"…{display_path[-_LONGEST_PATH:]}"
     if first <= 0:
@@ -167,5 +168,5 @@ def _place(path: str, first: int, last: int) -> str:
 
 
 def first(summaries: Mapping[str, CitationSummary], ids: Iterable[str]) -> CitationSummary:
-    """Return what is known of something that several drawers tell: of the first of them that cites anything."""
+    """Return the freshness of an entry that several drawers support: that of the first drawer that cites files."""
     return next((summaries[uid] for uid in ids if uid in summaries), NOTHING)

@@ -1,4 +1,4 @@
-"""How one hit looks to a person, with what stands beside it and why it is where it is."""
+"""Terminal output of one search hit, with its labels and the explanation of its rank."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
 MOST_LINES, MOST_CHARACTERS = 12, 1200
-"""What one hit may show: a screen holds five hits, and the whole is one command away."""
+"""Maximum size of one hit: a screen holds five hits, and one command shows the full text."""
 BESIDE_LINES, BESIDE_CHARACTERS = 8, 500
-"""The same of what stands beside it."""
+"""The same for the text around a hit."""
 _DEEPER = INDENT + "  "
 _HIT_INDENT = len("1  0.00  ")
 _CELL = 8
-"""Columns that a hit takes in the table of reasons."""
+"""Columns of a hit in the table of reasons."""
 _TRUST = get_args(Trust)
 
 
@@ -28,7 +28,7 @@ def _title(hit: HitView) -> str:
 
 
 def write_hit(screen: Screen, rank: int, hit: HitView, query_terms: Sequence[str], with_reasons: bool) -> None:
-    """Show a hit: when, where and under which title; its id; and its words between its neighbours'."""
+    """Show a hit: its time, place and title; its id; and its words between its neighbours' words."""
     screen.say(
         (f"{rank}", "bold"),
         "  ",
@@ -61,7 +61,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, query_terms: Sequence[str
             _neighbour(screen, neighbour, hit)
     start, text = excerpt(hit.text, query_terms)
     if start:
-        screen.say((f"{INDENT}… from character {start:,} on:", "dim"))
+        screen.say((f"{INDENT}… from character {start:,}:", "dim"))
     _write_turns(screen, text, start, hit.turns)
     _remainder(screen, len(text), hit.length, hit.id)
     for neighbour in hit.context:
@@ -71,7 +71,7 @@ def write_hit(screen: Screen, rank: int, hit: HitView, query_terms: Sequence[str
 
 
 def write_supersession(screen: Screen, by: SupersededView | None) -> None:
-    """Say that some of the words do not hold any more."""
+    """Say that some of the words are superseded."""
     if by is not None:
         message = f"superseded on {day(by.at)}: {by.value or 'it ended'}"
         screen.say((f"{INDENT}{message}  ({by.by})", "yellow"), wrap_indent=len(INDENT))
@@ -101,7 +101,7 @@ def _neighbour(screen: Screen, neighbour: NeighbourView, hit: HitView) -> None:
 def _write_turns(
     screen: Screen, text: str, start: int, turns: Sequence[TurnView], style: str = "", indent: str = INDENT
 ) -> None:
-    """Show `text`, which begins at `start` of what the turns count, with who says each part of it."""
+    """Show `text`, which begins at offset `start` of the turns, with the speaker of each part."""
     visible_turns = [turn for turn in turns if turn.end > start and turn.start < start + len(text)]
     if not visible_turns:
         screen.read(text.rstrip("\n"), "", style, indent)
@@ -116,7 +116,7 @@ def _remainder(screen: Screen, visible_length: int, length: int, uid: str, inden
 
 
 def write_reasons(screen: Screen, hits: Sequence[HitView], floor: float) -> None:
-    """Show why hits are in this order: what each stage found of each, and what each signal adds to its rank."""
+    """Show why hits are in this order: each stage's result and each signal's share of the rank, for each hit."""
     hit_reasons = [{reason.name: reason for reason in hit.reasons} for hit in hits]
     names = _merged([list(reasons) for reasons in hit_reasons])
     columns = max(1, (screen.width - max(map(len, names), default=0) - _CELL) // _CELL)
@@ -128,16 +128,16 @@ def write_reasons(screen: Screen, hits: Sequence[HitView], floor: float) -> None
         screen.gap()
     ceilings = {reason.most for reasons in hit_reasons for reason in reasons.values() if reason.most is not None}
     for line in (
-        "Lines with a weight say what a signal adds to the rank; hits are ordered by rank.",
+        "Lines with a weight show what a signal adds to the rank; hits are ordered by rank.",
         *(f"bm25 is at most {maximum:.1f} for these words." for maximum in ceilings),
-        f"The score says how likely a hit answers; the best must reach {floor:g}.",
+        f"The score estimates how likely a hit answers the query; the best must reach {floor:g}.",
     ):
         screen.say((line, "dim"), wrap_indent=0)
     screen.gap()
 
 
 def _merged(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Join lists that each leave out some names of one order."""
+    """Merge lists that share one order but each leave out some names."""
     merged: list[str] = []
     for names in lists:
         at = 0
@@ -160,7 +160,7 @@ def _cell(reason: ReasonView | None) -> Part:
 
 
 def excerpt(text: str, query_terms: Sequence[str]) -> tuple[int, str]:
-    """Return (where it begins, what one hit may show of `text`): the beginning, unless another part says more."""
+    """Return (start, excerpt of `text` for one hit): the beginning, unless another part has more of the query."""
     if len(beginning(text)) == len(text):
         return 0, text
     lines = text.split("\n")
@@ -185,7 +185,7 @@ def beginning(text: str, lines: int = MOST_LINES, characters: int = MOST_CHARACT
 
 
 def _ending(text: str) -> tuple[int, str]:
-    """Return (where it begins, the end of `text`), as much of it as may stand before a hit."""
+    """Return (start, end of `text`), as much of it as may be shown before a hit."""
     excerpt_text = "\n".join(text.split("\n")[-BESIDE_LINES:])
     if len(excerpt_text) > BESIDE_CHARACTERS:
         tail = excerpt_text[-BESIDE_CHARACTERS:]
@@ -195,5 +195,5 @@ def _ending(text: str) -> tuple[int, str]:
 
 
 def day(at: Micros) -> str:
-    """Return the date, or a word where it is not known."""
+    """Return the date, or a word if it is unknown."""
     return to_iso(at)[:10] if at else "undated"

@@ -1,4 +1,4 @@
-"""Drawers as faces show them: the fields of a search hit, of which `show` gives the same."""
+"""Drawers as faces show them: the fields of a search hit. `show` returns the same fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HitSource:
-    """Where a drawer's words came from."""
+    """The source of a drawer's text."""
 
     uri: str
     kind: str
@@ -25,7 +25,7 @@ class HitSource:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """Who says a stretch of a text, counted in code points."""
+    """The speaker of a span of text, in code points."""
 
     role: str
     author: str
@@ -35,7 +35,7 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class ReasonView:
-    """What one stage found of a hit: a value, of how much at most, and with which weight it counts."""
+    """The result of one ranking stage: a value, its maximum, and its weight."""
 
     name: str
     value: float
@@ -45,9 +45,9 @@ class ReasonView:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourView:
-    """What stands beside a hit and helps to follow it, `position` drawers before (-) or after it.
+    """A neighbour that helps to understand a hit, `position` drawers before (-) or after it.
 
-    `hit` is the rank of the hit that shows it already; then there is no text.
+    `hit` is the rank of the hit that already shows it; then there is no text.
     """
 
     id: str
@@ -61,14 +61,14 @@ class NeighbourView:
     truncated: bool
     turns: tuple[TurnView, ...]
     length: Annotated[int, PERSON_ONLY] = 0
-    """Characters of the whole text, of which `text` may be a part."""
+    """Characters of the whole text; `text` may be a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupersededView:
-    """What has superseded words of a drawer: an item or a fact (`by`), the value it gives (null: it ended), since when.
+    """What superseded a drawer's words: an item or fact (`by`), the new value (null: it ended), and since when.
 
-    The rules that find it may be wrong, and the rest of the drawer may hold all the same.
+    The rules that find this may be wrong, and the rest of the drawer may still hold.
     """
 
     by: str
@@ -78,9 +78,10 @@ class SupersededView:
 
 @dataclass(frozen=True, slots=True)
 class CitationView:
-    """A file that words cite, as they do: lines from 1 on, 0 where all of it is meant, or nobody said which.
+    """A file that a text cites, as cited: lines from 1 on, or 0 if the whole file is meant or no lines are given.
 
-    `now` is where lines stand that have moved, `PATH:L1-L2`, or what their file is called now; else it is empty.
+    `now` is the current place of lines that have moved, `PATH:L1-L2`, or the current name of their file; else it is
+    empty.
     """
 
     path: str
@@ -91,7 +92,7 @@ class CitationView:
 
 
 def find_supersessions(connection: Connection, ids: Sequence[str], by: Micros) -> dict[str, SupersededView]:
-    """Return what had superseded words of these drawers by `by`, where something had."""
+    """Return, by drawer id, what had superseded text of these drawers by the time `by`."""
     from palazzo.store import claim_rows
 
     supersessions = claim_rows.find_successors(connection, ids, by) if ids else {}
@@ -100,7 +101,7 @@ def find_supersessions(connection: Connection, ids: Sequence[str], by: Micros) -
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """One answer of a search. `turns` says who speaks where in `text`, where that is known."""
+    """One hit of a search. `turns` lists the speakers of the parts of `text`, if known."""
 
     id: str
     score: float
@@ -125,31 +126,31 @@ class HitView:
     context: tuple[NeighbourView, ...] = ()
     superseded: SupersededView | None = None
     label: str = ""
-    """What is said of its branch where that is not known to be part of what is checked out: `unmerged: feature/x`."""
+    """The branch label, if the drawer is not known to be part of the current checkout: `unmerged: feature/x`."""
     citations: tuple[CitationView, ...] = ()
-    """What it cites of the project's files, the worst first; `freshness` is said of them all."""
+    """The project's files that it cites, worst state first; `freshness` summarizes them all."""
     cited: Annotated[str, PERSON_ONLY] = ""
-    """What a reader should know of that: `changed since: src/a.py:10-20`."""
+    """A note on the citations for the reader: `changed since: src/a.py:10-20`."""
     state: str = ""
-    """Of a to-do or a reminder: open, done or dropped."""
+    """The state of a to-do or a reminder: open, done or dropped."""
     tags: tuple[str, ...] = ()
     filed_as: str = ""
-    """Of a note: what it was filed as (decision, learning, …)."""
+    """The kind of a note (decision, learning, …)."""
     importance: float | None = None
-    """Of a note, from 0 to 1, where that was said."""
+    """The importance of a note, from 0 to 1, if it was given."""
     length: Annotated[int, PERSON_ONLY] = 0
-    """Characters of the whole text, of which `text` may be the beginning."""
+    """Characters of the whole text; `text` may be its beginning."""
     copies: Annotated[int, PERSON_ONLY] = 0
     reasons: Annotated[tuple[ReasonView, ...], PERSON_ONLY] = ()
 
 
 def source_of(drawer: Drawer) -> HitSource:
-    """Return where a drawer's words came from."""
+    """Return the source of a drawer's text."""
     return HitSource(drawer.source.uri, drawer.source.kind, drawer.source.session_id, drawer.locator)
 
 
 def title_of(drawer: Drawer) -> str:
-    """Return a section's headings, else the title of the session or file; a tool's name stands behind that."""
+    """Return a section's headings, else the title of the session or file, followed by a tool's name if it has one."""
     from palazzo.security.clean_titles import is_of_host
 
     whole = "" if is_of_host(drawer.source.title) else drawer.source.title

@@ -1,4 +1,4 @@
-"""list_drawers: what is filed, the newest first, a page at a time."""
+"""list_drawers: list drawers, newest first, one page at a time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 MOST = 1_000
-"""Drawers that one page may have."""
+"""The most drawers on one page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListDrawersRequest:
-    """Which drawers, and which page of them."""
+    """The filters, and the page."""
 
     wing: InWing = None
     room: InRoom = None
@@ -29,13 +29,13 @@ class ListDrawersRequest:
     since: Since = None
     before: Until = None
     min_importance: MinImportance = None
-    limit: Annotated[int, About("How many at most.")] = 20
-    offset: Annotated[int, About("How many of the newest to pass over.")] = 0
+    limit: Annotated[int, About("Maximum number of drawers.")] = 20
+    offset: Annotated[int, About("Number of newest drawers to skip.")] = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ListDrawersResult:
-    """A page of drawers, and how many there are in all."""
+    """A page of drawers, and the total number."""
 
     drawers: tuple[DrawerRow, ...]
     total: int
@@ -44,7 +44,7 @@ class ListDrawersResult:
 
 
 def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersResult:
-    """List what is filed, the newest first: when, where, what it is and how it begins."""
+    """List filed drawers, newest first: time, place, kind and beginning of the text."""
     from palazzo.features.branches.branch_labels import Checkout
     from palazzo.features.notes.tag import label
     from palazzo.features.search import search
@@ -57,7 +57,7 @@ def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersRe
     since = search.moment(request.since, context.now, "--since")
     end_time = search.moment(request.before, context.now, "--before")
     if since is not None and end_time is not None and since >= end_time:
-        raise UsageError("The time range is inverted: --since must lie before --before.")
+        raise UsageError("The time range is inverted: --since must be before --before.")
     with context.reading().database.snapshot() as connection:
         wing, room = search.check_place(connection, request.wing, request.room, context.notice)
         drawer_filter = drawer_listing.Listing(

@@ -1,4 +1,4 @@
-"""How lists of drawers look to a person."""
+"""Terminal output of lists of drawers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from palazzo.text.count_phrases import count_noun
 
 
 def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
-    """Show a page of drawers, and how to get at the next."""
+    """Show a page of drawers, and how to get the next one."""
     rows(screen, result.drawers)
     end = result.offset + len(result.drawers)
     if not result.drawers:
         screen.say(("Nothing there." if not result.total else f"There are only {result.total:,}.", "dim"))
     elif end < result.total:
-        screen.say((f"{end:,} of {result.total:,}; --offset {end} shows the next", "dim"))
+        screen.say((f"{end:,} of {result.total:,}; --offset {end} shows more", "dim"))
     else:
         screen.say((count_noun(result.total, "drawer"), "dim"))
 
 
 def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
-    """Show drawers, two lines each: how the words begin, and what there is to know of them."""
+    """Show drawers, two lines each: the beginning of the text, and the details."""
     for drawer in drawers:
         screen.say(_words(drawer.text, drawer.truncated), wrap_indent=len(INDENT))
         marks = (drawer.label, drawer.filed_as, *drawer.tags, "external" if drawer.trust == "external" else "")
@@ -39,7 +39,7 @@ def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
 
 
 def check_duplicate(screen: Screen, result: CheckDuplicateResult) -> None:
-    """Show which drawers say a text already."""
+    """Show the drawers that already contain a text."""
     for match in result.matches:
         screen.say((f"{match.similarity:.2f}  ", "green"), _words(match.text, match.truncated), wrap_indent=len(INDENT))
         place = f"{match.wing}/{match.room}"
@@ -47,21 +47,21 @@ def check_duplicate(screen: Screen, result: CheckDuplicateResult) -> None:
             (f"{INDENT}{match.id}  {day(match.created_at)}  ", "dim"), (place, "cyan"), (f"  {match.kind}", "dim")
         )
     if not result.is_duplicate:
-        screen.say("The palace does not hold this.")
+        screen.say("The palace does not contain this text.")
 
 
 def update_drawer(screen: Screen, result: UpdateDrawerResult) -> None:
-    """Show what is found now, and instead of what."""
+    """Show the new drawer, and what it replaces."""
     place = (f"{result.wing}/{result.room}", "cyan")
     if result.change is None:
-        screen.say("It is so already, in ", place, f": {result.id}")
+        screen.say("Already up to date in ", place, f": {result.id}")
     elif result.replaced:
-        screen.say("Said better in ", place, f": {result.id}")
+        screen.say("Replaced in ", place, f": {result.id}")
         screen.say((f"{INDENT}instead of {' '.join(result.replaced)}", "dim"))
     else:
         screen.say("Filed in ", place, f": {result.id}")
 
 
 def _words(text: str, is_cut: bool) -> str:
-    """Words on one line."""
+    """Return text on one line."""
     return f"{' '.join(text.split())}{' …' if is_cut else ''}"

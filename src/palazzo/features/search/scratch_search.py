@@ -1,4 +1,4 @@
-"""The search operation as a benchmark asks it: in a palace of its own, with an embedder that is open already."""
+"""The search operation for benchmarks: in a separate palace, with an embedder that is already open."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from palazzo.index.embedder import Embedder
 from palazzo.operations.context import Context
 
 _PLENTY = 1_000_000
-"""Tokens; how much of a hit is shown is not measured here."""
+"""A token budget that is never reached: the shown part of a hit is not measured here."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRunner:
-    """Searches as `palazzo search` does, under default settings, `without` the stages and signals that are named."""
+    """Searches like `palazzo search` with default settings, leaving out the stages and signals named in `without`."""
 
     without: tuple[str, ...] = ()
 
     @contextmanager
     def __call__(self, palace: Path, embedder: Embedder) -> Iterator[Ask]:
-        """Open the palace to be searched."""
+        """Open the palace for searching."""
         with _Scratch(palace, embedder) as context:
             yield lambda question: self._ask(context, question)
 

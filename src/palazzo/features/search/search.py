@@ -59,9 +59,9 @@ _FILTER_OPTIONS = {name: name for name in ("wing", "room", "kind", "since", "unt
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to look for, and where."""
+    """The query and its filters."""
 
-    query: Annotated[str, About("What to look for, in your own words.", positional=True, words=True)]
+    query: Annotated[str, About("What to search for, in your own words.", positional=True, words=True)]
     wing: InWing = None
     room: InRoom = None
     kind: OfKind = None
@@ -73,20 +73,22 @@ class SearchRequest:
     filed_as: FiledAs = ()
     min_importance: MinImportance = None
     as_of: Annotated[str | None, About(past.HELP)] = None
-    limit: Annotated[int, About("How many hits at most.")] = 5
+    limit: Annotated[int, About("Maximum number of hits.")] = 5
     budget: Annotated[
-        int, About("How many tokens the hits may take together, with what stands beside them.", metavar="TOKENS")
+        int, About("Maximum number of tokens for all hits, including the context beside them.", metavar="TOKENS")
     ] = 2000
     external: External = True
-    explain: Annotated[bool, About("Say why each hit is where it is; of an empty answer, what came nearest.")] = False
+    explain: Annotated[
+        bool, About("Explain the rank of each hit; for an empty answer, show the nearest candidates.")
+    ] = False
     without: Annotated[
-        tuple[str, ...], About("Stages and signals to leave out, to see what they do.", hidden=True)
+        tuple[str, ...], About("Stages and signals to leave out, to measure their effect.", hidden=True)
     ] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where was looked."""
+    """The wing and the time that were searched."""
 
     wing: str | None
     as_of: Micros | None
@@ -94,7 +96,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What was found. `below` is what came nearest where nothing did, if it was asked to explain."""
+    """The search results. `below` holds the nearest candidates if there was no hit and an explanation was requested."""
 
     query: str
     scope: Scope
@@ -104,10 +106,10 @@ class SearchResult:
     hits: tuple[HitView, ...]
     below: tuple[HitView, ...] = ()
     left_out: int = 0
-    """How many of the best hits the setting `branch_policy` leaves out."""
+    """How many of the best hits the setting `branch_policy` excludes."""
     note: Annotated[str, PERSON_ONLY] = ""
     advice: Annotated[str, PERSON_ONLY] = ""
-    """What to try where nothing was found."""
+    """A suggestion if nothing was found."""
     explained: Annotated[bool, PERSON_ONLY] = False
     floor: Annotated[float, PERSON_ONLY] = 0.0
     """The score that the best hit must reach."""
@@ -116,7 +118,7 @@ class SearchResult:
 def search(context: Context, request: SearchRequest) -> SearchResult:
     """Find drawers by meaning and by words.
 
-    Covers all wings unless told otherwise. Nothing found is an answer, not a failure.
+    Searches all wings unless told otherwise. Finding nothing is a valid answer, not an error.
     """
     from palazzo.features.branches.branch_labels import Checkout, find_origin
     from palazzo.features.ledger.usage import session_named
@@ -186,7 +188,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
 
 def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
-    """What the words of a request ask for; the palace has not been asked yet."""
+    """Return the query for a request; the palace is not read."""
     from palazzo.index.query import Query
 
     return Query(
@@ -207,7 +209,7 @@ def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
 
 
 def moment(text: str | None, now: Micros, option: str) -> Micros | None:
-    """Read a time of a request; UsageError when it is none."""
+    """Parse a time of a request; UsageError if it is not a time."""
     from palazzo.text.times import parse_when
 
     if text is None:
@@ -221,9 +223,9 @@ def moment(text: str | None, now: Micros, option: str) -> Micros | None:
 def check_place(
     connection: Connection, wing: str | None, room: str | None, notice: Callable[[str], None] | None = None
 ) -> tuple[str | None, str | None]:
-    """Return a wing and a room as they are called now; NoSuchPlace for one that does not exist, naming what does.
+    """Return the current names of a wing and a room; NoSuchPlace, naming existing ones, if one does not exist.
 
-    `notice` is told of a former name, and where it leads.
+    `notice` is called with a note if a former name was given.
     """
     from palazzo.knowledge import place_names
     from palazzo.store import place_rows
@@ -259,19 +261,19 @@ def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
     if answer.below:
         best = max(answer.below, key=lambda hit: hit.score)
-        hint = "" if request.explain else ", or see what came nearest with --explain"
+        hint = "" if request.explain else ", or see the nearest candidates with --explain"
         return (
-            f"None of {answer.total:,} candidates is likely to answer (the best scores {best.score:.4f}, and"
-            f" {best.floor} is the least): try {wider}{hint}."
+            f"None of {answer.total:,} candidates is likely to answer (best score {best.score:.4f}, minimum "
+            f"{best.floor}): try {wider}{hint}."
         )
     with palace.database.snapshot() as connection:
         if not drawers.count_drawers(connection):
-            return "The palace has no drawers yet: 'palazzo mine DIRECTORY' and 'palazzo feed' fill it."
-    return f"Nothing {'there ' if options else ''}holds any of these words: try {wider}."
+            return "The palace has no drawers yet: fill it with 'palazzo mine DIRECTORY' or 'palazzo feed'."
+    return f"Nothing {'there ' if options else ''}contains any of these words: try {wider}."
 
 
 def _among(context: Context, connection: Connection, request: SearchRequest) -> frozenset[int] | None:
-    """The drawers, live and retired, that the request keeps to by what no index holds; None for all."""
+    """Return the drawers, live and retired, that pass the filters without an index; None for all."""
     from palazzo.features.notes.tag import label
     from palazzo.operations import source_filter
     from palazzo.store import drawers, note_labels
@@ -289,15 +291,15 @@ def _among(context: Context, connection: Connection, request: SearchRequest) -> 
 
 
 def check_importance(least: float | None) -> None:
-    """Raise UsageError for an importance that no note can have."""
+    """Raise UsageError for an invalid importance."""
     if least is not None and not 0 <= least <= 1:
         raise UsageError(f"--min-importance is {least:g}; it must be between 0 and 1.")
 
 
 def _answer(palace: Palace, search_query: Query, checkout: Checkout) -> tuple[Answer, int]:
-    """What is found, and how many of the best hits are left out since their branch is not part of what is checked out.
+    """Return the answer, and how many of the best hits are left out because their branch is not merged here.
 
-    Where a branch is asked for, that one is shown.
+    If a branch is requested, its hits are shown.
     """
     from palazzo.features.branches.branch_labels import find_origin
 

@@ -1,4 +1,4 @@
-"""show: read a drawer, an item, a session or a fact in full."""
+"""show: show a drawer, an item, a session or a fact in full."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ MOST_NEIGHBOURS = 1000
 
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
-    """What to read."""
+    """The id to show, and how."""
 
     id: Annotated[
         str,
         About(
-            "Id of a drawer, an item, a session or a fact, or its beginning; KIND:ID#FILE for one of several.",
+            "Id or id prefix of a drawer, an item, a session or a fact; KIND:ID#FILE for one of several.",
             positional=True,
         ),
     ]
-    context: Annotated[int, About("Also show this many drawers before and after.")] = 0
-    raw: Annotated[bool, About("Write the source's own bytes instead, and nothing else.")] = False
+    context: Annotated[int, About("Also show this many drawers before and after it.")] = 0
+    raw: Annotated[bool, About("Write only the source's own bytes.")] = False
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class SpanView:
-    """A stretch of an item, counted in code points."""
+    """A span of an item, in code points."""
 
     item: str
     start: int
@@ -59,7 +59,7 @@ class SpanView:
 
 @dataclass(frozen=True, slots=True)
 class FoldedView:
-    """A note that said the same and was folded into another: where it was from."""
+    """The origin of a note that said the same and was folded into another."""
 
     id: str
     wing: str
@@ -72,7 +72,7 @@ class FoldedView:
 
 @dataclass(frozen=True, slots=True)
 class ShowEntry:
-    """A drawer or an item, whole."""
+    """A drawer or an item, complete."""
 
     id: str
     kind: str
@@ -96,30 +96,30 @@ class ShowEntry:
     visibility: Visibility = "merged"
     freshness: Freshness = "unknown"
     citations: tuple[CitationView, ...] = ()
-    """What it cites of the project's files, the worst first; `freshness` is said of them all."""
+    """The project's files that it cites, worst state first; `freshness` summarizes them all."""
     cited: Annotated[str, PERSON_ONLY] = ""
-    """What a reader should know of that: `changed since: src/a.py:10-20`."""
+    """A note on the citations for the reader: `changed since: src/a.py:10-20`."""
     label: str = ""
-    """What is said of its branch where that is not known to be part of what is checked out: `unmerged: feature/x`."""
+    """The branch label, if the drawer is not known to be part of the current checkout: `unmerged: feature/x`."""
     filed_as: str = ""
     importance: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    """Of a note: what it was filed as, how important it is, and whatever else was said of it."""
+    """The metadata of a note: its kind, its importance, and any other metadata given."""
     replaces: tuple[str, ...] = ()
-    """Drawers instead of which a note was filed."""
+    """Drawers that a note replaces."""
     folded: tuple[FoldedView, ...] = ()
-    """Notes that said the same, and were folded into this one by 'palazzo dedup'."""
+    """Notes that said the same and were folded into this one by 'palazzo dedup'."""
     truncated: bool = False
-    """Whether words are left out that were said after the moment as of which was asked."""
+    """Whether text said after the requested time is left out."""
     turns: tuple[TurnView, ...] = ()
-    """Who says each part of a drawer's text, where several do."""
+    """The speakers of the parts of a drawer's text, if there are several."""
     later: Annotated[int, PERSON_ONLY] = 0
-    """How many characters those are."""
+    """The number of characters left out because they were said later."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """What the id names: a drawer with its neighbours, an item, all of a session, or a fact's versions."""
+    """The entries that the id names: a drawer with its neighbours, an item, a whole session, or a fact's versions."""
 
     kind: Literal["drawer", "item", "session", "fact"]
     id: str
@@ -130,14 +130,14 @@ class ShowResult:
     as_of: Micros | None = None
     note: Annotated[str, PERSON_ONLY] = ""
     versions: tuple[FactView, ...] = ()
-    """What was believed of a fact, oldest first; those but the last were retired."""
+    """The versions of a fact, oldest first; all but the last are retired."""
 
 
 def show(context: Context, request: ShowRequest) -> ShowResult:
-    """Read a drawer, item, session or fact in full, with where it came from.
+    """Read a drawer, item, session or fact in full, with its sources.
 
-    With --raw a session is its transcript, byte for byte: of a file that was rewritten the latest whole version; of a
-    session that is no file of its own (a database, an export) its records, one line of JSON each.
+    With --raw a session is written as its transcript, byte for byte: for a file that was rewritten, the latest complete
+    version; for a session without a file of its own (from a database or an export), its records, one line of JSON each.
     """
     from palazzo.features.ledger.usage import note_fetched
 
@@ -147,7 +147,7 @@ def show(context: Context, request: ShowRequest) -> ShowResult:
 
 
 def _ids(result: ShowResult) -> Iterator[str]:
-    """The ids of what is shown whole: its own, and of a drawer and an item those of each other."""
+    """Yield the ids of what is shown in full: its own, and for a drawer or an item those of each other."""
     yield result.id
     if result.kind in ("drawer", "item"):
         for entry in result.entries:
@@ -164,7 +164,7 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
         raise UsageError("The id is empty. 'palazzo search' prints ids.")
     point_in_time = past.as_of(request.as_of, context.now)
     if request.raw and point_in_time.end_time is not None:
-        raise UsageError("--raw writes what the source holds, which has no earlier state; leave out --as-of.")
+        raise UsageError("--raw writes the source's bytes, which have no earlier state; leave out --as-of.")
     with (
         context.reading().database.snapshot() as connection
     ):  # an id that nothing has, or several have, whenever it was
@@ -190,7 +190,7 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
 
 
 def _add_citations(context: Context, connection: Connection, result: ShowResult) -> ShowResult:
-    """The same with how what it cites stands; a session cites too much."""
+    """Return the result with the freshness of its citations, except for a session, which cites too much."""
     from palazzo.features.search.hit_freshness import Files, first
 
     if result.kind == "session":
@@ -206,7 +206,7 @@ def _add_citations(context: Context, connection: Connection, result: ShowResult)
 
 
 def _add_branch_labels(context: Context, result: ShowResult) -> ShowResult:
-    """The same, with how each branch stands towards what is checked out."""
+    """Return the result with the branch status of each entry, relative to what is checked out."""
     from palazzo.features.branches.branch_labels import Checkout
     from palazzo.store.write_contexts import CommitPlace
 
@@ -232,14 +232,14 @@ def _add_branch_labels(context: Context, result: ShowResult) -> ShowResult:
 
 
 def _not_yet(requested_id: str, point_in_time: AsOf) -> NotFound:
-    """What is said of something that was said after the moment as of which was asked."""
+    """Return the error for something that was said after the requested time."""
     return NotFound(
-        f"'{requested_id}' was not there yet at {to_iso(point_in_time.requested_time or Micros(0))}: it was said later."
+        f"'{requested_id}' did not exist yet at {to_iso(point_in_time.requested_time or Micros(0))}: it was said later."
     )
 
 
 def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
-    """Return (kind, row id, session id) of what `prefix` names among drawers, items, sessions and facts."""
+    """Return (kind, row id, session id) of the drawer, item, session or fact that `prefix` names."""
     from palazzo.archive import archive_reader, transcript_restore
 
     sessions = transcript_restore.session_ids(connection, prefix)
@@ -263,7 +263,7 @@ def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
 
 
 def _facts(connection: Connection, prefix: str) -> list[tuple[int, str]]:
-    """(row id, id) of the facts whose id begins with `prefix`."""
+    """Return (row id, id) of the facts whose id begins with `prefix`."""
     from palazzo.archive.archive_reader import id_bounds
     from palazzo.store import fact_rows
 
@@ -323,7 +323,7 @@ def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
 
 
 def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
-    """What was said of a note besides its words, as fields of `Shown`; nothing for what is none."""
+    """Return the data of a note other than its text, as fields of `ShowEntry`; empty for anything else."""
     from palazzo.store import note_labels
 
     if kind != "note":
@@ -355,14 +355,14 @@ def _read_duplicates(connection: Connection, item: int) -> Iterator[FoldedView]:
 
 
 def _fact(connection: Connection, row: int, request: ShowRequest, point_in_time: AsOf, now: Micros) -> ShowResult:
-    """A fact with every version of it; as of then, those that had been recorded."""
+    """Return a fact with every version of it; as of a past time, the versions recorded by then."""
     from palazzo.features.facts.fact_results import views
     from palazzo.knowledge.facts_as_of import Beliefs
     from palazzo.store import fact_rows
     from palazzo.store.entity_rows import LATEST
 
     if request.raw:
-        raise UsageError("A fact has no bytes of its own: leave --raw out, or show one of its sources.")
+        raise UsageError("A fact has no bytes of its own: leave out --raw, or show one of its sources.")
     known_at = LATEST if point_in_time.end_time is None else point_in_time.end_time
     recorded_versions = [
         version for version in fact_rows.versions_of(connection, row) if version.recorded_at <= known_at
@@ -398,7 +398,7 @@ def _session(connection: Connection, session: str, name: SessionName, request: S
 
 
 def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
-    """The items' bytes as their source wrote them; a note has none, and gives its text."""
+    """Return the items' bytes as their source wrote them; for a note, which has none, its text."""
     from palazzo.store import items
 
     rows_by_id = items.known_items(connection, [bytes.fromhex(item_id) for item_id in ids])
@@ -411,7 +411,7 @@ def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
 
 
 def _read_drawer_entry(connection: Connection, row: int, later: int = 0) -> ShowEntry:
-    """A drawer, with who says what in it."""
+    """Return a drawer, with the speaker of each part of its text."""
     from palazzo.archive import archive_reader
     from palazzo.index.hit_window import with_speakers
     from palazzo.index.presentation import Hit

@@ -1,4 +1,4 @@
-"""How search, show and wake-up look to a person."""
+"""Terminal output of search, show and wake-up."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made i
 
 
 def search(screen: Screen, result: SearchResult) -> None:
-    """Show hits: two lines of facts, then the exact words, with what stands beside them."""
+    """Show hits: two lines of facts, then the exact words, with their context."""
     query_terms = tuple(term.casefold() for term in terms(result.query))
     hits = result.hits or result.below
     if result.below:
-        screen.say(("What came nearest, and is not likely to answer:", "yellow"))
+        screen.say(("Nearest matches, unlikely to answer the query:", "yellow"))
         screen.gap()
     for rank, hit in enumerate(hits, 1):
         write_hit(screen, rank, hit, query_terms, result.explained)
@@ -37,7 +37,7 @@ def search(screen: Screen, result: SearchResult) -> None:
         screen.say((result.note, "yellow"), wrap_indent=0)
     elif result.index == "building":
         screen.say(
-            ("Vectors are still being made: what is new is found by its words, and soon by its meaning.", "yellow")
+            ("Vectors are still being computed: new text is found by keyword now, and by meaning soon.", "yellow")
         )
 
 
@@ -49,7 +49,7 @@ def _summary(result: SearchResult) -> str:
 
 
 def show(screen: Screen, result: ShowResult) -> None:
-    """Show a drawer with its neighbours, an item, or a session; or nothing but bytes."""
+    """Show a drawer with its neighbours, an item, or a session; or only its raw bytes."""
     if result.raw is not None:
         screen.bytes(result.raw)
         return
@@ -103,7 +103,7 @@ def _entry(screen: Screen, kind: str, entry: ShowEntry) -> None:
     screen.gap()
     screen.exact(entry.text, indent="")
     if entry.later:
-        screen.say((f"… and {count_noun(entry.later, 'character')} said later; palazzo show {entry.id}", "dim"))
+        screen.say((f"… and {count_noun(entry.later, 'character')} more follow; palazzo show {entry.id}", "dim"))
     screen.gap()
 
 
@@ -125,10 +125,10 @@ def _session(screen: Screen, result: ShowResult) -> None:
 
 
 def wake_up(screen: Screen, result: WakeUpResult) -> None:
-    """Show the text as an agent gets it."""
+    """Show the text as an agent receives it."""
     screen.exact(result.text, indent="")
 
 
 def moment(at: Micros | None) -> str:
-    """Return the time to the second, or a word where it is not known."""
+    """Return the time to the second, or a word if it is unknown."""
     return to_iso(at) if at else "not known"

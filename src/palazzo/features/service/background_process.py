@@ -1,6 +1,6 @@
-"""Starting the process that makes vectors in the background, and finding out about it.
+"""Starting the background process that computes vectors, and finding out its state.
 
-It is started detached and never waited for. `PALAZZO_SERVICE=off` (or the setting) keeps it from starting.
+The process is started detached, and no caller waits for it. `PALAZZO_SERVICE=off` (or the setting) prevents the start.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ if TYPE_CHECKING:
 EMBEDDING = "palazzo.daemon.embedding_process"
 EMBEDDING_ACTIVITY = "embedding"
 _ACTIVITIES = (EMBEDDING_ACTIVITY, "mending", "anchor", "digest", "mention", "claim")
-"""What the background process does. A failure of one does not stop the others."""
+"""Activities of the background process. If one fails, the others still run."""
 RECENT_SECONDS = 10.0
-"""Seconds after a call for which an agent is taken to be at work."""
+"""Seconds after a call during which an agent counts as active."""
 AFTER_FAILURE = 300.0
-"""Seconds after a failure during which a mere search does not try again."""
+"""Seconds after a failure during which a search does not start another attempt."""
 
 
 def lock_file(palace: Path) -> Path:
-    """Return the file that the embedding process of a palace holds."""
+    """Return the lock file of the embedding process of a palace."""
     return palace.with_name(palace.name + ".embedding.lock")
 
 
 def failure_file(variables: Mapping[str, str] = os.environ, activity: str = EMBEDDING_ACTIVITY) -> Path:
-    """Return the file that says why an activity in the background failed last; a success deletes it."""
+    """Return the file that records why a background activity failed last; a success deletes it."""
     return paths.state_directory(variables) / f"{activity}-failed.txt"
 
 
 def failures(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (activity, reason) for each activity whose last run in the background failed."""
+    """Yield (activity, reason) for each background activity whose last run failed."""
     for activity in _ACTIVITIES:
         with contextlib.suppress(OSError):
             yield activity, failure_file(variables, activity).read_text(encoding="utf-8", errors="replace").strip()
 
 
 def note_failure(activity: str, error: Exception, variables: Mapping[str, str] = os.environ) -> None:
-    """Record for `doctor` and hooks why an activity failed. Of a bug only the type: its message may quote a text."""
+    """Record for `doctor` and hooks why an activity failed. For a bug, record only its type: its message may quote a
+    text.
+    """
     file = failure_file(variables, activity)
     reason = str(error) if isinstance(error, PalazzoError) else type(error).__name__
     with contextlib.suppress(OSError):
@@ -65,13 +67,13 @@ def note_success(activity: str, variables: Mapping[str, str] = os.environ) -> No
 
 
 def note_call(palace: Path, variables: Mapping[str, str]) -> None:
-    """Note that the service of a palace is being called, for those who then keep out of the way."""
+    """Record a call of the palace's service, so that background work can yield to it."""
     with contextlib.suppress(OSError):
         os.utime(address(str(palace), variables).lock)
 
 
 def was_called_lately(palace: Path, variables: Mapping[str, str] = os.environ) -> bool:
-    """Whether the service of a palace was called in the last seconds."""
+    """Return whether the palace's service was called in the last seconds."""
     try:
         return time.time() - Path(address(str(palace), variables).lock).stat().st_mtime < RECENT_SECONDS
     except OSError:
@@ -79,9 +81,9 @@ def was_called_lately(palace: Path, variables: Mapping[str, str] = os.environ) -
 
 
 def start_embedding(context: Context, insist: bool = True) -> bool:
-    """Start making the vectors that are pending, unless that is under way or not wanted; say whether it was started.
+    """Start computing pending vectors unless this is disabled or already running; return whether it was started.
 
-    Without `insist` a recent failure is not tried again.
+    Without `insist`, it is not tried again after a recent failure.
     """
     if not context.settings.flag("service") or locks.is_held(lock_file(context.palace_path)):
         return False
@@ -140,9 +142,9 @@ def _start(command: list[str], handles: tuple[int, ...], context: Context) -> bo
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment, with import paths that hold wherever the process runs.
+    """Return the caller's environment, with import paths that are valid in any working directory.
 
-    A service's callers do not say theirs: then it is those by which this process has found the package.
+    Callers of a service do not send import paths: then those are used by which this process found the package.
     """
     environment = dict(variables)
     python_path = environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")

@@ -1,4 +1,4 @@
-"""service start: the background process that keeps the model and the vectors at hand."""
+"""service start: start the background process that keeps the model and the vectors in memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStartRequest:
-    """Whether to start it, or to say how a system would."""
+    """Whether to start the service, or to print a unit file for it."""
 
     print_unit: PrintUnit = None
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStartResult:
-    """The service, whether it was started now, and the unit file that was asked for."""
+    """The service, whether it was started now, and the unit file if requested."""
 
     started: bool
     service: ServiceState
@@ -29,7 +29,7 @@ class ServiceStartResult:
 
 
 def service_start(context: Context, request: ServiceStartRequest) -> ServiceStartResult:
-    """Start the background service of this palace, unless it runs. Whoever needs one starts it, too."""
+    """Start the background service of this palace, unless it is running. Clients that need it also start it."""
     from palazzo.client import rpc
     from palazzo.features.service.service_state import address_of, state_of, unit
 

@@ -1,4 +1,4 @@
-"""What the operations on the background service share: where it is, how it is, and how a system would start it."""
+"""Shared code of the service operations: the service's address, its state, and how the system would start it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Unit = Literal["systemd", "launchd"]
 PrintUnit = Annotated[
     Unit | None,
-    About("Print what lets systemd or launchd run the service from login on, and do nothing else.", metavar="SYSTEM"),
+    About("Only print a unit file with which systemd or launchd runs the service from login on.", metavar="SYSTEM"),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The service of a palace; all but `address` is empty where none runs. `calls` is how many it has carried out."""
+    """The service of a palace; all fields but `address` are empty if none runs. `calls` counts its processed calls."""
 
     running: bool
     address: str
@@ -40,7 +40,7 @@ class ServiceState:
 
 
 def address_of(context: Context) -> Address:
-    """Return where the service of this context's palace listens."""
+    """Return the address where the service of this context's palace listens."""
     from palazzo.client.rpc import address
 
     return address(str(context.palace_path), context.variables)
@@ -52,7 +52,7 @@ def state_of(context: Context) -> ServiceState:
 
 
 def former_states(context: Context) -> tuple[ServiceState, ...]:
-    """Return the states of services of earlier versions that still run for this palace, at other addresses."""
+    """Return the states of services of earlier versions that still run for this palace at other addresses."""
     from palazzo.client.service_address import former_addresses
 
     states = (state_at(address) for address in former_addresses(str(context.palace_path), context.variables))
@@ -139,7 +139,7 @@ def _launchd(command: tuple[str, ...]) -> str:
 
 
 def log_file(palace: Path, variables: Mapping[str, str]) -> Path:
-    """Return the log of the service of a palace: one for the default palace, another for each other."""
+    """Return the log of a palace's service: one for the default palace, another for each other."""
     from palazzo.client import hook_log
 
     return Path(hook_log.log_file(str(palace), variables))

@@ -1,4 +1,4 @@
-"""service status: whether the background process runs, and how it is."""
+"""service status: show whether the background process runs, and its state."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatusRequest:
-    """Whether to say how it is, or how a system would start it."""
+    """Whether to show the state of the service, or to print a unit file for it."""
 
     print_unit: PrintUnit = None
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatusResult:
-    """The service, whether the settings allow one, where its log is, and the unit file that was asked for.
+    """The service, whether the settings allow one, the path of its log, and the unit file if requested.
 
-    `former_services` are those of earlier versions that run for this palace at other addresses. `trouble` says why no
-    service answers although one should.
+    `former_services` are services of earlier versions that run for this palace at other addresses. `trouble` says why
+    no service answers although one should.
     """
 
     service: ServiceState
@@ -37,7 +37,7 @@ class ServiceStatusResult:
 
 
 def service_status(context: Context, request: ServiceStatusRequest) -> ServiceStatusResult:
-    """Say whether the background service of this palace runs, and how it is."""
+    """Show whether the background service of this palace runs, and its state."""
     from palazzo.features.service.service_state import former_states, log_file, state_of, unit
 
     unit_text = unit(context, request.print_unit) if request.print_unit is not None else ""
@@ -64,8 +64,8 @@ def _trouble(context: Context) -> str:
     if not rpc.is_starting(address):
         return ""
     return (
-        f"A process holds {address.lock}, but no service answers: it is starting, or it hangs. If this does not change,"
-        " end that process; 'fuser' with this file shows which process it is."
+        f"A process holds {address.lock}, but no service answers: it is starting, or it hangs. If this persists, end "
+        "that process; 'fuser' with this file shows which process it is."
     )
 
 

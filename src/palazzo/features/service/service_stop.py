@@ -1,4 +1,4 @@
-"""service stop: end the background process."""
+"""service stop: stop the background process."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _ENDS_WITHIN = 60.0
-"""Seconds in which a service finishes what it is doing: a write waits for the lock that long."""
+"""Seconds that a service may take to finish its current work: a write waits that long for the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStopRequest:
-    """Nothing to say."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStopResult:
-    """Whether a service ran, and its process ID; the process IDs of earlier versions at other addresses."""
+    """Whether a service was running, and its process ID; the process IDs of earlier versions at other addresses."""
 
     stopped: bool
     pid: int | None
@@ -32,9 +32,9 @@ class ServiceStopResult:
 
 
 def service_stop(context: Context, request: ServiceStopRequest) -> ServiceStopResult:
-    """End the background service of this palace when it has finished what it is doing.
+    """Stop the background service of this palace after it has finished its current work.
 
-    Whoever needs one starts the next; PALAZZO_SERVICE=off or the setting `service` keeps them from it.
+    Clients that need a service start the next one, unless PALAZZO_SERVICE=off or the setting `service` prevents it.
     """
     from palazzo.features.service.service_state import address_of
 
@@ -44,7 +44,7 @@ def service_stop(context: Context, request: ServiceStopRequest) -> ServiceStopRe
 
 
 def stop_former(palace: str, variables: Mapping[str, str]) -> Iterator[int]:
-    """End the services of earlier versions that run for a palace at other addresses; yield their process IDs."""
+    """Stop the services of earlier versions that run for a palace at other addresses; yield their process IDs."""
     from palazzo.client.service_address import former_addresses
 
     for address in former_addresses(palace, variables):
@@ -54,7 +54,7 @@ def stop_former(palace: str, variables: Mapping[str, str]) -> Iterator[int]:
 
 
 def stop_at(address: Address) -> int | None:
-    """End the service that listens at an address, and wait for its end; return its process ID, None if none runs."""
+    """Stop the service at an address, and wait until it has ended; return its process ID, or None if none runs."""
     from palazzo.client import rpc
 
     try:
@@ -66,8 +66,8 @@ def stop_at(address: Address) -> int | None:
             stream.read_line()  # the connection is held until the process has ended
         except TimeoutError:
             raise PalazzoError(
-                f"The service (process {answer['pid']}) is still finishing a call, and takes no other."
-                " Look again later."
+                f"The service (process {answer['pid']}) is still finishing a call, and accepts no other. Check again "
+                "later."
             ) from None
         except OSError:
             pass  # it has ended

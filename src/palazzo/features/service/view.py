@@ -1,4 +1,4 @@
-"""How the background service looks to a person."""
+"""Terminal output of the background service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from palazzo.text.times import to_iso
 
 
 def service_start(screen: Screen, result: ServiceStartResult) -> None:
-    """Show that it runs, or the unit file that was asked for."""
+    """Show that it runs, or the requested unit file."""
     if result.unit:
         screen.bytes(result.unit.encode())
         return
@@ -20,30 +20,30 @@ def service_start(screen: Screen, result: ServiceStartResult) -> None:
 
 
 def service_stop(screen: Screen, result: ServiceStopResult) -> None:
-    """Show what was ended."""
+    """Show which service was stopped."""
     processes = [*([] if result.pid is None else [result.pid]), *result.former_pids]
     for pid in processes:
-        screen.say(f"The service has ended: process {pid}.")
+        screen.say(f"The service was stopped: process {pid}.")
     if not processes:
         screen.say("No service was running.")
 
 
 def service_status(screen: Screen, result: ServiceStatusResult) -> None:
-    """Show how it is, or the unit file that was asked for."""
+    """Show its state, or the requested unit file."""
     if result.unit:
         screen.bytes(result.unit.encode())
         return
     state = result.service
     for service in result.former_services:
         screen.say(
-            f"Another service runs for this palace: process {service.pid}, version {service.version},"
-            f" at {service.address}. 'palazzo service stop' ends it."
+            f"Another service is running for this palace: process {service.pid}, version {service.version}, at "
+            f"{service.address}. 'palazzo service stop' stops it."
         )
     if result.trouble:
         screen.say(result.trouble)
         return
     if not state.running:
-        explanation = "it is started when something needs it" if result.wanted else "the settings keep it off"
+        explanation = "it starts when needed" if result.wanted else "the settings disable it"
         screen.say(f"No service is running; {explanation}.")
         return
     rows = [
@@ -58,4 +58,4 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
 
 
 def _calls(state: ServiceState) -> str:
-    return f"{state.calls:,} carried out, {state.busy:,} under way, {count_noun(state.clients, 'client')} connected"
+    return f"{state.calls:,} completed, {state.busy:,} in progress, {count_noun(state.clients, 'client')} connected"

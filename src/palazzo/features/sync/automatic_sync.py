@@ -1,4 +1,4 @@
-"""Syncing that nobody asked for just now: remotes that were begun with --automatic, by the service."""
+"""Automatic sync by the service, for remotes that were set up with --automatic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def automatic(context: Context) -> list[RemoteRow]:
-    """Return the remotes that the service looks after; none where the setting says no."""
+    """Return the remotes that the service syncs; none if the setting is off."""
     from palazzo.store import remote_rows
 
     if not context.has_palace or not context.settings.flag("sync.background"):
@@ -23,7 +23,7 @@ def automatic(context: Context) -> list[RemoteRow]:
 
 
 def failed(context: Context) -> list[RemoteRow]:
-    """Return the remotes with which the last attempt came to nothing."""
+    """Return the remotes whose last sync failed."""
     from palazzo.store import remote_rows
 
     if not context.has_palace:
@@ -51,7 +51,7 @@ def newest_change(context: Context) -> int:
 
 
 def sync(context: Context, remotes: list[RemoteRow]) -> bool:
-    """Pull from and push to each remote; say whether all went well. What went wrong is noted for `sync status`."""
+    """Pull from and push to each remote; return whether all succeeded. Errors are recorded for `sync status`."""
     from palazzo.features.sync.remote_access import one_at_a_time
     from palazzo.features.sync.sync_pull import finish, pull_from
     from palazzo.features.sync.sync_push import push_to
@@ -63,7 +63,7 @@ def sync(context: Context, remotes: list[RemoteRow]) -> bool:
             try:
                 notes = list(pull_from(context, remote).notes)
                 _, files_to_mend = finish(context)
-                notes += [f"Still holds what was erased; mend it: {path}" for path in files_to_mend]
+                notes += [f"Still contains erased text; fix it: {path}" for path in files_to_mend]
                 with context.reading().database.snapshot() as connection:
                     current_remote = remote_rows.remote(connection, remote.row)
                 push_to(context, current_remote)

@@ -1,4 +1,4 @@
-"""What the operations of sync have in common: which remote is meant, going there, and one at a time."""
+"""Shared code of the sync operations: selecting the remote, connecting to it, and one sync at a time."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from palazzo.sync.remotes.remote_factory import RemoteLocation
 
 DEFAULT_NAME = "default"
-"""What a remote is called that nobody gave a name."""
+"""The default name of a remote."""
 _PATIENCE, _NAP = 30.0, 0.1
-"""Seconds to wait for another sync of this palace, and between two looks."""
+"""Seconds to wait for another sync of this palace, and the polling interval."""
 _REMOVALS = 5
-"""How often the removal of a directory is tried."""
+"""How often the removal of a directory is attempted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteSession:
-    """A remote that is gone to: its row, the way there, its key, and who goes."""
+    """A connection to a remote: its row, its transport, its key, and this device."""
 
     database: Database
     remote: RemoteRow
@@ -42,42 +42,44 @@ class RemoteSession:
 
 
 def lock_file(palace: Path) -> Path:
-    """Return the file that whoever syncs a palace holds."""
+    """Return the lock file for syncing a palace."""
     return palace.with_name(palace.name + ".sync.lock")
 
 
 @contextlib.contextmanager
 def one_at_a_time(context: Context, patience: float = _PATIENCE) -> Iterator[None]:
-    """Hold the right to sync; PalazzoError where another process has it for longer than `patience` seconds."""
+    """Hold the sync lock; PalazzoError if another process holds it for longer than `patience` seconds."""
     until = time.monotonic() + patience
     path = lock_file(context.writing().database.path)
     while (lock := locks.try_lock(path)) is None:
         if time.monotonic() > until:
-            raise PalazzoError("Another sync of this palace is at work; try again when it is done.")
+            raise PalazzoError("Another sync of this palace is running; try again when it has finished.")
         time.sleep(_NAP)
     with lock:
         yield
 
 
 def select_remotes(context: Context, name: str | None) -> list[RemoteRow]:
-    """Return the remote of that name, or all; NotFound where there is none."""
+    """Return the remote of that name, or all; NotFound if there is none."""
     from palazzo.store import remote_rows
 
     with context.reading().database.snapshot() as connection:
         remotes = remote_rows.remotes(connection)
     if not remotes:
-        raise NotFound("This palace has no remote yet; 'palazzo sync init ADDRESS' gives it one.")
+        raise NotFound("This palace has no remote yet; add one with 'palazzo sync init ADDRESS'.")
     if name is None:
         return remotes
     matches = [remote for remote in remotes if name in (remote.name, remote.address)]
     if not matches:
         remote_names = ", ".join(remote.name for remote in remotes)
-        raise NotFound(f"There is no remote '{name}'; there is {remote_names}.", [remote.name for remote in remotes])
+        raise NotFound(
+            f"There is no remote '{name}'; the known remotes are: {remote_names}.", [remote.name for remote in remotes]
+        )
     return matches
 
 
 def open_transport(context: Context, location: RemoteLocation, uid: bytes) -> Remote:
-    """Return the way to a remote."""
+    """Return the transport to a remote."""
     import sys
 
     from palazzo.sync.remotes.remote_factory import open_remote
@@ -92,7 +94,7 @@ def open_transport(context: Context, location: RemoteLocation, uid: bytes) -> Re
 
 
 def connect_remote(context: Context, remote: RemoteRow) -> RemoteSession:
-    """Go to a remote; RemoteUnusable where it is another palace's by now, or nobody's."""
+    """Connect to a remote; RemoteUnusable if it now belongs to another palace, or to none."""
     from palazzo.sync import device_pairing
     from palazzo.sync import remote_manifest as meetings
     from palazzo.sync.encryption import Key
@@ -106,23 +108,23 @@ def connect_remote(context: Context, remote: RemoteRow) -> RemoteSession:
     encoded_about = transport.look().about
     if encoded_about is None:
         raise RemoteUnusable(
-            f"{transport.address} is no remote of Palazzo any more; if it was emptied on purpose, "
-            f"'palazzo sync init {transport.address} --again' begins anew."
+            f"{transport.address} is no longer a remote of Palazzo; if it was emptied intentionally, 'palazzo sync "
+            f"init {transport.address} --again' sets it up again."
         )
     about = meetings.load(encoded_about, transport.address)
     if about.palace != palace:
-        raise RemoteUnusable(f"{transport.address} belongs to another palace now; nothing was brought or taken.")
+        raise RemoteUnusable(f"{transport.address} now belongs to another palace; nothing was pushed or pulled.")
     if bool(about.sealing) != bool(remote.secret):
         raise UsageError(
-            f"{transport.address} is {'' if about.sealing else 'not '}sealed, unlike before; "
-            "'palazzo sync init' takes its key anew."
+            f"{transport.address} is {'' if about.sealing else 'not '}sealed, unlike before; run 'palazzo sync init' "
+            "to set its key again."
         )
     key = Key.parse(remote.secret) if remote.secret else None
     return RemoteSession(database, remote, transport, key, palace, device, device_name)
 
 
 def clear_cache(context: Context) -> tuple[str, ...]:
-    """Remove what remotes were fetched into: it holds, compressed, what was erased since. It is fetched again.
+    """Remove the cache of fetched remotes: it holds, compressed, text erased since. It will be fetched again.
 
     Return what could not be removed.
     """
@@ -130,13 +132,13 @@ def clear_cache(context: Context) -> tuple[str, ...]:
 
 
 def forget_fetched(context: Context, uid: bytes) -> None:
-    """Remove what was fetched of one remote, as of one that is no longer known. Raises PalazzoError."""
+    """Remove what was fetched of one remote, such as one that is no longer known. Raises PalazzoError."""
     for path in _removed(_cache(context) / uid.hex()):
-        raise PalazzoError(f"{path} holds what was fetched of a remote, and cannot be removed: delete it by hand.")
+        raise PalazzoError(f"{path} holds data fetched from a remote, and cannot be removed: delete it by hand.")
 
 
 def _removed(cache: Path) -> tuple[str, ...]:
-    """Remove a directory of ours; return it if that failed, also again: another process's git may be at work there."""
+    """Remove our directory, with retries; return it if that fails: another process's git may be using it."""
     from palazzo.sync.remotes import git_cache
 
     for _ in range(_REMOVALS):
@@ -148,7 +150,7 @@ def _removed(cache: Path) -> tuple[str, ...]:
 
 
 def tell_of_erase(context: Context) -> None:
-    """Tell whoever erased that remotes hold the words until this palace has told them all anew."""
+    """Notify the caller of an erase that remotes hold the text until this palace has pushed everything again."""
     from palazzo.store import remote_rows
 
     with context.reading().database.snapshot() as connection:
@@ -156,7 +158,7 @@ def tell_of_erase(context: Context) -> None:
     by_hand = [remote.name for remote in remotes if not remote.automatic]
     if by_hand:
         context.notice(
-            f"What was brought to {', '.join(by_hand)} before still holds it: run 'palazzo sync push', and on each "
+            f"Data pushed to {', '.join(by_hand)} before still contains it: run 'palazzo sync push', and on each "
             "other device 'palazzo sync pull', then 'push'."
         )
 

@@ -1,4 +1,4 @@
-"""sync devices: which devices may write to this palace by its remotes."""
+"""sync devices: manage which devices may write to this palace through its remotes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ GrantableRight = Literal["add", "change", "erase"]
 
 @dataclass(frozen=True, slots=True)
 class SyncDevicesRequest:
-    """Whether to list devices, or which one to trust or to forget."""
+    """Whether to list devices, or the device to trust or to remove."""
 
     action: Annotated[
         Literal["list", "trust", "forget"],
         About("list, trust or forget.", positional=True),
     ] = "list"
-    device: Annotated[str | None, About("The device to trust or to forget: its name or its id.", positional=True)] = (
-        None
-    )
+    device: Annotated[str | None, About("The device to trust or to forget: its name or id.", positional=True)] = None
     may: Annotated[
         GrantableRight | None,
         About(
-            "What a trusted device may do: add records; also change what is there (forget, move, approve, rename, "
+            "What a trusted device may do: add records; also change existing ones (forget, move, approve, rename, "
             "merge, undo); also erase, which is the default.",
         ),
     ] = None
@@ -39,10 +37,10 @@ class SyncDevicesRequest:
 
 @dataclass(frozen=True, slots=True)
 class SyncDevice:
-    """A device: the words of its key, what it may do, and when, by its clock, it wrote what was last heard of it.
+    """A device: the words of its key, its rights, and when, by its clock, it wrote the latest record that arrived here.
 
-    `words` is empty until it has signed. `may` is `nothing` for one that was removed, and `waits` for one that nobody
-    has introduced.
+    `words` is empty until it has signed. `may` is `nothing` for a device that was removed, and `waits` for one that has
+    not been introduced by anyone.
     """
 
     id: str
@@ -52,12 +50,12 @@ class SyncDevice:
     heard_at: Micros | None
     is_this: bool
     refused: str | None
-    """Why the last pull refused its segments, or some of its records."""
+    """The reason why the last pull refused its segments, or some of its records."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncDevicesResult:
-    """The devices, this one first; and the one that was trusted or removed."""
+    """The devices, this one first; and the device that was trusted or removed."""
 
     devices: tuple[SyncDevice, ...]
     trusted: str | None = None
@@ -65,21 +63,22 @@ class SyncDevicesResult:
 
 
 def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesResult:
-    """List the devices that write to this palace, let one write, or take nothing from it any more.
+    """List the devices that write to this palace, trust one, or refuse everything new from one.
 
     A device that joins with the key file, or with the key or passphrase of a sealed remote, is trusted. Any other
-    waits: compare the words that this command shows on both devices, then trust it. All devices refuse what a forgotten
-    device writes from then on, and earlier key files no longer introduce anybody. What it has written before stays.
+    device waits: compare the words that this command shows on both devices, then trust it. All devices refuse what a
+    forgotten device writes from then on, and earlier key files no longer introduce devices. What it has written before
+    stays.
     """
     if request.action == "list":
         if request.device is not None or request.may is not None:
-            raise UsageError("Say what to do with the device: 'palazzo sync devices trust NAME' or 'forget NAME'.")
+            raise UsageError("Name an action for the device: 'palazzo sync devices trust NAME' or 'forget NAME'.")
         with context.reading().database.snapshot() as connection:
             return SyncDevicesResult(list_devices(connection))
     if request.device is None:
         raise UsageError(f"Name the device: 'palazzo sync devices {request.action} NAME'.")
     if request.action == "forget" and request.may is not None:
-        raise UsageError("A device that is forgotten may do nothing; leave --may out.")
+        raise UsageError("A forgotten device may do nothing; leave out --may.")
     palace = context.writing()
     with palace.database.transaction() as connection:
         row = _find_device(connection, request.device)
@@ -91,7 +90,7 @@ def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesRe
 
 
 def list_devices(connection: Connection) -> tuple[SyncDevice, ...]:
-    """Return all devices that are known, or were refused; this one first."""
+    """Return all known or refused devices, this one first."""
     from palazzo.security.device_keys import fingerprint
     from palazzo.store import device_rows as store
     from palazzo.sync import device_pairing
@@ -116,7 +115,7 @@ def list_devices(connection: Connection) -> tuple[SyncDevice, ...]:
 
 
 def _find_device(connection: Connection, name: str) -> DeviceRow:
-    """The other device of that name, or whose id begins so."""
+    """Return the other device with that name or id prefix."""
     from palazzo.store import device_rows as store
     from palazzo.sync import device_pairing
 
@@ -129,13 +128,13 @@ def _find_device(connection: Connection, name: str) -> DeviceRow:
         raise AmbiguousId(name, [f"{row.uid.hex()} ({row.name or 'unnamed'})" for row in matches])
     if not matches:
         if own.hex().startswith(name) or name == device_pairing.device_name(connection):
-            raise UsageError("That is this device itself; run it on another device.")
-        raise NotFound(f"No other device is called '{name}'; 'palazzo sync devices' lists them.")
+            raise UsageError("That is this device itself; run the command on another device.")
+        raise NotFound(f"No other device is named '{name}'; 'palazzo sync devices' lists them.")
     return matches[0]
 
 
 def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micros) -> None:
-    """Let a device do what the person says, from now on."""
+    """Set what a device may do from now on, as a person decided."""
     from palazzo.store import device_rows as store
     from palazzo.sync import device_pairing, device_register
 

@@ -1,4 +1,4 @@
-"""sync init: begin a remote, or join the palace that is there."""
+"""sync init: set up a remote, or join the palace that is there."""
 
 from __future__ import annotations
 
@@ -28,53 +28,53 @@ _SECRET = "AGE-SECRET-KEY-1"  # noqa: S105 - how a key of a remote begins
 
 @dataclass(frozen=True, slots=True)
 class SyncInitRequest:
-    """Where devices are to meet, who may read what is there, and what goes there."""
+    """The place where devices sync, who can read it, and what is pushed there."""
 
     address: Annotated[
         str,
         About(
-            "A directory that something carries between machines, anything git accepts, or a remote of the repository "
-            "you are in.",
+            "A directory that another program carries between machines, any address that git accepts, or a remote of "
+            "the current repository.",
             positional=True,
         ),
     ]
-    name: Annotated[str | None, About("What to call it, where there are several: 'default' if not said.")] = None
+    name: Annotated[str | None, About("The remote's name, if there are several. Default: 'default'.")] = None
     wings: Annotated[
         tuple[str, ...],
         About(
-            "Only this wing goes there; several times for several. A known remote keeps its own if none is said.",
+            "Sync only this wing there; may be given several times. Default for a known remote: its current wings.",
             option="--wing",
         ),
     ] = ()
     seal: Annotated[
         Literal["no", "passphrase", "key"] | None,
-        About("Seal what is there, by a passphrase or by a key file. The first device decides."),
+        About("Seal (encrypt) the remote's content, by a passphrase or by a key file. The first device decides."),
     ] = None
     passphrase: Annotated[
         str | None,
         About(
-            f"Read the passphrase from this file, - for standard input; else from {PASSPHRASE}.",
+            f"Read the passphrase from this file, or from standard input with -; otherwise from {PASSPHRASE}.",
             option="--passphrase-file",
             metavar="FILE",
             file=True,
         ),
     ] = None
-    key: Annotated[Path | None, About("The key that the first device saved.", metavar="FILE")] = None
+    key: Annotated[Path | None, About("The key file that the first device saved.", metavar="FILE")] = None
     save_key: Annotated[
-        Path | None, About("Write the key that other devices join with to this new file.", metavar="FILE")
+        Path | None, About("Write the key that other devices need to join to this new file.", metavar="FILE")
     ] = None
-    automatic: Annotated[bool, About("Let the background service sync by itself.")] = False
+    automatic: Annotated[bool, About("Let the background service sync automatically.")] = False
     again: Annotated[
-        bool, About("Begin anew with a remote that was emptied or restored: tell all there, read all there.")
+        bool, About("Start again with a remote that was emptied or restored: push everything, read everything.")
     ] = False
-    new_device: Annotated[
-        bool, About("Let this palace, which is a copy of another, be a device of its own from here on.")
-    ] = False
+    new_device: Annotated[bool, About("Make this palace, a copy of another one, a device of its own from now on.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class SyncInitResult:
-    """The remote; whether it was begun here, or another palace was joined; this device; where the key was saved."""
+    """The remote, whether it was created here or another palace was joined, this device, and where the key is saved."""
 
     name: str
     address: str
@@ -87,14 +87,15 @@ class SyncInitResult:
     new_device: bool
     key_file: str | None
     key_needed: bool
-    """Whether other devices need the key's file: it is not on the remote."""
+    """Whether other devices need the key file, because the key is not on the remote."""
 
 
 def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
-    """Let this palace meet its other devices at a remote: a folder, or a branch of a git repository.
+    """Connect this palace with its other devices at a remote: a folder, or a branch of a git repository.
 
-    The first device begins it; the others join the same palace there, with the key that the first has saved, or with
-    the passphrase of a remote that is sealed. Nothing but records goes there; 'palazzo sync push' and 'pull' take them.
+    The first device sets up the remote; the others join the same palace there, with the key that the first device
+    saved, or with the passphrase of a sealed remote. Only records go there; 'palazzo sync push' and 'pull' transfer
+    them.
     """
     from palazzo.features.sync.remote_access import one_at_a_time, open_transport
     from palazzo.sync.remotes.remote_factory import resolve
@@ -130,7 +131,7 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
 
 @contextlib.contextmanager
 def _forgotten_unless_kept(context: Context, uid: bytes, existing_remote: RemoteRow | None) -> Iterator[None]:
-    """Leave nothing of a remote on this machine that was looked at and then not taken: its words are another's."""
+    """Delete what was fetched of a remote that was looked at but not added: its text belongs to another palace."""
     from palazzo.features.sync.remote_access import forget_fetched
 
     try:
@@ -143,13 +144,13 @@ def _forgotten_unless_kept(context: Context, uid: bytes, existing_remote: Remote
 
 def _check(request: SyncInitRequest) -> None:
     if request.save_key is not None and request.save_key.exists():
-        raise UsageError(f"{request.save_key} is there already; name a new file for the key.")
+        raise UsageError(f"{request.save_key} already exists; name a new file for the key.")
     if request.name is not None and (not request.name.isprintable() or not request.name.strip()):
-        raise UsageError("A remote's name is one line of letters.")
+        raise UsageError("A remote's name must be printable, on one line.")
 
 
 def _find_existing_remote(database: Database, request: SyncInitRequest, address: str) -> RemoteRow | None:
-    """The remote as it is known already, by its address or its name."""
+    """Return the known remote with that address or name."""
     from palazzo.store import remote_rows
 
     with database.snapshot() as connection:
@@ -158,7 +159,7 @@ def _find_existing_remote(database: Database, request: SyncInitRequest, address:
         if remote.address == address or (request.name is not None and remote.name == request.name):
             return remote
     if request.name is None and remotes:
-        raise UsageError(f"This palace has a remote already ({remotes[0].name}); give this one a --name.")
+        raise UsageError(f"This palace already has a remote ({remotes[0].name}); give this one a --name.")
     return None
 
 
@@ -178,16 +179,17 @@ def _begin(
     supplied_key = None if request.key is None else _age_key(request.key)
     if request.key is not None and supplied_key is None and device_pairing.read(request.key).palace != shared.palace:
         raise UsageError(
-            f"No palace meets at {transport.address} yet, so there is none to join with that key: check the address, "
-            "or run 'palazzo sync init' on the first device before."
+            f"No palace has been set up at {transport.address} yet, so there is none to join with that key: check "
+            "the address, or first run 'palazzo sync init' on the first device."
         )
     # Whoever gives what seals means it to be sealed, also without --seal: else words would lie there in the clear.
     seal = request.seal or ("passphrase" if passphrase is not None else "no" if supplied_key is None else "key")
     if seal == "passphrase" and passphrase is None:
-        raise UsageError(f"Give the passphrase: --passphrase-file FILE, or in {PASSPHRASE}.")
+        raise UsageError(f"Give the passphrase with --passphrase-file FILE, or in {PASSPHRASE}.")
     if seal == "key" and supplied_key is None and request.save_key is None:
         raise UsageError(
-            "A remote that is sealed by a key needs its file: --save-key FILE makes one, --key FILE takes one."
+            "A remote sealed by a key needs a key file: --save-key FILE makes a new one, --key FILE uses an existing "
+            "one."
         )
     key = None if seal == "no" else supplied_key or Key.new()
     if key is not None and request.save_key is not None:  # what is sealed there opens with nothing else
@@ -198,7 +200,7 @@ def _begin(
     about = remote_manifest.about(shared, key, passphrase if seal == "passphrase" else None)
     remote_about = remote_manifest.load(transport.introduce(remote_manifest.dump(about)), transport.address)
     if remote_about != about:
-        raise UsageError(f"Another device has just begun {transport.address}; run this again to join it.")
+        raise UsageError(f"Another device has just set up {transport.address}; run this again to join it.")
     return about, key
 
 
@@ -209,7 +211,7 @@ def _unlock_remote(
     request: SyncInitRequest,
     existing_remote: RemoteRow | None,
 ) -> tuple[AboutRemote, Key | None]:
-    """What stands there, and the key that opens it."""
+    """Return the remote's description, and the key that opens it."""
     from palazzo.sync import encryption, remote_manifest
     from palazzo.sync.encryption import Key
 
@@ -219,7 +221,7 @@ def _unlock_remote(
     if (wants_sealed and not about.sealing) or (request.seal == "no" and about.sealing):
         raise UsageError(
             f"{transport.address} is {'sealed' if about.sealing else 'not sealed'}, as the first device decided; "
-            f"leave out {'--seal' if about.sealing else 'what would seal it'}, or begin another remote."
+            f"leave out {'--seal' if about.sealing else 'what would seal it'}, or set up another remote."
         )
     if not about.sealing:
         return about, None
@@ -230,20 +232,20 @@ def _unlock_remote(
         supplied_key = Key.parse(existing_remote.secret)
     if supplied_key is None:
         key_options = f"--passphrase-file FILE or {PASSPHRASE}" if about.closed else "--key FILE"
-        raise UsageError(f"{transport.address} is sealed by a {about.sealing}; give it: {key_options}.")
+        raise UsageError(f"{transport.address} is sealed by a {about.sealing}; give it with {key_options}.")
     about.open_secrets(supplied_key)  # raises where it is another's
     return about, supplied_key
 
 
 def _age_key(path: Path) -> Key | None:
-    """The key of a sealed remote in a file, None where the file holds the key of a palace."""
+    """Return the key of a sealed remote from a file; None if the file holds the key of a palace."""
     from palazzo.sync import encryption
 
     try:
         with path.open("rb") as file:
             begins = file.read(encryption.LARGEST_KEY_FILE)
     except OSError as error:
-        raise UsageError(f"The key {path} cannot be read ({error.strerror}); name the file that holds it.") from None
+        raise UsageError(f"The key {path} cannot be read ({error.strerror}); name a readable key file.") from None
     return None if begins.lstrip().startswith(b"{") else encryption.load(path)
 
 
@@ -269,11 +271,11 @@ def _join(
         return False
     else:
         raise UsageError(
-            f"{address} is where another palace's devices meet; to join it give the key that its first device saved "
-            "('palazzo sync key FILE' there): --key FILE."
+            f"The devices of another palace sync at {address}; to join them, give the key that their first device "
+            "saved ('palazzo sync key FILE' there): --key FILE."
         )
     if shared.palace != about.palace:
-        raise UsageError(f"That is the key of another palace than the one at {address}; name the right file.")
+        raise UsageError(f"That key belongs to another palace than the one at {address}; name the right file.")
     is_new = device_pairing.adopt(database, shared)
     if is_new or request.new_device:
         _introduce(database, shared, transport)
@@ -325,7 +327,7 @@ def _keep(
     key: Key | None,
     request: SyncInitRequest,
 ) -> str:
-    """Remember the remote; return its name. What a known one is limited to stays, unless it is said anew."""
+    """Store the remote; return its name. A known remote keeps its limits, unless new ones are given."""
     from palazzo.features.sync.remote_access import DEFAULT_NAME
     from palazzo.store import remote_rows
 
@@ -347,7 +349,7 @@ def _keep(
 def _save_key(
     context: Context, database: Database, key: Key | None, request: SyncInitRequest, is_saved: bool
 ) -> Path | None:
-    """Write the key that other devices join with, where that was asked for; return where it is."""
+    """Write the key with which other devices join, if that was requested; return its path."""
     from palazzo.sync import device_pairing, encryption
 
     if request.save_key is None:
@@ -365,7 +367,7 @@ def _save_key(
 
 
 def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key | None) -> None:
-    """Accept the remote's head as this device's, unless it is forged, and push everything again the next time."""
+    """Accept the remote's head as this device's, unless it is forged, and push everything again next time."""
     from palazzo.store import device_rows, remote_rows
     from palazzo.sync import device_pairing, own_heads
 

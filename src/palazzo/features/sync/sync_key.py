@@ -1,4 +1,4 @@
-"""sync key: the file that another device joins this palace with."""
+"""sync key: write the key file with which another device joins this palace."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncKeyRequest:
-    """Where to write it."""
+    """The file to write the key to, and the remote."""
 
-    file: Annotated[Path, About("A new file; only you will be able to read it.", positional=True)]
-    remote: Annotated[str | None, About("The key that opens this sealed remote, instead of the palace's.")] = None
+    file: Annotated[Path, About("The new key file; only you can read it.", positional=True)]
+    remote: Annotated[str | None, About("Save the key that opens this sealed remote, instead of the palace's key.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class SyncKeyResult:
-    """Where the key was written, and what it is the key of."""
+    """The file that the key was written to, and what it is the key of."""
 
     file: str
     of: str
 
 
 def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
-    """Save the key that another device needs to join this palace: 'palazzo sync init ADDRESS --key FILE' takes it.
+    """Save the key that another device needs to join this palace with 'palazzo sync init ADDRESS --key FILE'.
 
-    It also introduces that device to the others. Carry it as you would a password, and delete it afterwards.
+    It also introduces that device to the others. Protect it like a password, and delete it afterwards.
     """
     from palazzo.errors import UsageError
     from palazzo.features.sync.remote_access import select_remotes
@@ -41,7 +43,7 @@ def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
     if request.remote is not None:
         (remote,) = select_remotes(context, request.remote)
         if not remote.secret:
-            raise UsageError(f"The remote '{remote.name}' is not sealed; leave --remote out.")
+            raise UsageError(f"The remote '{remote.name}' is not sealed; leave out --remote.")
         encryption.save(encryption.Key.parse(remote.secret), target)
         return SyncKeyResult(str(target), remote.name)
     palace = context.writing()

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncNowRequest:
-    """Which remote."""
+    """The remote to sync with."""
 
-    remote: Annotated[str | None, About("The remote's name; all remotes if left out.", positional=True)] = None
+    remote: Annotated[str | None, About("The remote's name. Default: all remotes.", positional=True)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class SyncNowResult:
-    """What came from each remote, and what went there; other files that held what another device erased."""
+    """What was pulled from and pushed to each remote, and other files that held what another device erased."""
 
     pulled: tuple[PulledView, ...]
     pushed: tuple[PushedView, ...]
@@ -31,7 +31,7 @@ class SyncNowResult:
 
 
 def sync_now(context: Context, request: SyncNowRequest) -> SyncNowResult:
-    """Take in what other devices have brought to a remote, then bring what is new here: 'pull' and 'push' in one."""
+    """Pull other devices' records from a remote, then push what is new here: 'pull' and 'push' in one."""
     from palazzo.features.sync.remote_access import one_at_a_time, select_remotes
     from palazzo.features.sync.sync_pull import finish, pull_from
     from palazzo.features.sync.sync_push import push_to

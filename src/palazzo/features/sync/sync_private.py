@@ -1,4 +1,4 @@
-"""sync private: wings of which nothing leaves this machine."""
+"""sync private: manage private wings, whose content never leaves this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncPrivateRequest:
-    """Which wings; none lists them."""
+    """The wings to make private or public; without any, private wings are listed."""
 
     wings: Annotated[
         tuple[str, ...],
@@ -25,12 +25,12 @@ class SyncPrivateRequest:
             option="WING",
         ),
     ] = ()
-    public: Annotated[bool, About("Let them leave again, with the next push.")] = False
+    public: Annotated[bool, About("Let the wings leave this machine again, with the next push.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class MergedPrivate:
-    """A private wing that is part of another: so nothing of that leaves, either."""
+    """A private wing that is part of another: therefore that wing is not pushed either."""
 
     wing: str
     into: str
@@ -38,23 +38,23 @@ class MergedPrivate:
 
 @dataclass(frozen=True, slots=True)
 class SyncPrivateResult:
-    """The wings of which nothing leaves, and those that have left already."""
+    """The wings that are never pushed, and those of which something was pushed before."""
 
     private: tuple[str, ...]
     left_already: tuple[str, ...] = ()
-    """Of the wings named: those of which something went to a remote before."""
+    """The given wings of which something was pushed to a remote before."""
     merged: tuple[MergedPrivate, ...] = ()
-    """Those that are part of another; `private` has the others."""
+    """Private wings that are part of another; `private` has the others."""
     created: tuple[str, ...] = ()
     """The given wings that did not exist before."""
 
 
 def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateResult:
-    """Keep wings on this machine: nothing of them goes to any remote, and what ever stood in one stays here.
+    """Keep wings on this machine: nothing in them goes to any remote, and what was ever in one stays here.
 
     A wing can be made private before anything is filed in it and before a remote exists. Renaming it keeps it private.
-    What went to a remote before is there, and on the devices that pulled it; 'palazzo erase' reaches it. A wing that
-    was merged while it was private keeps the other here, too, until either is made --public.
+    What went to a remote before stays there, and on the devices that pulled it; 'palazzo erase' reaches it. If a wing
+    was merged while it was private, the other one also stays here, until either is made --public.
     """
     from palazzo.features.notes.remember import place_name
     from palazzo.store import place_rows, remote_rows
@@ -84,7 +84,7 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
 
 
 def list_private_wings(connection: Connection) -> tuple[tuple[str, ...], tuple[MergedPrivate, ...]]:
-    """Return the private wings by name, and those that are part of another."""
+    """Return the names of the private wings, and the private wings that are merged into another."""
     from palazzo.store import place_rows, remote_rows
 
     names = place_rows.wings(connection)
@@ -94,7 +94,7 @@ def list_private_wings(connection: Connection) -> tuple[tuple[str, ...], tuple[M
 
 
 def _resolve_private_wing(connection: Connection, name: str, wing: int) -> int:
-    """Return which wing is to leave: the one called so if it is private, else a private one that is part of it."""
+    """Return the wing to make public: the private one with that name, else a private one merged into it."""
     from palazzo.store import remote_rows
 
     private_wings = remote_rows.listed_private(connection)
@@ -107,7 +107,7 @@ def _resolve_private_wing(connection: Connection, name: str, wing: int) -> int:
     if len(parts) > 1:
         quoted_names = ", ".join(f"'{private_wing.name}'" for private_wing in parts)
         raise UsageError(
-            f"'{name}' has several private wings merged into it: {quoted_names}; name the one that may leave."
+            f"'{name}' has several private wings merged into it: {quoted_names}; name the one to make public."
         )
     return parts[0].row if parts else wing
 

@@ -1,4 +1,4 @@
-"""sync pull: take in what other devices have brought to remotes."""
+"""sync pull: fetch what other devices have pushed to the remotes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncPullRequest:
-    """Which remote, and whether to take anything in."""
+    """The remote to pull from, and whether this is a dry run."""
 
-    remote: Annotated[str | None, About("The remote's name; all remotes if left out.", positional=True)] = None
-    dry_run: Annotated[bool, About("Only say what would come.")] = False
+    remote: Annotated[str | None, About("The remote's name. Default: all remotes.", positional=True)] = None
+    dry_run: Annotated[bool, About("Only show what would be pulled.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PulledView:
-    """What came from one remote, or would: from which devices, and what merging it did, by kind of record.
+    """What was pulled from one remote (or would be): the devices, and the effects of merging, by kind of record.
 
-    `conflicts` are the ids of conflicts of facts that it found, as in 'palazzo kg conflicts'. `erased` is how many
-    erasures of other devices were carried out here, `missing` how many records refer to what no device has told yet.
-    `notes` are sentences about devices: whose clock is wrong, of which something has not arrived yet.
+    `conflicts` are the ids of new conflicts between facts, as in 'palazzo kg conflicts'. `erased` is how many erasures
+    of other devices were carried out here, `missing` how many records refer to something that no device has sent yet.
+    `notes` are sentences about devices: those with a wrong clock, and those whose records have not all arrived yet.
     """
 
     remote: str
@@ -41,25 +41,25 @@ class PulledView:
     missing: int
     notes: tuple[str, ...]
     variants: tuple[str, ...] = ()
-    """Ids of items whose text differs here and there: the text that is here was kept."""
+    """Ids of items whose text differs between here and there: the text here was kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncPullResult:
-    """What came from each remote; files besides the palace that held what another device erased."""
+    """What was pulled from each remote, and files outside the palace that held what another device erased."""
 
     dry_run: bool
     remotes: tuple[PulledView, ...]
     removed: tuple[str, ...] = ()
-    """Files that are gone."""
+    """Files that were deleted."""
     mend: tuple[str, ...] = ()
-    """Files of yours that still hold it."""
+    """The user's own files that still hold it."""
 
 
 def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
-    """Take in what other devices have brought to a remote, and what they have erased.
+    """Pull the records and the erasures of other devices from a remote.
 
-    Nothing here is overwritten: of what two devices say differently both is kept, and shown as a conflict.
+    Nothing here is overwritten: where two devices differ, both versions are kept, and shown as a conflict.
     """
     from palazzo.features.sync.remote_access import one_at_a_time, select_remotes
 
@@ -74,7 +74,7 @@ def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
 
 
 def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> PulledView:
-    """Take in what stands at one remote; the caller holds the right to sync, and calls `finish` at last."""
+    """Pull from one remote; the caller holds the sync lock, and calls `finish` at the end."""
     from palazzo.features.sync.remote_access import connect_remote
     from palazzo.knowledge import conflict_detection
     from palazzo.sync import pull
@@ -100,8 +100,8 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
     names = pull.names_of(at.database)
     skews = [skew.sentence(names.get(device, "")) for device, skew in sorted(pull_result.skews.items())]
     forks = [
-        f"Two palaces have written to the chain of device {names.get(entry) or entry[:8]}: one is a copy of the other; run "
-        f"'palazzo sync init {at.transport.address} --new-device' in one of them."
+        f"Two palaces have written to the chain of device {names.get(entry) or entry[:8]}: one is a copy of the "
+        f"other; run 'palazzo sync init {at.transport.address} --new-device' in one of them."
         for entry in sorted(pull_result.forks)
     ]
     return PulledView(
@@ -120,7 +120,7 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
 
 
 def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Clear this machine's files of what other devices erased, and have vectors made for what came."""
+    """Clear from this machine's files what other devices erased, and start computing vectors for new text."""
     from palazzo.features.erase.erase import clear
     from palazzo.features.service.background_process import start_embedding
     from palazzo.store import tombstones

@@ -1,4 +1,4 @@
-"""sync push: bring to remotes what is new here."""
+"""sync push: send new content of this device to the remotes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncPushRequest:
-    """Which remote, and whether to go there at all."""
+    """The remote to push to, and whether this is a dry run."""
 
-    remote: Annotated[str | None, About("The remote's name; all remotes if left out.", positional=True)] = None
-    dry_run: Annotated[bool, About("Only say what would go there.")] = False
+    remote: Annotated[str | None, About("The remote's name. Default: all remotes.", positional=True)] = None
+    dry_run: Annotated[bool, About("Only show what would be pushed.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PushedView:
-    """What went to one remote, or would: records by kind, and what stayed.
+    """What was pushed to one remote (or would be): records by kind, and what was kept back.
 
-    `withheld` counts by reason (`private`, `filtered`, `secret`) the items of which the link alone is there, `kept` by
-    kind the records that are not. `anew` says that all was told anew, as after an erase.
+    `withheld` counts, by reason (`private`, `filtered`, `secret`), the items of which only the link was pushed, and
+    `kept` counts, by kind, the records that were not pushed. `anew` says that everything was pushed again, as after an
+    erase.
     """
 
     remote: str
@@ -41,16 +42,17 @@ class PushedView:
 
 @dataclass(frozen=True, slots=True)
 class SyncPushResult:
-    """What went to each remote."""
+    """What was pushed to each remote."""
 
     dry_run: bool
     remotes: tuple[PushedView, ...]
 
 
 def sync_push(context: Context, request: SyncPushRequest) -> SyncPushResult:
-    """Bring what is new here to a remote. What is private, or holds a secret, stays: 'palazzo sync status' lists it.
+    """Push new records to a remote. Private records and those with secrets stay; 'palazzo sync status' lists them.
 
-    Old segments stay as they are, but after an erase: then all is told anew, and what was told before is removed.
+    Old segments stay unchanged, except after an erase: then everything is pushed again, and the earlier segments are
+    removed.
     """
     from palazzo.features.sync.remote_access import one_at_a_time, select_remotes
 
@@ -63,7 +65,7 @@ def sync_push(context: Context, request: SyncPushRequest) -> SyncPushResult:
 
 
 def push_to(context: Context, remote: RemoteRow, dry_run: bool = False) -> PushedView:
-    """Bring what is new to one remote; the caller holds the right to sync."""
+    """Push new records to one remote; the caller holds the sync lock."""
     from palazzo.features.sync.remote_access import connect_remote
     from palazzo.sync import push
 

@@ -1,4 +1,4 @@
-"""sync remove: meet at a remote no more."""
+"""sync remove: remove a remote from this palace."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncRemoveRequest:
-    """Which remote."""
+    """The remote to remove."""
 
-    remote: Annotated[str, About("The remote's name.", positional=True)]
+    remote: Annotated[str, About("The name of the remote to forget.", positional=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class SyncRemoveResult:
-    """The remote that this palace no longer knows."""
+    """The remote that was removed from this palace."""
 
     name: str
     address: str
 
 
 def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResult:
-    """Forget a remote. What is there stays there, and what came from it stays here."""
+    """Forget a remote. Its content stays there, and content that came from it stays here."""
     from palazzo.features.sync.remote_access import forget_fetched, one_at_a_time, select_remotes
     from palazzo.store import remote_rows
     from palazzo.sync.remotes.git_transport import without_password

@@ -1,4 +1,4 @@
-"""sync status: where the remotes stand, and what does not go there."""
+"""sync status: show the state of the remotes, and what is not sent to them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SyncStatusRequest:
-    """Which remote, and whether to go there."""
+    """The remote, and whether to contact it."""
 
-    remote: Annotated[str | None, About("The remote's name; all remotes if left out.", positional=True)] = None
-    look: Annotated[bool, About("Also go there, and say what has come.")] = False
+    remote: Annotated[str | None, About("The remote's name. Default: all remotes.", positional=True)] = None
+    look: Annotated[bool, About("Also contact the remote, and show what has arrived there.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceStatus:
-    """Another device: its id, its name, and up to when, by its clock, what it told is here.
+    """Another device: its id, its name, and the time, by its clock, of the latest record that arrived here.
 
-    `words` are those of its key, `may` what it may do, as in 'palazzo sync devices'.
+    `words` are those of its key, `may` its rights, as in 'palazzo sync devices'.
     """
 
     id: str
@@ -49,9 +49,9 @@ class RefusalView:
 
 @dataclass(frozen=True, slots=True)
 class WithheldItem:
-    """An item of which the link alone went there, and why.
+    """An item of which only the link was pushed, and the reason.
 
-    `private`; `filtered`, of a wing that the remote is not for; `secret`, there is one in it; `large`.
+    `private`; `filtered`: its wing is excluded from the remote; `secret`: it contains a secret; `large`.
     """
 
     item: str
@@ -60,11 +60,11 @@ class WithheldItem:
 
 @dataclass(frozen=True, slots=True)
 class RemoteStatus:
-    """A remote. `waiting` are the items that the next push would bring, `other_news` the other records.
+    """A remote. `waiting` counts the items that the next push would send, `other_news` the other records.
 
-    Where there is too much to look at soon, `waiting` has items that will stay among it, and `other_news` is null.
-    `to_pull` are the segments that are not here (with --look). `failure` says why the service's last attempt came to
-    nothing; null where it did not.
+    If there is too much to examine quickly, `waiting` includes items that will be kept back, and `other_news` is null.
+    `to_pull` counts the segments that are not here (with --look). `failure` is the reason why the service's last
+    attempt failed; null if it did not.
     """
 
     name: str
@@ -77,7 +77,7 @@ class RemoteStatus:
     waiting: int
     other_news: int | None
     erased_there: bool
-    """Whether what was erased here may still stand there: until the next push."""
+    """Whether content that was erased here may still be there, until the next push."""
     to_pull: int | None
     failure: str | None
     failed_at: Micros | None
@@ -86,13 +86,13 @@ class RemoteStatus:
 
     @property
     def to_push(self) -> int:
-        """How many items and other records the next push would bring, as far as they were counted."""
+        """Return how many items and other records the next push would send, as far as they were counted."""
         return self.waiting + (self.other_news or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SyncStatusResult:
-    """This device, its remotes, the wings of which nothing leaves, and how many conflicts stand."""
+    """This device, its remotes, the wings that are never pushed, and the number of open conflicts."""
 
     palace: str
     device: str
@@ -101,14 +101,14 @@ class SyncStatusResult:
     private_wings: tuple[str, ...]
     conflicts: int
     merged_private: tuple[MergedPrivate, ...] = ()
-    """Private wings that are part of another, of which nothing leaves, either."""
+    """Private wings that are part of another wing, which is therefore not pushed either."""
     words: str = ""
-    """Those of this device's key: compare them with what another device shows for it."""
+    """The words of this device's key: compare them with the words that another device shows for it."""
     refused: tuple[RefusalView, ...] = ()
 
 
 def sync_status(context: Context, request: SyncStatusRequest) -> SyncStatusResult:
-    """Say where the remotes stand, what waits to go there, and what does not go there, with the reason.
+    """Show the state of the remotes, what waits to be pushed, and what is not pushed, with the reason.
 
     Conflicts are facts of two devices that cannot both hold: 'palazzo kg conflicts' shows them.
     """

@@ -1,4 +1,4 @@
-"""How syncing looks to a person."""
+"""Terminal output of syncing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from palazzo.features.sync.sync_status import RemoteStatus, SyncStatusResult
 from palazzo.text.count_phrases import agree, count_noun
 from palazzo.text.times import to_iso
 
-_WHY = {"private": "private", "filtered": "of other wings", "secret": "with a secret in it", "large": "too large"}
+_WHY = {"private": "private", "filtered": "of other wings", "secret": "containing a secret", "large": "too large"}
 _ID = 8
 
 
@@ -29,20 +29,20 @@ def sync_init(screen: Screen, result: SyncInitResult) -> None:
     screen.say(f"{label}: ", (result.name, "bold"), f" at {result.address} ({result.kind}{sealing_note})")
     if result.joined:
         screen.say(
-            f"This palace is a device of the palace {result.palace[:_ID]} now. What its devices say counts as yours, "
-            "and they can erase here: 'palazzo sync devices' lists them."
+            f"This palace is now a device of the palace {result.palace[:_ID]}. Content from its devices counts as "
+            "yours, and they can erase here: 'palazzo sync devices' lists them."
         )
     if result.new_device:
-        screen.say(f"This palace is a device of its own now: {result.device[:_ID]}")
+        screen.say(f"This palace is now a separate device: {result.device[:_ID]}")
     if result.key_file is not None:
-        screen.say(f"The key for the other devices is in {result.key_file}; carry it over as you would a password.")
+        screen.say(f"The key for the other devices is in {result.key_file}; treat it like a password when you copy it.")
     elif result.begun and result.key_needed:
         label, option = ("the remote's", f" --remote {result.name}") if result.sealing else ("the palace's", "")
-        screen.say((f"Other devices need {label} key: 'palazzo sync key FILE{option}' saves it.", "dim"))
+        screen.say((f"Other devices need {label} key: save it with 'palazzo sync key FILE{option}'.", "dim"))
 
 
 def sync_now(screen: Screen, result: SyncNowResult) -> None:
-    """Say what came from each remote, and what went there."""
+    """Say what was received from each remote, and what was sent to it."""
     for came in result.pulled:
         _show_pull(screen, came, dry_run=False)
     _files(screen, result.removed, result.mend)
@@ -51,32 +51,32 @@ def sync_now(screen: Screen, result: SyncNowResult) -> None:
 
 
 def sync_push(screen: Screen, result: SyncPushResult) -> None:
-    """Say what went to each remote."""
+    """Say what was sent to each remote."""
     for push in result.remotes:
         _show_push(screen, push, result.dry_run)
 
 
 def _show_push(screen: Screen, push: PushedView, dry_run: bool) -> None:
     if not push.records and not push.segments:
-        screen.say((push.remote, "bold"), ": nothing new to bring")
+        screen.say((push.remote, "bold"), ": nothing new to push")
     else:
         would = "would bring" if dry_run else "brought"
         size = "" if dry_run else f" ({count_noun(push.segments, 'segment')}, {push.bytes / 1000:,.0f} kB)"
         screen.say((push.remote, "bold"), f": {would} {_records(push.records)}{size}")
     if push.anew:
         action = (
-            "would be told anew, and what stands there removed"
+            "would be pushed again, and the present content there removed"
             if dry_run
-            else "was told anew; what stood there before is removed"
+            else "was pushed again; the former content there is removed"
         )
         screen.say((f"All {action}.", "dim"))
     if push.withheld:
         stays = ", ".join(f"{n:,} {_WHY[why]}" for why, n in push.withheld.items())
-        screen.say((f"Stays here: {stays}. 'palazzo sync status --json' lists them.", "yellow"))
+        screen.say((f"Not pushed: {stays}. 'palazzo sync status --json' lists them.", "yellow"))
 
 
 def sync_pull(screen: Screen, result: SyncPullResult) -> None:
-    """Say what came from each remote."""
+    """Say what was received from each remote."""
     for pull in result.remotes:
         _show_pull(screen, pull, result.dry_run)
     _files(screen, result.removed, result.mend)
@@ -84,9 +84,9 @@ def sync_pull(screen: Screen, result: SyncPullResult) -> None:
 
 def _files(screen: Screen, removed: Sequence[str], mend: Sequence[str]) -> None:
     for path in removed:
-        screen.say((f"Held what was erased, and is gone: {path}", "dim"))
+        screen.say((f"Contained erased words and was removed: {path}", "dim"))
     for path in mend:
-        screen.say((f"Still holds what was erased; mend it: {path}", "yellow"))
+        screen.say((f"Still contains erased words; fix it: {path}", "yellow"))
 
 
 def _show_pull(screen: Screen, pull: PulledView, dry_run: bool) -> None:
@@ -97,13 +97,13 @@ def _show_pull(screen: Screen, pull: PulledView, dry_run: bool) -> None:
         devices = count_noun(len(pull.devices), "device")
         screen.say((pull.remote, "bold"), f": {would} {_records(pull.added) or 'nothing new'} of {devices}")
     if pull.changed:
-        screen.say((f"Known already, and more now: {_records(pull.changed)}", "dim"))
+        screen.say((f"Updated: {_records(pull.changed)}", "dim"))
     if pull.erased:
-        screen.say(f"Carried out {count_noun(pull.erased, 'erasure')} of other devices.")
+        screen.say(f"Applied {count_noun(pull.erased, 'erasure')} from other devices.")
     if pull.conflicts:
         screen.say(
             (
-                f"{count_noun(len(pull.conflicts), 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold",
+                f"{count_noun(len(pull.conflicts), 'conflict')}: see 'palazzo kg conflicts'",
                 "yellow",
             )
         )
@@ -116,14 +116,14 @@ def _show_pull(screen: Screen, pull: PulledView, dry_run: bool) -> None:
 
 
 def sync_status(screen: Screen, result: SyncStatusResult) -> None:
-    """Say where each remote stands."""
+    """Show the state of each remote."""
     screen.say("This device: ", (result.name or "unnamed", "bold"), (f"  {result.device[:_ID]}", "dim"))
     if result.words:
         screen.say((f"  {result.words}", "dim"))
     for refusal in result.refused:
         screen.say((f"{refusal.remote}: {refusal.reason}", "yellow"))
     if not result.remotes:
-        screen.say(("No remote yet; 'palazzo sync init ADDRESS' gives this palace one.", "dim"))
+        screen.say(("No remote yet; add one with 'palazzo sync init ADDRESS'.", "dim"))
     for remote in result.remotes:
         _remote(screen, remote)
     if result.private_wings:
@@ -132,7 +132,7 @@ def sync_status(screen: Screen, result: SyncStatusResult) -> None:
     if result.conflicts:
         screen.say(
             (
-                f"{count_noun(result.conflicts, 'conflict')}: 'palazzo kg conflicts' shows what cannot both hold",
+                f"{count_noun(result.conflicts, 'conflict')}: see 'palazzo kg conflicts'",
                 "yellow",
             )
         )
@@ -162,7 +162,7 @@ def _remote(screen: Screen, remote: RemoteStatus) -> None:
         if device.words:
             screen.say((f"    {device.words}", "dim"))
     if remote.erased_there:
-        screen.say(("  What was erased here may still stand there: 'palazzo sync push' takes it away.", "yellow"))
+        screen.say(("  Words erased here may still be there: 'palazzo sync push' removes them.", "yellow"))
     if remote.withheld:
         reasons: dict[str, int] = {}
         for item in remote.withheld:
@@ -177,7 +177,7 @@ _MAY = {
     "change": "may add and change",
     "add": "may only add",
     "nothing": "removed",
-    "waits": "waits to be trusted",
+    "waits": "waiting for trust",
 }
 
 
@@ -186,10 +186,10 @@ def sync_devices(screen: Screen, result: SyncDevicesResult) -> None:
     if result.trusted is not None:
         screen.say("Trusted: ", (result.trusted, "bold"))
     if result.removed is not None:
-        screen.say("Removed: ", (result.removed, "bold"), ". Key files that were saved before introduce nobody now.")
+        screen.say("Removed: ", (result.removed, "bold"), ". Key files saved earlier no longer admit devices.")
     for device in result.devices:
         own_mark = " (this device)" if device.is_this else ""
-        last_contact = f", heard of last {to_iso(device.heard_at)}" if device.heard_at and not device.is_this else ""
+        last_contact = f", last contact {to_iso(device.heard_at)}" if device.heard_at and not device.is_this else ""
         screen.say(
             (device.name or "unnamed", "bold"), f"  {device.id[:_ID]}{own_mark}: {_MAY[device.may]}{last_contact}"
         )
@@ -199,31 +199,31 @@ def sync_devices(screen: Screen, result: SyncDevicesResult) -> None:
 
 
 def sync_private(screen: Screen, result: SyncPrivateResult) -> None:
-    """List the wings of which nothing leaves."""
+    """List the wings that are never sent."""
     if result.private or not result.merged:
         screen.say(f"Private: {', '.join(result.private)}" if result.private else ("No wing is private.", "dim"))
     _merged(screen, result.merged)
     for name in result.created:
-        screen.say(f"'{name}' is empty: what is filed there stays on this machine.")
+        screen.say(f"'{name}' is empty: anything filed there stays on this machine.")
     for name in result.left_already:
-        screen.say((f"Of '{name}' something went to a remote before; 'palazzo erase' reaches it there.", "yellow"))
+        screen.say((f"Content of '{name}' was pushed to a remote before; 'palazzo erase' reaches it there.", "yellow"))
 
 
 def _merged(screen: Screen, merged: Sequence[MergedPrivate]) -> None:
     for private_wing in merged:
         screen.say(
-            f"Private: {private_wing.wing}, a part of '{private_wing.into}' now, so nothing of '{private_wing.into}' leaves, either; "
-            f"'palazzo sync private --public {private_wing.wing}' lets both."
+            f"Private: {private_wing.wing}, now a part of '{private_wing.into}', so nothing of '{private_wing.into}' "
+            f"is synced either; 'palazzo sync private --public {private_wing.wing}' allows both."
         )
 
 
 def sync_key(screen: Screen, result: SyncKeyResult) -> None:
     """Say where the key is."""
-    screen.say("Saved: ", (result.file, "bold"), ("  Carry it over as you would a password.", "dim"))
+    screen.say("Saved: ", (result.file, "bold"), ("  Treat it like a password when you copy it.", "dim"))
 
 
 def sync_remove(screen: Screen, result: SyncRemoveResult) -> None:
-    """Say which remote is forgotten."""
+    """Say which remote was forgotten."""
     screen.say("Forgotten: ", (result.name, "bold"), f"  {result.address}")
 
 

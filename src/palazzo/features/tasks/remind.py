@@ -1,4 +1,4 @@
-"""remind: leave word for a time, a file or a topic."""
+"""remind: set a reminder for a time, a file or a topic."""
 
 from __future__ import annotations
 
@@ -18,35 +18,41 @@ LONGEST_TOPIC = 200
 
 @dataclass(frozen=True, slots=True)
 class RemindRequest:
-    """Of what, and when. Of several occasions the first that comes counts."""
+    """The text, and the trigger. If several triggers are given, the first one that occurs counts."""
 
-    text: Annotated[str, About("What to be reminded of; - reads it from standard input.", positional=True, stdin=True)]
+    text: Annotated[
+        str, About("The text of the reminder; - reads it from standard input.", positional=True, stdin=True)
+    ]
     at: Annotated[
-        str | None, About("From when on: 'tomorrow 9:00', 'in 2 hours', 'next friday', 2026-03-04.", metavar="WHEN")
+        str | None,
+        About("Due from this time: 'tomorrow 9:00', 'in 2 hours', 'next friday', 2026-03-04.", metavar="WHEN"),
     ] = None
     file: Annotated[
-        str | None, About("When this file, or one in this directory, is opened.", option="--on-file", metavar="PATH")
+        str | None,
+        About("Due when this file, or one in this directory, is opened.", option="--on-file", metavar="PATH"),
     ] = None
-    topic: Annotated[str | None, About("When all of these words come up.", option="--on-topic", metavar="WORDS")] = None
-    wing: Annotated[str | None, About("File it in this wing instead of the project's.")] = None
-    by: Annotated[str, About("Who states it: an agent's or a person's name.", metavar="NAME")] = ""
+    topic: Annotated[
+        str | None, About("Due when all of these words come up.", option="--on-topic", metavar="WORDS")
+    ] = None
+    wing: Annotated[str | None, About("File it in this wing. Default: the project's.")] = None
+    by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RemindResult:
-    """The reminder as it was filed. `note` says what is worth knowing: a file that is not there yet."""
+    """The saved reminder. `note` is a warning, for example that a file does not exist yet."""
 
     reminder: ReminderView
     drawers: tuple[str, ...]
     note: str
     local: Annotated[str, PERSON_ONLY] = ""
-    """The time as a clock here shows it."""
+    """The time in this machine's time zone."""
 
 
 def remind(context: Context, request: RemindRequest) -> RemindResult:
-    """Leave a reminder: for a time, for when a file is opened, or for when a topic comes up.
+    """Set a reminder: for a time, for when a file is opened, or for when a topic comes up.
 
-    It stays due until it is done or dropped ('palazzo reminders done ID'), in this session and in later ones.
+    It stays due, in this session and in later ones, until it is done or dropped ('palazzo reminders done ID').
     """
     from palazzo.archive import archive_reader, task_notes
     from palazzo.archive.notes import Note
@@ -58,7 +64,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
 
     check_text("reminder", request.text)
     if request.at is None and request.file is None and request.topic is None:
-        raise UsageError("Say when to remind: --at a time, --on-file a path, or --on-topic some words.")
+        raise UsageError("Give at least one of --at with a time, --on-file with a path and --on-topic with some words.")
     by = speaker(request.by)
     belief = whom_to_believe(context, request.wing)
     at = _moment(context, request.at)
@@ -86,7 +92,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
 
 
 def _moment(context: Context, text: str | None) -> Micros | None:
-    """The first moment of what was named: of a day that has begun, now."""
+    """Return the first moment of the stated time; for a day that has begun, now."""
     from palazzo.operations.caller_clock import day_and_time, to_come, zone
     from palazzo.text.times import to_iso
 
@@ -96,8 +102,8 @@ def _moment(context: Context, text: str | None) -> Micros | None:
     start, end = to_come(context, "--at", text)
     if max(start, end) <= now:
         raise UsageError(
-            f"--at: '{text}' is {day_and_time(start, zone(context))} ({to_iso(start)}), which has passed; "
-            "give a time to come."
+            f"--at: '{text}' is {day_and_time(start, zone(context))} ({to_iso(start)}), which has passed; give a "
+            "future time."
         )
     return Micros(max(start, now))
 
@@ -113,12 +119,12 @@ def _topic(context: Context, words: str | None) -> str:
         raise UsageError(f"--on-topic: a topic is a few words, at most {LONGEST_TOPIC} characters.")
     with context.writing().database.snapshot() as connection:
         if not topic_words(connection, topic):
-            raise UsageError(f"--on-topic: '{topic}' has no word that could come up.")
+            raise UsageError(f"--on-topic: '{topic}' contains no word that can be matched.")
     return topic
 
 
 def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
-    """The path as it is kept (from the project's root if the reminder is the project's), and what is to be said."""
+    """Return the path in its stored form (relative to the root for the project's reminders), and a notice."""
     from palazzo.features.tasks.task_results import absolute
 
     if raw_path is None:

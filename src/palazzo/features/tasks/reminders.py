@@ -1,4 +1,4 @@
-"""reminders: which are due, and closing them."""
+"""reminders: list due reminders, and close them."""
 
 from __future__ import annotations
 
@@ -18,45 +18,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemindersRequest:
-    """`due` for those that are due, `all` for closed ones too; `done` and `drop` close those of the ids."""
+    """`due` lists due reminders, `all` also closed ones; `done` and `drop` close the given ids."""
 
     action: Annotated[
-        Literal["due", "open", "all", "done", "drop"], About("What to show, or to do with the ids.", positional=True)
+        Literal["due", "open", "all", "done", "drop"],
+        About("What to show, or what to do with the ids.", positional=True),
     ] = "due"
     ids: Annotated[
         tuple[str, ...],
-        About("Ids of reminders, or their beginnings; also of their drawers.", positional=True, option="ID"),
+        About("Ids of reminders or of their drawers, or id prefixes.", positional=True, option="ID"),
     ] = ()
-    wing: Annotated[str | None, About("Those of this wing instead of all.")] = None
+    wing: Annotated[str | None, About("Only reminders of this wing. Default: all wings.")] = None
     file: Annotated[
-        str | None, About("Also those for when this file is opened.", option="--on-file", metavar="PATH")
+        str | None, About("Also reminders for when this file is opened.", option="--on-file", metavar="PATH")
     ] = None
     topic: Annotated[
-        str | None, About("Also those whose topic comes up in these words.", option="--on-topic", metavar="WORDS")
+        str | None, About("Also reminders whose topic comes up in this text.", option="--on-topic", metavar="WORDS")
     ] = None
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class RemindersResult:
-    """Reminders: those that are due first. Of `done` and `drop`: those that were closed, and that had been `before`."""
+    """Reminders, due ones first. For `done` and `drop`: those that were closed now, and those closed `before`."""
 
     action: str
     reminders: tuple[ReminderView, ...]
     before: tuple[ReminderView, ...]
     waiting: int
-    """How many of those that were asked about are open and not due."""
+    """How many of the requested reminders are open and not due."""
 
 
 def reminders(context: Context, request: RemindersRequest) -> RemindersResult:
-    """List the reminders that are due, or all; say that some are done.
+    """List the reminders that are due, or all; mark some as done or dropped.
 
-    Due is what has a time that has come, and what waits for the file or the topic that is given.
+    A reminder is due if its time has come, or if it waits for the given file or topic.
     """
     if request.action in ("done", "drop"):
         return _close_reminders(context, request)
     if request.ids:
-        raise UsageError(f"To list reminders give no ids: palazzo reminders {request.action}.")
+        raise UsageError(f"To list reminders, give no ids: palazzo reminders {request.action}.")
     from palazzo.archive import task_notes as engine
     from palazzo.features.search.search import check_place
     from palazzo.features.tasks.task_results import reminder_view
@@ -87,9 +88,9 @@ def _close_reminders(context: Context, request: RemindersRequest) -> RemindersRe
     from palazzo.features.tasks.task_results import close, reminder_view
 
     if not request.ids:
-        raise UsageError(f"Say which: palazzo reminders {request.action} ID…")
+        raise UsageError(f"Name the reminders: palazzo reminders {request.action} ID…")
     if request.wing or request.file or request.topic or request.as_of:
-        raise UsageError("Ids say which reminders are meant: leave out --wing, --on-file, --on-topic and --as-of.")
+        raise UsageError("The ids already select reminders: leave out --wing, --on-file, --on-topic and --as-of.")
     state: Literal["done", "dropped"] = "done" if request.action == "done" else "dropped"
     result = close(context, "reminder", request.ids, state, f"reminders {request.action}")
     views, earlier_views = (

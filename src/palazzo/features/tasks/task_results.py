@@ -1,4 +1,4 @@
-"""To-dos and reminders as faces show them and are given them: shared by the operations on both."""
+"""To-dos and reminders as faces show them and pass them in. The task operations share this module."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from palazzo.store.task_rows import Task, TaskKind, TaskState
 
 ACTOR = "user"
-"""Who changes to-dos and reminders by the command line."""
+"""The actor of changes to to-dos and reminders from the command line."""
 LONGEST = 10_000
-"""Characters of a to-do or a reminder: what is longer is a note or a document."""
+"""The most characters of a to-do or a reminder: a longer text is a note or a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class TodoView:
-    """A to-do. `by` is who stated it, where that is told; `closed_at` is when it was done or dropped."""
+    """A to-do. `by` is its author, where that is shown; `closed_at` is when it was done or dropped."""
 
     id: str
     text: str
@@ -38,16 +38,16 @@ class TodoView:
     overdue: bool
     closed_at: Micros | None
     label: str = ""
-    """Where to-dos are listed: what is said of its branch, if that is not known to be part of what is checked out."""
+    """In lists of to-dos: the branch label, if it is not known to be part of the current checkout."""
     trust: Trust = "agent"
-    """Whom to believe for it: `external` while it is in quarantine."""
+    """Its trust level: `external` while it is in quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReminderView:
-    """A reminder. `causes` says by what it is due; one that is `waiting` is not due by anything that was asked about.
+    """A reminder. `causes` says why it is due; a `waiting` reminder is not due for any of the requested causes.
 
-    `file` is from the root of its wing's project, or absolute.
+    `file` is relative to the root of its wing's project, or absolute.
     """
 
     id: str
@@ -65,7 +65,7 @@ class ReminderView:
 
 
 def todo_view(task: Task, now: Micros) -> TodoView:
-    """Return a to-do as it is shown."""
+    """Return a to-do as a view."""
     return TodoView(
         id=task.uid,
         text=task.text,
@@ -81,7 +81,7 @@ def todo_view(task: Task, now: Micros) -> TodoView:
 
 
 def reminder_view(task: Task, causes: Sequence[str] = ()) -> ReminderView:
-    """Return a reminder as it is shown; `causes` are what it is due by."""
+    """Return a reminder as a view; `causes` say why it is due."""
     return ReminderView(
         id=task.uid,
         text=task.text,
@@ -99,7 +99,7 @@ def reminder_view(task: Task, causes: Sequence[str] = ()) -> ReminderView:
 
 
 def file_task(context: Context, note: Note, kind: TaskKind, due_at: Micros | None, verb: str) -> Task:
-    """File a note as a to-do or a reminder, in a change group of its own; return it as it stands."""
+    """File a note as a to-do or a reminder, in a change group of its own; return the task."""
     from palazzo.archive import identity, notes, task_notes
     from palazzo.archive.ingest_guard import Guard
     from palazzo.features.service.background_process import start_embedding
@@ -121,7 +121,9 @@ def file_task(context: Context, note: Note, kind: TaskKind, due_at: Micros | Non
 
 
 def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState, verb: str) -> CloseResult:
-    """Close tasks in one change group; all or none. What was closed before is returned apart, and stays as it is."""
+    """Close tasks in one change group, all or none. Tasks that were closed before are returned separately,
+    unchanged.
+    """
     from palazzo.archive import identity, task_notes
     from palazzo.store import change_groups
 
@@ -138,7 +140,7 @@ def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState
 
 
 def task_states(context: Context, point_in_time: AsOf, hits: Sequence[Hit]) -> dict[str, str]:
-    """Return by drawer how those hits that are to-dos or reminders stood at the moment that was asked about."""
+    """Return, by drawer, the state of the to-dos and reminders among the hits at the requested time."""
     from palazzo.operations import point_in_time as past
     from palazzo.store import task_rows
 
@@ -152,17 +154,18 @@ def task_states(context: Context, point_in_time: AsOf, hits: Sequence[Hit]) -> d
 
 
 def check_text(subject: str, text: str) -> None:
-    """Raise UsageError for a text that is none, or too long for a to-do or a reminder."""
+    """Raise UsageError for a text that is empty, or too long for a to-do or a reminder."""
     if not text.strip():
-        raise UsageError(f"The {subject} is empty: say in a sentence what is to be done.")
+        raise UsageError(f"The {subject} is empty: state in a sentence what is to be done.")
     if len(text) > LONGEST:
         raise UsageError(
-            f"The {subject} has {len(text):,} characters, and may have {LONGEST:,}; keep the rest with 'palazzo remember'."
+            f"The {subject} has {len(text):,} characters, and the limit is {LONGEST:,}; keep the rest with 'palazzo "
+            "remember'."
         )
 
 
 def speaker(text: str) -> str:
-    """Return who states something as it is kept: a name on one line, or nothing."""
+    """Return who states something in its stored form: a name on one line, or nothing."""
     from palazzo.features.facts.fact_results import LONGEST_SPEAKER
     from palazzo.text.names import tidy
 
@@ -173,7 +176,7 @@ def speaker(text: str) -> str:
 
 
 def file_names(context: Context, typed_path: str) -> tuple[tuple[str, str | None], ...]:
-    """Return the names that a reminder may know a file by: from the project's root with its wing, and absolute."""
+    """Return the names by which a reminder may know a file: from the project's root with its wing, and absolute."""
     path = absolute(context, typed_path)
     root = context.project_root
     own = ((path.relative_to(root).as_posix(), context.project_wing),) if path.is_relative_to(root) else ()
@@ -181,7 +184,7 @@ def file_names(context: Context, typed_path: str) -> tuple[tuple[str, str | None
 
 
 def absolute(context: Context, typed_path: str) -> Path:
-    """Return the path that is meant by one that a person types: without `..`, but no link is followed."""
+    """Return the absolute path for one that a person types: without `..`, but links are not followed."""
     import os.path
 
     return Path(os.path.normpath(context.led_to(Path(typed_path))))

@@ -1,4 +1,4 @@
-"""todo add: state what is to be done."""
+"""todo add: add a to-do."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TodoAddRequest:
-    """What is to be done, where, and until when."""
+    """The task, its wing, and its due time."""
 
-    text: Annotated[str, About("What is to be done; - reads it from standard input.", positional=True, stdin=True)]
-    wing: Annotated[str | None, About("File it in this wing instead of the project's.")] = None
+    text: Annotated[str, About("The task; - reads it from standard input.", positional=True, stdin=True)]
+    wing: Annotated[str | None, About("File it in this wing. Default: the project's.")] = None
     due: Annotated[
-        str | None, About("Until when: friday, 2026-03-04, 'tomorrow 17:00', 'in 2 days'.", metavar="WHEN")
+        str | None, About("The due time: friday, 2026-03-04, 'tomorrow 17:00', 'in 2 days'.", metavar="WHEN")
     ] = None
-    by: Annotated[str, About("Who states it: an agent's or a person's name.", metavar="NAME")] = ""
+    by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TodoAddResult:
-    """The to-do as it was filed, and the drawer that search finds it by."""
+    """The saved to-do, and its drawer in the search index."""
 
     todo: TodoView
     drawers: tuple[str, ...]
@@ -35,8 +35,8 @@ class TodoAddResult:
 def todo_add(context: Context, request: TodoAddRequest) -> TodoAddResult:
     """Add a to-do to a project.
 
-    It is found by search like a note, and wake-up tells of it until it is done. A day that is named belongs to it:
-    what is due on Friday is overdue on Saturday.
+    Search finds it like a note, and wake-up shows it until it is done. A named day is included: a to-do due on Friday
+    is overdue on Saturday.
     """
     from palazzo.archive import archive_reader, task_notes
     from palazzo.archive.notes import Note

@@ -1,4 +1,4 @@
-"""todo done: say that something is done."""
+"""todo done: mark a to-do as done."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TodoDoneRequest:
-    """Which to-dos."""
+    """The to-dos to close."""
 
     ids: Annotated[
         tuple[str, ...],
-        About("Ids of to-dos, or their beginnings; also of their drawers.", positional=True, option="ID"),
+        About("Ids of to-dos or of their drawers, or id prefixes.", positional=True, option="ID"),
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class TodoDoneResult:
-    """The to-dos that are done now, and those that were closed before, which stay as they were."""
+    """The to-dos that are done now, and those that were already closed, which are unchanged."""
 
     done: tuple[TodoView, ...]
     before: tuple[TodoView, ...]
@@ -33,9 +33,9 @@ class TodoDoneResult:
 
 @marks_taint
 def todo_done(context: Context, request: TodoDoneRequest) -> TodoDoneResult:
-    """Say that to-dos are done.
+    """Mark to-dos as done.
 
-    All of them or, where an id names none, none of them. 'palazzo undo' opens them again.
+    If an id matches nothing, none of them is marked. 'palazzo undo' opens them again.
     """
     from palazzo.features.tasks.task_results import close, todo_view
 

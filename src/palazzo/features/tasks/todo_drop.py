@@ -1,4 +1,4 @@
-"""todo drop: give something up."""
+"""todo drop: drop a to-do without doing it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TodoDropRequest:
-    """Which to-dos."""
+    """The to-dos to drop."""
 
     ids: Annotated[
         tuple[str, ...],
-        About("Ids of to-dos, or their beginnings; also of their drawers.", positional=True, option="ID"),
+        About("Ids of to-dos or of their drawers, or id prefixes.", positional=True, option="ID"),
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class TodoDropResult:
-    """The to-dos that are dropped now, and those that were closed before, which stay as they were."""
+    """The to-dos that are dropped now, and those that were already closed, which are unchanged."""
 
     dropped: tuple[TodoView, ...]
     before: tuple[TodoView, ...]
@@ -35,7 +35,7 @@ class TodoDropResult:
 def todo_drop(context: Context, request: TodoDropRequest) -> TodoDropResult:
     """Drop to-dos that will not be done.
 
-    All of them or, where an id names none, none of them. 'palazzo undo' opens them again.
+    If an id matches nothing, none of them is dropped. 'palazzo undo' opens them again.
     """
     from palazzo.features.tasks.task_results import close, todo_view
 

@@ -1,4 +1,4 @@
-"""todo list: what is open."""
+"""todo list: list open to-dos."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TodoListRequest:
-    """Whose to-dos, and whether closed ones too."""
+    """The wing or wings, and whether to include closed to-dos."""
 
-    wing: Annotated[str | None, About("Those of this wing instead of the project's.")] = None
-    everywhere: Annotated[bool, About("Those of all wings.")] = False
-    all: Annotated[bool, About("Also those that are done or dropped.")] = False
+    wing: Annotated[str | None, About("List the to-dos of this wing instead of the project's.")] = None
+    everywhere: Annotated[bool, About("List the to-dos of all wings.")] = False
+    all: Annotated[bool, About("Also list to-dos that are done or dropped.")] = False
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class TodoListResult:
-    """To-dos: open ones first, of these what is due first; `wing` is null for all wings."""
+    """To-dos: open ones first, sorted by due time; `wing` is null for all wings."""
 
     wing: str | None
     todos: tuple[TodoView, ...]
@@ -34,9 +34,9 @@ class TodoListResult:
 
 
 def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
-    """List the to-dos of a project, what is due first.
+    """List the to-dos of a project, in the order in which they are due.
 
-    In a directory whose project the palace does not know they are those of all wings.
+    In a directory whose project the palace does not know, list the to-dos of all wings.
     """
     from palazzo.errors import UsageError
     from palazzo.features.branches.branch_labels import Checkout

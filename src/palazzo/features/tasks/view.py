@@ -1,4 +1,4 @@
-"""How to-dos and reminders look to a person."""
+"""Terminal output of to-dos and reminders."""
 
 from __future__ import annotations
 
@@ -19,31 +19,29 @@ _STYLES = {"open": "", "due": "bold yellow", "waiting": "", "done": "green", "dr
 
 
 def todo_add(screen: Screen, result: TodoAddResult) -> None:
-    """Show where the to-do is, until when it is to be done, and its id."""
+    """Show the to-do's place, due date and id."""
     todo = result.todo
     due = f", due before {to_iso(todo.due_at)}" if todo.due_at else ""
     screen.say("To do in ", (todo.wing, "cyan"), f"{due}: {todo.id}")
 
 
 def todo_list(screen: Screen, result: TodoListResult) -> None:
-    """Show to-dos, what is due first."""
+    """Show to-dos, the earliest due first."""
     if result.as_of:
         screen.say((f"As of {result.as_of}:", "yellow"))
     for todo in result.todos:
         _todo(screen, todo, everywhere=result.wing is None)
     scope = f" in {result.wing}" if result.wing else ""
-    screen.say(
-        (f"{count_noun(result.open, 'to-do')} open{scope}" if result.open else f"Nothing is to be done{scope}.", "dim")
-    )
+    screen.say((f"{count_noun(result.open, 'to-do')} open{scope}" if result.open else f"No open to-dos{scope}.", "dim"))
 
 
 def todo_done(screen: Screen, result: TodoDoneResult) -> None:
-    """Show what is done now, and what had been closed before."""
+    """Show what is done now, and what was already closed."""
     _closed_todos(screen, "Done", result.done, result.before)
 
 
 def todo_drop(screen: Screen, result: TodoDropResult) -> None:
-    """Show what is dropped now, and what had been closed before."""
+    """Show what is dropped now, and what was already closed."""
     _closed_todos(screen, "Dropped", result.dropped, result.before)
 
 
@@ -75,7 +73,7 @@ def _todo(screen: Screen, todo: TodoView, everywhere: bool) -> None:
 
 
 def remind(screen: Screen, result: RemindResult) -> None:
-    """Show when the reminder comes up, and its id."""
+    """Show when the reminder is due, and its id."""
     reminder = result.reminder
     occasions = [f"at {result.local} ({to_iso(reminder.at)})"] if reminder.at else []
     screen.say(f"Will remind {_occasions(reminder, occasions)}: {reminder.id}")
@@ -84,7 +82,7 @@ def remind(screen: Screen, result: RemindResult) -> None:
 
 
 def reminders(screen: Screen, result: RemindersResult) -> None:
-    """Show reminders, or what was closed."""
+    """Show reminders, or those that were closed."""
     if result.action in ("done", "drop"):
         for reminder in result.reminders:
             screen.say((f"{reminder.state.capitalize()}  ", "bold"), reminder.text, (f"  {reminder.id}", "dim"))

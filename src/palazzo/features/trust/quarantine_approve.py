@@ -1,4 +1,4 @@
-"""quarantine approve: a person lets what came from outside, or was written after it, be told to agents."""
+"""quarantine approve: a person allows untrusted content, or notes written after it, to be shown to agents."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineApproveRequest:
-    """What to approve."""
+    """The entries to approve."""
 
-    ids: Annotated[
-        tuple[str, ...], About("Ids of notes, drawers or facts, or their beginnings.", positional=True, option="ID")
-    ]
+    ids: Annotated[tuple[str, ...], About("Note, drawer or fact ids, or id prefixes.", positional=True, option="ID")]
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantineApproveResult:
-    """What is believed now: drawers, and facts. `change` is what 'palazzo undo' takes back."""
+    """The drawers and facts that are now trusted. `change` is what 'palazzo undo' takes back."""
 
     drawers: tuple[str, ...]
     facts: tuple[str, ...]
@@ -30,9 +28,9 @@ class QuarantineApproveResult:
 
 
 def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> QuarantineApproveResult:
-    """Believe what is in quarantine. Only a person can, not an agent; 'palazzo undo' takes it back.
+    """Approve quarantined content. Only a person can do this, not an agent; 'palazzo undo' reverts it.
 
-    A note or a fact then counts as its agent's, words from outside count as a tool's.
+    A note or a fact then gets the trust of its agent, and untrusted content the trust of a tool.
     """
     from palazzo.archive import acts, archive_reader
     from palazzo.features.facts.fact_results import ACTOR, change

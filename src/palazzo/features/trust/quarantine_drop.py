@@ -1,4 +1,4 @@
-"""quarantine drop: a person forgets what came from outside, or was written after it."""
+"""quarantine drop: a person forgets untrusted content, or notes written after it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineDropRequest:
-    """What to drop."""
+    """The entries to drop."""
 
-    ids: Annotated[
-        tuple[str, ...], About("Ids of notes, drawers or facts, or their beginnings.", positional=True, option="ID")
-    ]
+    ids: Annotated[tuple[str, ...], About("Note, drawer or fact ids, or id prefixes.", positional=True, option="ID")]
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantineDropResult:
-    """What is found no longer: drawers, and facts; and facts that hold again. `change` is what an undo takes back."""
+    """The drawers and facts no longer found, and the facts that hold again. `change` is what an undo takes back."""
 
     drawers: tuple[str, ...]
     facts: tuple[str, ...]
@@ -31,9 +29,9 @@ class QuarantineDropResult:
 
 
 def quarantine_drop(context: Context, request: QuarantineDropRequest) -> QuarantineDropResult:
-    """Forget what is in quarantine. Only a person can, not an agent; 'palazzo undo' takes it back.
+    """Forget quarantined content. Only a person can do this, not an agent; 'palazzo undo' reverts it.
 
-    What a dropped fact had superseded holds again.
+    Facts that a dropped fact had superseded hold again.
     """
     from palazzo.features.trust import revocation
     from palazzo.features.trust.quarantine_rows import only_a_person, resolve_selection

@@ -1,4 +1,4 @@
-"""quarantine list: what agents wrote that had met words from outside, and why it is not believed."""
+"""quarantine list: list what agents wrote after reading untrusted content, and why it is not trusted."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 50
 _LOOKED_AT = 5_000
-"""Drawers from outside whose origins are told, the newest."""
+"""The most untrusted drawers, newest first, whose origins are listed."""
 Kind = Literal["note", "diary", "todo", "reminder", "fact"]
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantineListRequest:
-    """How much of it."""
+    """How many entries to list, and whether to list the origins."""
 
-    all: Annotated[bool, About("Also where words from outside came from, and how many drawers of them there are.")] = (
+    all: Annotated[bool, About("Also list the origins of untrusted content, with the number of drawers from each.")] = (
         False
     )
-    limit: Annotated[int, About("How many notes, and how many facts.")] = DEFAULT_LIMIT
+    limit: Annotated[int, About("Maximum number of notes, and of facts.")] = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedView:
-    """Something that was written on purpose: its id, its words, who wrote it when and where, what had been met then."""
+    """A note or fact written deliberately: id, text, author, wing and time, and the untrusted content read before."""
 
     id: str
     kind: Kind
@@ -45,7 +45,7 @@ class QuarantinedView:
 
 @dataclass(frozen=True, slots=True)
 class OriginView:
-    """Where words from outside came from: how many drawers there are of them, when the last came, one of them."""
+    """An origin of untrusted content: its number of drawers, the time of the latest, and the id of one."""
 
     origin: str
     drawers: int
@@ -55,7 +55,7 @@ class OriginView:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineListResult:
-    """What waits to be judged, the newest first, and how much there is. `origins` are null unless asked for."""
+    """The entries pending review, newest first, and their number. `origins` are null unless requested."""
 
     entries: tuple[QuarantinedView, ...]
     notes: int
@@ -64,10 +64,10 @@ class QuarantineListResult:
 
 
 def quarantine_list(context: Context, request: QuarantineListRequest) -> QuarantineListResult:
-    """Show what agents wrote that had met words from outside: pages, answers of MCP servers, files of dependencies.
+    """Show what agents wrote after reading untrusted content: pages, answers of MCP servers, files of dependencies.
 
-    It is found by search, and told to no agent unasked. 'palazzo quarantine approve' lets it be told,
-    'palazzo quarantine drop' forgets it.
+    Search finds it, but no agent gets it automatically. 'palazzo quarantine approve' allows that, 'palazzo quarantine
+    drop' forgets it.
     """
     from palazzo.store import taint_queries
 

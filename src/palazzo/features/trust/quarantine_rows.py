@@ -1,6 +1,6 @@
-"""The quarantine: what was written by agents that had met words from outside, until a person has judged it.
+"""The quarantine: notes that agents wrote after reading untrusted content, pending a person's review.
 
-It is found by search and labelled, and never put before an agent unasked. Only a person judges.
+Searches find them with a label, and they are never injected automatically. Only a person can review them.
 """
 
 from __future__ import annotations
@@ -24,32 +24,34 @@ _TRAILING = ".,;:!?"
 
 @dataclass(frozen=True, slots=True)
 class CauseView:
-    """An item from outside: its id, and where it came from (an address, else a tool's name or a file's)."""
+    """An untrusted item: its id, and its origin (an address, or the name of a tool or a file)."""
 
     id: str
     origin: str
 
 
 class QuarantineSelection(NamedTuple):
-    """What a person names to judge it: drawers by their ids, and facts as they stand."""
+    """The entries that a person reviews: drawers by their ids, and the current versions of facts."""
 
     drawers: tuple[str, ...]
     facts: tuple[Version, ...]
 
 
 def only_a_person(context: Context, verb: str) -> None:
-    """Raise unless a person calls; `verb` is what only a person does."""
+    """Raise unless a person calls; `verb` says what is reserved to a person."""
     from palazzo.operations.caller_taint import speaks
 
     if speaks(context) != "user":
         raise UsageError(
-            f"Only a person {verb} what came from outside, and this is an agent's shell: "
-            "type the command in a terminal of your own."
+            f"Only a person {verb} untrusted content, and this is an agent's shell: type the command in a terminal "
+            "of your own."
         )
 
 
 def resolve_selection(connection: Connection, prefixes: Sequence[str]) -> QuarantineSelection:
-    """Return what ids name of what is not believed. Raises NotFound or AmbiguousId; UsageError for what is believed."""
+    """Return the untrusted drawers and facts that ids name. Raises NotFound, AmbiguousId; UsageError for trusted
+    ones.
+    """
     drawers: dict[str, None] = {}
     facts: dict[int, Version] = {}
     for prefix in prefixes:
@@ -77,9 +79,9 @@ def _fact(connection: Connection, prefix: str) -> Version | None:
     ((row, uid),) = fact_rows
     version = facts.live_version(connection, row)
     if version is None:
-        raise NotFound(f"The fact {uid} is believed no longer.")
+        raise NotFound(f"The fact {uid} is no longer believed.")
     if facts.trust_of(facts.sources_of(connection, [version.row])[version.row]) != "external":
-        raise UsageError(f"The fact {uid} is not in quarantine: somebody is believed who states it.")
+        raise UsageError(f"The fact {uid} is not in quarantine: a trusted source states it.")
     return version
 
 
@@ -92,7 +94,7 @@ def _drawers(connection: Connection, prefix: str) -> list[str]:
     read = archive_reader.read_drawers(connection, list(rows.values()))
     outside = [drawer_id for drawer_id in drawer_ids if read[rows[drawer_id]].trust == "external"]
     if not outside:
-        raise UsageError(f"'{prefix}' is not in quarantine: its words are believed already.")
+        raise UsageError(f"'{prefix}' is not in quarantine: its text is trusted already.")
     return outside
 
 
@@ -100,7 +102,7 @@ def _drawers(connection: Connection, prefix: str) -> list[str]:
 
 
 def causes(connection: Connection, uids: Iterable[str]) -> dict[str, CauseView]:
-    """Return by id where items from outside came from; those that are gone are left out."""
+    """Return the origins of untrusted items, by item id; deleted items are left out."""
     from palazzo.store import drawers, items
 
     item_rows = items.known_items(connection, [bytes.fromhex(uid) for uid in dict.fromkeys(uids)])
@@ -112,7 +114,7 @@ def causes(connection: Connection, uids: Iterable[str]) -> dict[str, CauseView]:
 
 
 def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
-    """Return where the words of a drawer came from, and when: the address that a call names, else who brought them."""
+    """Return the origin and time of a drawer's text: the address that a call names, else the tool or source."""
     from palazzo.archive import archive_reader
     from palazzo.store import drawers, items
 
@@ -128,11 +130,11 @@ def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
     if read.role == "quoted":
         return "quoted in a person's message", read.created_at
     if read.kind in ("exchange", "message"):
-        return "said after words from outside", read.created_at
+        return "said after reading untrusted content", read.created_at
     return read.title or read.source.uri, read.created_at
 
 
 def address_in(call: str) -> str:
-    """Return the first address that a call names; empty where it names none."""
+    """Return the first address that a call names; empty if it names none."""
     match = _ADDRESS.search(call)
     return match[0].rstrip(_TRAILING) if match else ""

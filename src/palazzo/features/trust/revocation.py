@@ -1,7 +1,7 @@
-"""Taking out of memory what came from outside, was said or written after it, or was stated under it.
+"""Revocation: removal of untrusted content from memory, with what was said, written or stated after it.
 
-Drawers are forgotten, facts lose who states them so; one that nobody else states is believed no longer, and what it had
-superseded holds again. All of it is one change for 'palazzo undo'.
+Drawers are forgotten. Facts lose the sources that state them because of that content; a fact without any other source
+is no longer believed, and the fact that it had superseded holds again. All of it is one change for 'palazzo undo'.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Withdrawn(NamedTuple):
-    """Ids of the facts that are believed no longer, of those that hold again, and of the change."""
+    """Ids of the retracted facts, of the facts that hold again, and of the change."""
 
     facts: tuple[str, ...]
     restored: tuple[str, ...]
@@ -28,7 +28,7 @@ class Withdrawn(NamedTuple):
 def withdraw(
     context: Context, selection: QuarantineSelection, verb: str, reason: str, tainted_by: Collection[str] | None = None
 ) -> Withdrawn:
-    """Take out what was chosen; of facts, whom these items tainted (None: all that came from outside)."""
+    """Withdraw what was chosen; facts lose the sources that these items tainted (None: all untrusted sources)."""
     from palazzo.features.facts.fact_results import ACTOR, change
     from palazzo.operations.source_filter import AT_ONCE
     from palazzo.store import change_groups
@@ -52,14 +52,14 @@ def withdraw(
 
 
 def withdrawn(connection: Connection, facts: Iterable[Version], tainted_by: Collection[str] | None) -> tuple[str, ...]:
-    """Return the ids of those facts that nobody would state any more."""
+    """Return the ids of the facts that would have no source left."""
     return tuple(version.uid for version in facts if not _list_remaining_sources(connection, version, tainted_by))
 
 
 def _list_remaining_sources(
     connection: Connection, version: Version, tainted_by: Collection[str] | None
 ) -> list[Provenance]:
-    """Who states a fact besides those that it must lose."""
+    """Return the sources of a fact that it may keep."""
     from palazzo.store import fact_rows
 
     sources = fact_rows.sources_of(connection, [version.row])[version.row]
@@ -69,7 +69,7 @@ def _list_remaining_sources(
 
 
 def _withdraw(fact_change: Change, version: Version, tainted_by: Collection[str] | None) -> bool:
-    """Let a fact lose whom it must; whether nobody states it then."""
+    """Remove the sources that a fact must lose; return whether none is left."""
     remaining_sources = _list_remaining_sources(fact_change.connection, version, tainted_by)
     fact_change.retire(version)
     if remaining_sources:
@@ -85,7 +85,7 @@ def _withdraw(fact_change: Change, version: Version, tainted_by: Collection[str]
 
 
 def _reinstate_facts(fact_change: Change, version: Version) -> list[str]:
-    """Let hold again what a fact had superseded, to the end that it had before."""
+    """Let facts that a fact had superseded hold again, until the end that they had before."""
     from palazzo.store import fact_rows
 
     reinstated_ids = []

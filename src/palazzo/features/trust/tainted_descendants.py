@@ -1,8 +1,8 @@
-"""What is derived from words from outside: they themselves, what was said after them, what was written under them.
+"""Content derived from untrusted content: that content, what agents said after it, notes and facts written after it.
 
-A page is known by its address or id, a file or a session by its source. What an agent said after the page, until a
-person spoke again, and notes and facts whose writer had met it, whoever has approved them since; and what was written
-by those who had met such a note.
+A page is identified by its address or id, a file or a session by its source. Derived are: what an agent said after the
+page until a person spoke again; notes and facts whose writer had read the page, even if they were approved since; and
+what was written by agents that had read such a note.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_OFFSET = 1 << 62
 
 
 class _Seed(NamedTuple):
-    """A stretch of an item: its row and id."""
+    """A span of an item: the item's row and id, and the span's start and end."""
 
     row: int
     uid: str
@@ -32,14 +32,14 @@ class _Seed(NamedTuple):
 
 
 class Descendants(NamedTuple):
-    """What is to go: drawers and facts, and the ids of the items that everything in it is derived from."""
+    """The drawers and facts to remove, and the ids of the items that they are derived from."""
 
     chosen: QuarantineSelection
     items: frozenset[str]
 
 
 def derived_from(context: Context, connection: Connection, origin: str) -> Descendants:
-    """Return what is derived from an address, an id or a source. Raises NotFound where nothing came from there."""
+    """Return what is derived from an address, an id or a source. Raises NotFound if nothing came from there."""
     from palazzo.features.trust.quarantine_rows import QuarantineSelection
     from palazzo.store import fact_rows, taint_queries
 
@@ -59,7 +59,7 @@ def derived_from(context: Context, connection: Connection, origin: str) -> Desce
 
 
 def _with_reports(connection: Connection, seeds: Sequence[_Seed]) -> list[_Seed]:
-    """What sub-agents had met, they have reported: to whom, goes on from there."""
+    """Add the sessions to which sub-agents reported: untrusted content that a sub-agent read continues there."""
     from palazzo.store import taint_queries
 
     reports = dict.fromkeys(row for seed in seeds for row in taint_queries.reports_of(connection, seed.row))
@@ -76,7 +76,7 @@ def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
 
 
 def _seeds(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
-    """Yield the stretches that an address, an id or a source means."""
+    """Yield the spans that an address, an id or a source means."""
     from palazzo.features.trust.quarantine_rows import address_in
 
     seeds = list(_with_address(connection, origin)) if address_in(origin) else _resolve_id(connection, origin)
@@ -84,7 +84,7 @@ def _seeds(context: Context, connection: Connection, origin: str) -> Iterator[_S
 
 
 def _resolve_id(connection: Connection, prefix: str) -> list[_Seed]:
-    """What an id names; nothing where it is none."""
+    """Return the spans that an id names; an empty list if it is not an id."""
     from palazzo.archive import archive_reader
     from palazzo.store import drawers
 
@@ -99,7 +99,7 @@ def _resolve_id(connection: Connection, prefix: str) -> list[_Seed]:
 
 
 def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
-    """What calls brought that name an address."""
+    """Yield the results of tool calls that name an address."""
     from palazzo.archive import archive_reader
     from palazzo.features.trust.quarantine_rows import address_in
     from palazzo.store import drawers, items, taint_queries
@@ -134,7 +134,7 @@ def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
 
 
 def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator[_Seed]:
-    """The parts of an item that a stretch of it touches; of what tools put out, what was asked is none."""
+    """Yield the parts of an item that a span touches; tool calls are left out, their results are not."""
     from palazzo.store import items
 
     item = items.read_item(connection, row)
@@ -145,7 +145,7 @@ def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator
 
 
 def _of_source(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
-    """What came from outside of a source; all of a document."""
+    """Yield the untrusted content of a source; for a document, all of it."""
     from palazzo.operations import source_filter
     from palazzo.store import items
 

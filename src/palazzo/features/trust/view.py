@@ -1,4 +1,4 @@
-"""How the quarantine looks to a person."""
+"""Terminal output of the quarantine."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ _CAUSES = 3
 
 
 def quarantine_list(screen: Screen, result: QuarantineListResult) -> None:
-    """Show what waits to be judged, then where words from outside came from."""
+    """Show the entries to review, then the sources of untrusted content."""
     for entry in result.entries:
         _entry(screen, entry)
     if result.notes or result.facts:
         summary = f"{count_noun(result.notes, 'drawer')} and {count_noun(result.facts, 'fact')} in quarantine. "
-        screen.say((summary, "bold"), "'palazzo quarantine approve ID' or 'palazzo quarantine drop ID' judges one.")
+        screen.say(
+            (summary, "bold"), "Review one with 'palazzo quarantine approve ID' or 'palazzo quarantine drop ID'."
+        )
     else:
-        screen.say("Nothing is in quarantine.")
+        screen.say("The quarantine is empty.")
     if result.origins is not None:
         screen.gap()
         rows = [(entry.origin, f"{entry.drawers:,}", day(entry.last_at), (entry.id, "dim")) for entry in result.origins]
-        screen.table(("from outside", "drawers", "last", "one of them"), rows, right=(1,))
+        screen.table(("from outside", "drawers", "last", "example"), rows, right=(1,))
 
 
 def _entry(screen: Screen, entry: QuarantinedView) -> None:
@@ -38,28 +40,28 @@ def _entry(screen: Screen, entry: QuarantinedView) -> None:
     origins = list(dict.fromkeys(cause.origin for cause in entry.why))
     if origins:
         more = f", and {len(origins) - _CAUSES:,} more" if len(origins) > _CAUSES else ""
-        screen.say((f"{INDENT}its writer had met: {', '.join(origins[:_CAUSES])}{more}", "dim"))
+        screen.say((f"{INDENT}its writer had read: {', '.join(origins[:_CAUSES])}{more}", "dim"))
     else:
-        screen.say((f"{INDENT}its writer had met words from outside in a session of which nothing is kept", "dim"))
+        screen.say((f"{INDENT}its writer had read untrusted content in a session that is not stored", "dim"))
 
 
 def quarantine_approve(screen: Screen, result: QuarantineApproveResult) -> None:
-    """Show how much is believed now."""
+    """Show how much was approved."""
     screen.say(
         (f"{_format_counts(len(result.drawers), len(result.facts))} approved.", "bold"),
-        " 'palazzo undo' takes it back.",
+        " 'palazzo undo' reverts this.",
     )
 
 
 def quarantine_drop(screen: Screen, result: QuarantineDropResult) -> None:
-    """Show how much was dropped, and what holds again."""
+    """Show how much was dropped, and which facts hold again."""
     screen.say(
-        (f"{_format_counts(len(result.drawers), len(result.facts))} dropped.", "bold"), " 'palazzo undo' takes it back."
+        (f"{_format_counts(len(result.drawers), len(result.facts))} dropped.", "bold"), " 'palazzo undo' reverts this."
     )
     if result.restored:
         screen.say(
-            f"{count_noun(len(result.restored), 'fact')} that had been superseded so"
-            f" {agree(len(result.restored), 'holds', 'hold')} again."
+            f"{count_noun(len(result.restored), 'fact')} that the dropped content had superseded "
+            f"{agree(len(result.restored), 'holds', 'hold')} again."
         )
 
 

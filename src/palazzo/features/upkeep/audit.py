@@ -1,4 +1,4 @@
-"""audit: what could be tidied up in the palace, each with the command that does it."""
+"""audit: list what could be cleaned up in the palace, each with the command that does it."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ EXAMPLES = 5
 _STALE = ("changed", "gone")
 _FIGURES = re.compile(r"\d+")
 _BY_THEMSELVES = frozenset({"general", "sessions", "conversations", "notes", "diary", "todos", "reminders"})
-"""Rooms that every wing has by itself: one drawer in them says nothing about the room."""
+"""Rooms that every wing has by default. A single drawer in one of them is no finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """How alike is alike."""
+    """The similarity threshold."""
 
-    threshold: Annotated[float, About("How alike two names of wings, or two notes, must be, from 0 to 1.")] = 0.75
+    threshold: Annotated[float, About("Minimum similarity of two names of wings, or of two notes, from 0 to 1.")] = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One thing that was looked at: how many there are, some of them, and the command to go on with if any.
+    """One finding of the audit: the count, some examples, and the command to run next, if any.
 
-    `mends` are the commands for the examples, where each is mended by itself; `mend` is the first of them.
+    `mends` lists one command for each example that is fixed separately; `mend` is the first of them.
     """
 
     name: str
@@ -50,17 +50,17 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """All that was looked at, and whether all of it is tidy."""
+    """All findings, and whether everything is tidy."""
 
     ok: bool
     findings: tuple[AuditFinding, ...]
 
 
 def audit(context: Context, request: AuditRequest) -> AuditResult:
-    """Look for what could be tidied up, and say what mends it. Changes nothing.
+    """Find what could be tidied up, and suggest a fix for each finding. Changes nothing.
 
-    Notes that say little or the same, documents that are gone, rooms with one drawer, wings that look alike, facts that
-    cannot both hold; notes and facts whose files of the project at hand are not as they were.
+    Checked are: notes that say little or the same, documents that are gone, rooms with one drawer, wings with similar
+    names, contradictory facts, and notes and facts of the current project whose cited files have changed.
     """
     from palazzo.features.search.check_duplicate import check_threshold
 
@@ -87,14 +87,14 @@ def _same(context: Context, connection: Connection, threshold: float) -> Iterato
     copies = [copy.drawers[0].id for cluster in note_clusters for copy in cluster.copies]
     yield _make_finding(
         "copies",
-        ("note says what another says", "notes say what another says"),
+        ("note repeats another note", "notes repeat another note"),
         copies,
         f"palazzo dedup --threshold {threshold:g}",
     )
 
 
 def _check_sources(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
-    """Documents that are gone or left out, of each known project a finding: each is mended by itself."""
+    """Yield a finding for each known project with documents that are gone or excluded: each has its own fix."""
     from palazzo.features.mining.sync_sources import check_documents
     from palazzo.store import place_rows
 
@@ -108,7 +108,7 @@ def _check_sources(context: Context, connection: Connection, _threshold: float) 
             mend = _command("sync-sources", str(root), "--apply")
             yield _make_finding(
                 "sources",
-                (f"document of {root} is gone or left out", f"documents of {root} are gone or left out"),
+                (f"document of {root} is gone or excluded", f"documents of {root} are gone or excluded"),
                 uris,
                 mend,
             )
@@ -117,7 +117,7 @@ def _check_sources(context: Context, connection: Connection, _threshold: float) 
 
 
 def _lone(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
-    """Rooms with one drawer, in wings where other rooms have more."""
+    """Find rooms with one drawer, in wings where other rooms have more."""
     from palazzo.store import palace_overview
 
     merge_commands: dict[str, str] = {}
@@ -134,7 +134,7 @@ def _lone(_context: Context, connection: Connection, _threshold: float) -> Itera
 
 
 def _alike(_context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
-    """Wings whose names look alike, unless each has a project of its own, or they are numbered: two for a reason."""
+    """Find wings with similar names, except numbered names and wings that each have their own project."""
     from palazzo.store import palace_overview, place_rows
     from palazzo.text.names import fold
 
@@ -151,7 +151,7 @@ def _alike(_context: Context, connection: Connection, threshold: float) -> Itera
     mends = [_command("wing", "merge", smaller, larger) for smaller, larger in pairs]
     yield _make_finding(
         "wings",
-        ("pair of wings looks alike", "pairs of wings look alike"),
+        ("pair of wings has similar names", "pairs of wings have similar names"),
         [f"{wing_a} and {wing_b}" for wing_a, wing_b in pairs],
         *mends,
     )
@@ -170,7 +170,7 @@ def _check_conflicts(_context: Context, connection: Connection, _threshold: floa
 
 
 def _stale(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
-    """Notes and facts of the project at hand that were given files which have changed since, or are gone."""
+    """Find notes and facts of the current project whose cited files have changed or are gone."""
     from palazzo.git import freshness
     from palazzo.operations.cited_files import LONGEST_LOOK
     from palazzo.store import anchors, redaction_state
@@ -192,14 +192,16 @@ def _stale(context: Context, connection: Connection, _threshold: float) -> Itera
                 commands[f"{uid} cites {', '.join(map(anchors.name_of, stale))}"] = mend
     yield _make_finding(
         "anchors",
-        ("note or fact cites a file that is not as it was", "notes and facts cite files that are not as they were"),
+        ("note or fact cites a file that has changed", "notes and facts cite files that have changed"),
         [*commands],
         *commands.values(),
     )
 
 
 def _ending(connection: Connection, uid: str) -> str:
-    """The command that ends a fact; one that still holds is stated once more behind it, with the files as they are."""
+    """Return the command that ends a fact. For a fact that still holds, it then states it again with the current
+    files.
+    """
     from palazzo.features.facts.fact_results import views
     from palazzo.knowledge.facts_as_of import Beliefs
     from palazzo.store import fact_rows
@@ -223,7 +225,7 @@ _LOOKS: tuple[Callable[[Context, Connection, float], Iterator[AuditFinding]], ..
 
 
 def _make_finding(name: str, phrases: tuple[str, str], examples: Sequence[str], *mends: str) -> AuditFinding:
-    """What was found, by what is said of one and of several, with one command for all of it, or one for each."""
+    """Return a finding, with its singular and plural text, and one command for all cases or one for each."""
     if not examples:
         return AuditFinding(name, True, 0, "nothing to do", (), "")
     detail = f"{len(examples):,} {phrases[len(examples) > 1]}"
@@ -231,7 +233,7 @@ def _make_finding(name: str, phrases: tuple[str, str], examples: Sequence[str], 
 
 
 def _command(*words: str) -> str:
-    """A command as a person types it in a shell."""
+    """Return a command as a person types it in a shell."""
     return shlex.join(["palazzo", *words])
 
 

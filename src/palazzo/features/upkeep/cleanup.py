@@ -1,4 +1,4 @@
-"""cleanup: notes that say little, or were said to matter little, and forgetting them."""
+"""cleanup: find very short or low-importance notes, and forget them."""
 
 from __future__ import annotations
 
@@ -20,24 +20,28 @@ if TYPE_CHECKING:
 
 Reason = Literal["short", "unimportant"]
 AT_ONCE = 100
-"""Drawers that one transaction forgets, so that nobody waits for long."""
+"""Drawers forgotten in one transaction, so that other writers do not wait long."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanupRequest:
-    """What is too little, where to look, and whether to forget it."""
+    """The thresholds, where to look, and whether to forget the candidates."""
 
-    threshold: Annotated[float, About("Importance below which a note is a candidate, from 0 to 1.")] = 0.2
+    threshold: Annotated[float, About("Notes below this importance are candidates, from 0 to 1.")] = 0.2
     min_length: Annotated[
-        int, About("Characters below which a note is a candidate; one of Chinese, Japanese or Korean counts as two.")
+        int,
+        About(
+            "Notes shorter than this many characters are candidates; a Chinese, Japanese or Korean character "
+            "counts as two."
+        ),
     ] = 20
     wing: InWing = None
-    dry_run: Annotated[bool, About("Only say what would be forgotten.")] = False
+    dry_run: Annotated[bool, About("Only report what would be forgotten.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateView:
-    """A drawer of a note that says little."""
+    """A drawer of a short or unimportant note."""
 
     id: str
     wing: str
@@ -61,10 +65,10 @@ class CleanupResult:
 
 @marks_taint
 def cleanup(context: Context, request: CleanupRequest) -> CleanupResult:
-    """Find notes that are hardly more than a word, or of which somebody said that they matter little; forget them.
+    """Forget very short or low-importance notes.
 
-    What was filed as something, tagged, or has facts or tunnels that rest on it is never too short. 'palazzo undo'
-    brings all of them back at once.
+    A note that has a kind, tags, facts or tunnels that depend on it never counts as too short. 'palazzo undo' restores
+    all of them at once.
     """
     if not 0 <= request.threshold <= 1:
         raise UsageError(f"--threshold is {request.threshold:g}; it must be between 0 and 1.")
@@ -80,7 +84,7 @@ def cleanup(context: Context, request: CleanupRequest) -> CleanupResult:
 def candidates(
     context: Context, connection: Connection, threshold: float, min_length: int, wing: str | None = None
 ) -> list[CandidateView]:
-    """Return the drawers of notes that say little, the oldest first."""
+    """Return the drawers of very short or low-importance notes, the oldest first."""
     from palazzo.archive import archive_reader
     from palazzo.features.search.drawer_rows import beginning
     from palazzo.features.search.search import check_place
@@ -116,12 +120,12 @@ def candidates(
 
 
 def _width(text: str) -> int:
-    """How long a text is, by what its letters say: a wide one is mostly a word or half of one."""
+    """Return the length of a text, with wide letters counted double: one is mostly a word or half of one."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _forget(context: Context, ids: Sequence[str]) -> str:
-    """Forget drawers in one change group, some at a time; return its id."""
+    """Forget drawers in one change group, in batches; return the id of the group."""
     from palazzo.archive import acts, archive_reader, identity
     from palazzo.store import change_groups
 

@@ -1,4 +1,4 @@
-"""dedup: notes that say the same as another, and folding them into it."""
+"""dedup: find notes that say the same, and fold them into one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DedupRequest:
-    """How alike notes must be, where to look, and whether to fold them."""
+    """The similarity threshold, where to look, and whether to fold the notes."""
 
-    threshold: Annotated[float, About("How much either must have of the other, from 0 to 1.")] = 0.85
+    threshold: Annotated[float, About("Minimum share that each note must contain of the other, from 0 to 1.")] = 0.85
     wing: InWing = None
-    dry_run: Annotated[bool, About("Only say what would be folded.")] = False
+    dry_run: Annotated[bool, About("Only report what would be folded.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class OriginView:
-    """A note of a cluster: its first drawer, when it was said, by whom, and whom to believe for it."""
+    """A note of a cluster: its first drawer, its time, its author, and its trust level."""
 
     id: str
     room: str
@@ -41,12 +41,12 @@ class OriginView:
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """Notes of one wing that say the same: which stays, which are folded into it, and where all are from."""
+    """Notes of one wing that say the same: the one that remains, the copies folded into it, and the origins of all."""
 
     survivor: str
     copies: tuple[str, ...]
     similarity: float
-    """Of the copy that is least like it."""
+    """The similarity of the least similar copy."""
     wing: str
     room: str
     text: str
@@ -56,7 +56,7 @@ class ClusterView:
 
 @dataclass(frozen=True, slots=True)
 class DedupResult:
-    """The clusters, and the drawers that are found no more (or would be)."""
+    """The clusters, and the drawers that are no longer found (or would not be)."""
 
     clusters: tuple[ClusterView, ...]
     folded: tuple[str, ...]
@@ -68,8 +68,8 @@ class DedupResult:
 def dedup(context: Context, request: DedupRequest) -> DedupResult:
     """Find notes of a wing that say the same, and forget all but one of each: the oldest of the most trusted.
 
-    It then has the tags of all, and 'palazzo show' says where each was from. Notes with other figures, or of which one
-    denies something, do not say the same. The words of the others are kept, and 'palazzo undo' brings all of them back
+    The kept note gets the tags of all, and 'palazzo show' lists their origins. Notes with different figures, or with a
+    negation in only one, do not say the same. The text of the others is kept, and 'palazzo undo' restores all of them
     at once.
     """
     from palazzo.features.search.check_duplicate import check_threshold
@@ -84,7 +84,7 @@ def dedup(context: Context, request: DedupRequest) -> DedupResult:
 
 
 def clusters(context: Context, connection: Connection, threshold: float, wing: str | None = None) -> list[Cluster]:
-    """Return the notes that say the same, wing by wing."""
+    """Return the groups of notes that say the same, wing by wing."""
     from palazzo.features.search.search import check_place
     from palazzo.index import duplicates
     from palazzo.store import place_rows
@@ -127,7 +127,7 @@ def _view(connection: Connection, cluster: Cluster) -> ClusterView:
 
 
 def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
-    """Forget the copies, each cluster in a transaction of its own and all in one change group; return its id."""
+    """Forget the copies: each cluster in its own transaction, all in one change group; return the id of the group."""
     from palazzo.archive import acts, archive_reader, identity
     from palazzo.index import rule_tags
     from palazzo.store import change_groups

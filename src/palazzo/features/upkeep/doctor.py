@@ -1,4 +1,4 @@
-"""doctor: what about this installation is in order, and what to do about the rest."""
+"""doctor: check this installation, and say how to fix each problem."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 LEAST_DAYS = 7
-"""Days before a host deletes a session below which it should be archived: a week's holiday."""
+"""The least days before a host deletes a session for it to be archived in time: a week's holiday."""
 _MOST_SETTINGS = 4
-"""Settings of one origin that are named; `palazzo settings` has all."""
+"""The most settings of one origin that are listed; `palazzo settings` lists all."""
 _OURS_TO_WRITE = ("incomplete", "silent")
-"""Troubles that writing our entries anew mends, and takes nothing from anybody."""
+"""Problems that can be fixed by writing our entries again, without removing anyone else's."""
 OLD_BACKUP = 30
-"""Days after which a backup no longer counts as one: Claude Code deletes transcripts after as many."""
+"""Days after which a backup is too old to count: Claude Code deletes transcripts after the same time."""
 LEAST_FREE = 500_000_000
-"""Bytes of free space below which a palace may soon not be written."""
+"""Bytes of free space below which writes to a palace may soon fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorRequest:
-    """What to look at besides what is always looked at."""
+    """Checks to run in addition to the standard ones."""
 
-    secrets: Annotated[bool, About("Also look through all that is archived for secrets, by today's rules.")] = False
-    canaries: Annotated[bool, About("Start what is wired into hosts, to see that it answers.")] = True
-    fix: Annotated[bool, About("Mend what can be mended without asking, and look again.")] = False
+    secrets: Annotated[bool, About("Also check everything archived for secrets, with today's rules.")] = False
+    canaries: Annotated[bool, About("Start the programs configured in hosts, to check that they answer.")] = True
+    fix: Annotated[bool, About("Fix what needs no confirmation, and check again.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """All findings, and whether all are in order; of those that were mended first, what was done."""
+    """All findings, and whether everything is in order; with --fix, also the fixes that were applied first."""
 
     ok: bool
     findings: tuple[Diagnosis, ...]
@@ -58,11 +58,11 @@ class DoctorResult:
 
 
 def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
-    """Look at everything that Palazzo needs here, and say how to mend what is not in order.
+    """Check everything that Palazzo needs here, and suggest a fix for each problem.
 
-    Changes nothing without --fix, which starts the service, makes anew what was derived, writes our own entries in your
-    settings again, and makes the palace private, each only where that mends something; the rest is yours to decide.
-    Exit code 1 where something is not in order.
+    Changes nothing without --fix. --fix starts the service, rebuilds derived data, writes Palazzo's own settings
+    entries again and makes the palace private, each only if that fixes a problem; other problems are left to you. Exit
+    code 1 if there is a problem.
     """
     findings = _findings(context, request)
     fix_results: tuple[FixResult, ...] = ()
@@ -96,7 +96,9 @@ def _palace(context: Context) -> Iterator[Diagnosis]:
         yield Diagnosis("palace", False, str(error))
         return
     if not path.exists():
-        yield Diagnosis("palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' makes it")
+        yield Diagnosis(
+            "palace", True, f"none at {path} yet; the first 'palazzo mine' or 'palazzo remember' creates it"
+        )
         return
     try:
         from palazzo.archive.redaction_review import wants_look
@@ -107,22 +109,28 @@ def _palace(context: Context) -> Iterator[Diagnosis]:
         with context.reading().database.snapshot() as connection:
             yield Diagnosis("palace", True, f"{path}, schema {schema.version(connection)}")
             if is_outdated(connection, Cutter()):
-                detail = "drawers were cut by another version of Palazzo; this one cuts them better"
+                detail = "another version of Palazzo cut the drawers; this one cuts them better"
                 yield Diagnosis("drawers", False, detail, doctor_fixes.DRAWERS, fixable=True)
             if wants_look(connection):
-                detail = "something was archived without redaction or under older rules; see palazzo doctor --secrets"
+                detail = "some content was archived without redaction or with older rules; see palazzo doctor --secrets"
                 yield Diagnosis("secrets", True, detail)
             if pending_count := taint_queries.count_waiting(connection):
-                detail = f"{pending_count:,} of what agents wrote under words from outside nobody has judged"
+                detail = (
+                    f"{pending_count:,} entries that agents wrote after reading untrusted content are pending review"
+                )
                 yield Diagnosis("quarantine", True, f"{detail}: palazzo quarantine list")
             if variants := foreign_rows.variants(connection):
-                detail = f"{count_noun(len(variants), 'item')} came from another palace with other text; yours was kept"
+                detail = (
+                    f"{count_noun(len(variants), 'item')} came from another palace with different text; yours was kept"
+                )
                 yield Diagnosis("variants", True, f"{detail}: palazzo show {variants[0].item} shows the last one")
             if tombstones.find_pending_erasures(connection):
-                detail = "an erase was interrupted: the words are gone, but the file's free pages may still hold them"
+                detail = (
+                    "an erase was interrupted: the words are gone, but the file's free pages may still contain them"
+                )
                 yield Diagnosis("erase", False, detail, "palazzo erase")
             for file in unfinished_imports.paths(connection):
-                detail = f"the import of {file} was interrupted, unless it still runs"
+                detail = f"the import of {file} is incomplete, unless it is still running"
                 argument = "-" if file == unfinished_imports.STANDARD_INPUT else f"'{file}'"
                 yield Diagnosis("import", False, detail, f"palazzo import {argument}")
     except PalaceMissing as error:
@@ -133,7 +141,7 @@ def _palace(context: Context) -> Iterator[Diagnosis]:
 
 
 def _secrets(context: Context) -> Iterator[Diagnosis]:
-    """What today's rules find in the archive, a finding for each, and how to erase it."""
+    """Yield a finding for each secret that today's rules find in the archive, with the command to erase it."""
     from palazzo.archive.redaction_review import leaked_names, note_whole, relook
 
     if not context.has_palace:
@@ -149,14 +157,14 @@ def _secrets(context: Context) -> Iterator[Diagnosis]:
         is_clean = False
         yield Diagnosis("secret", False, f"item {leak.item}: {leak.rule} in {leak.location}", mend)
     if is_clean:
-        yield Diagnosis("secrets", True, "none found in what is archived")
+        yield Diagnosis("secrets", True, "none found in the archive")
     if os.access(context.palace_path, os.W_OK):
         note_whole(context.writing().database)
 
 
 def _permissions(path: Path) -> Diagnosis:
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-        return Diagnosis("permissions", False, f"{path} cannot be written by you", f"chmod u+rw '{path}'")
+        return Diagnosis("permissions", False, f"you cannot write to {path}", f"chmod u+rw '{path}'")
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         detail = f"others may read {path} ({mode:04o})"
@@ -189,7 +197,7 @@ def _model(context: Context) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "model files",
             not bad_files,
-            f"missing or damaged: {', '.join(bad_files)}" if bad_files else "as they were released",
+            f"missing or damaged: {', '.join(bad_files)}" if bad_files else "unchanged since release",
             "pip install --force-reinstall palazzo" if bad_files else "",
         )
     try:
@@ -214,7 +222,7 @@ def _service(context: Context) -> Iterator[Diagnosis]:
     address = address_of(context)
     for former in former_states(context):
         process = f"process {former.pid}, version {former.version}, at {former.address}"
-        detail = f"another service runs for this palace: {process}"
+        detail = f"another service is running for this palace: {process}"
         yield Diagnosis("service", False, detail, "palazzo service stop")
     if not context.settings.flag("service"):
         detail = "off, by the setting `service`; each hook captures and injects in its own process"
@@ -223,33 +231,35 @@ def _service(context: Context) -> Iterator[Diagnosis]:
     try:
         rpc.check_directory(address)
     except FileNotFoundError:
-        yield Diagnosis("service", True, "not running; it is started when something needs it")
+        yield Diagnosis("service", True, "not running; it starts when needed")
         return
     except (ServiceUnavailable, OSError) as error:
         yield Diagnosis("service", False, str(error), "palazzo settings set service false")
         return
     state = state_of(context)
     if state.running and rpc.is_newer(state.version, "", __version__, ""):
-        detail = f"process {state.pid} is version {state.version} of another installation, and this is {__version__}"
-        yield Diagnosis("service", False, detail, "pip install --upgrade palazzo, or take one of the two away")
+        detail = f"process {state.pid} has version {state.version} of another installation, but this is {__version__}"
+        yield Diagnosis(
+            "service", False, detail, "pip install --upgrade palazzo, or remove one of the two installations"
+        )
     elif state.running and state.version != __version__:
-        detail = f"process {state.pid} is version {state.version}, and this is {__version__}, which takes its place"
+        detail = f"process {state.pid} has version {state.version}, but this is {__version__}, which replaces it"
         yield Diagnosis("service", False, detail, doctor_fixes.SERVICE, fixable=True)
     elif state.running:
         activity = "watching, " if state.watching else ""
         yield Diagnosis("service", True, f"process {state.pid}, {activity}{state.memory_mb:,} MB")
     elif rpc.is_starting(address):
-        detail = f"a process holds {address.lock}, but none answers at {address.socket}"
-        yield Diagnosis("service", False, detail, "palazzo service status, and if that stays: end that process")
+        detail = f"a process holds {address.lock}, but no service answers at {address.socket}"
+        yield Diagnosis("service", False, detail, "palazzo service status; if this persists, end that process")
     elif startup.failed_at(address, context.variables) is not None:
-        detail = "a hook started one, and none came up; memory is searched by words alone"
+        detail = "a hook started the service, but it did not come up; search uses keywords only"
         yield Diagnosis("service", False, detail, doctor_fixes.SERVICE, fixable=True)
     else:
-        yield Diagnosis("service", True, "not running; it is started when something needs it")
+        yield Diagnosis("service", True, "not running; it starts when needed")
 
 
 def _backups(context: Context) -> Iterator[Diagnosis]:
-    """When the last backup was made, as far as this palace remembers."""
+    """Yield findings on the last recorded backup of this palace."""
     from palazzo.features.backup import automatic_backup, backup_files
 
     if not context.has_palace:
@@ -263,7 +273,7 @@ def _backups(context: Context) -> Iterator[Diagnosis]:
         return
     days = (context.now - last.at) // 86_400_000_000
     age = "within the last day" if days < 1 else f"{days:,} day{'' if days == 1 else 's'} ago"
-    detail = f"the last was made {age}: {last.file}{'' if last.is_there else ' (not seen now)'}"
+    detail = f"the last one was made {age}: {last.file}{'' if last.is_there else ' (not seen now)'}"
     yield Diagnosis("backup", days < OLD_BACKUP, detail, "" if days < OLD_BACKUP else "palazzo backup")
     if context.settings.number("backup.keep") and not automatic_backup.is_within_bound(context):
         detail = "one backup is larger than backup.most_mb, so a single automatic one is kept"
@@ -294,14 +304,14 @@ def _settings(context: Context) -> Iterator[Diagnosis]:
     from palazzo.features.upkeep.settings import problems
 
     problem_list = problems(context)
-    detail = "; ".join(_set(context)) or f"all as they come; yours go to {context.settings_file}"
+    detail = "; ".join(_set(context)) or f"all have their defaults; change them in {context.settings_file}"
     yield Diagnosis("settings", True, detail)
     for problem in problem_list:
         yield Diagnosis("settings", False, problem, "palazzo settings")
 
 
 def _set(context: Context) -> Iterator[str]:
-    """The settings that are not as they come, by where they were made."""
+    """Yield the settings that differ from their defaults, by origin."""
     settings_by_origin: dict[str, list[str]] = {}
     for value in context.settings.values.values():
         if value.origin != "default":
@@ -314,11 +324,11 @@ def _set(context: Context) -> Iterator[str]:
 
 
 def _switched_off(context: Context) -> Iterator[Diagnosis]:
-    """That nothing is captured or injected, which somebody wanted and may have forgotten."""
+    """Yield a finding if capture and injection are off: someone may have forgotten this."""
     from palazzo.operations.pause_state import pause_of
 
     if (pause := pause_of(context)) is not None:
-        yield Diagnosis("hooks", True, f"{pause}: nothing is captured or injected; 'palazzo resume' ends it")
+        yield Diagnosis("hooks", True, f"{pause}: nothing is captured or injected; run 'palazzo resume' to continue")
     if context.settings.flag("off"):
         yield Diagnosis("hooks", True, "off, by PALAZZO_OFF: nothing is captured or injected")
 
@@ -332,7 +342,7 @@ def _unknown_hooks(context: Context) -> Iterator[Diagnosis]:
 
 
 def _optional(context: Context) -> Iterator[Diagnosis]:
-    """Programs and libraries that Palazzo does without, and what it does not do then."""
+    """Check optional programs and libraries, and report what does not work without them."""
     remarks = (
         []
         if shutil.which("git", path=context.variables.get("PATH"))
@@ -340,7 +350,7 @@ def _optional(context: Context) -> Iterator[Diagnosis]:
     )
     if importlib.util.find_spec("markitdown") is None:
         remarks.append("PDF and Office files are not read: pip install 'palazzo[documents]'")
-    yield Diagnosis("optional", True, "; ".join(remarks) or "git, and what reads PDF and Office files, are here")
+    yield Diagnosis("optional", True, "; ".join(remarks) or "git and the readers of PDF and Office files are installed")
 
 
 def _hosts(context: Context) -> Iterator[Diagnosis]:
@@ -351,7 +361,7 @@ def _hosts(context: Context) -> Iterator[Diagnosis]:
 
 
 def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
-    """Whether our hooks and MCP server are in the hosts' settings, reach this palace and answer."""
+    """Check whether Palazzo's hooks and MCP server are in the hosts' settings, reach this palace and answer."""
     from palazzo.features.hosts.install_state import inspect_hosts
 
     for host in inspect_hosts(context, try_out):
@@ -360,7 +370,7 @@ def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
         detail = " and ".join(parts) + (f", by {', '.join(host.programs)}" if host.programs else "")
         if host.hook_answers and host.server_answers:
             detail += "; both answer"
-        detail = detail or f"not wired; 'palazzo install {host.host}' does it"
+        detail = detail or f"not installed; run 'palazzo install {host.host}'"
         yield Diagnosis(host.title, True, f"{host.version}: {detail}" if host.version else detail)
         for trouble in host.troubles:
             is_reinstall = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
@@ -369,7 +379,7 @@ def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
 
 
 def _histories(context: Context) -> Iterator[Diagnosis]:
-    """What of each host's history is not archived, and how long it will still be there."""
+    """Report what of each host's history is not archived, and when the host deletes it."""
     from palazzo.features.mining.retention import histories_kept
 
     try:
@@ -385,7 +395,7 @@ def _histories(context: Context) -> Iterator[Diagnosis]:
 def _describe_history(history: HistoryKept) -> str:
     if history.sessions is None:
         return (
-            "not archived yet" if history.missing else "archived, and may have grown" if history.grown else "archived"
+            "not archived yet" if history.missing else "archived, but may have grown" if history.grown else "archived"
         )
     sessions = f"{history.sessions:,} session{'' if history.sessions == 1 else 's'}"
     if not history.missing and not history.grown:
@@ -394,11 +404,12 @@ def _describe_history(history: HistoryKept) -> str:
     news += [f"{history.grown:,} grown since"] if history.grown else []
     detail = f"{sessions}, {' and '.join(news)}"
     if history.days_left is None:
-        return f"{detail}; none is deleted by itself"
+        return f"{detail}; none is deleted automatically"
     if history.days_left < 0:
-        return f"{detail}; the oldest of these is deleted when {history.host} starts next"
+        return f"{detail}; the oldest of these will be deleted when {history.host} next starts"
     return (
-        f"{detail}; the oldest of these is deleted in {history.days_left:,} day{'' if history.days_left == 1 else 's'}"
+        f"{detail}; the oldest of these will be deleted in {history.days_left:,} "
+        f"day{'' if history.days_left == 1 else 's'}"
     )
 
 

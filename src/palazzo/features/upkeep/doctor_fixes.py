@@ -1,7 +1,7 @@
-"""What `doctor --fix` carries out by itself: commands that change nothing but what is Palazzo's, and can be repeated.
+"""The fixes that `doctor --fix` makes by itself: repeatable commands that change only what belongs to Palazzo.
 
-A service is started, what was derived is made anew, our entries in a person's own settings are written as `install`
-writes them, the palace is made private. Whatever takes something away, touches what a project shares, or needs a
+It starts a service, rebuilds derived data, rewrites Palazzo's entries in a person's own settings in the same way as
+`install`, and makes the palace private. Anything that removes something, changes what a project shares, or needs a
 decision is left to the person.
 """
 
@@ -25,7 +25,7 @@ PRIVATE = "chmod 600 "
 
 @dataclass(frozen=True, slots=True)
 class FixResult:
-    """A command that was carried out, or could not be; `detail` is what it did, or why not."""
+    """A command that was run, or could not be run; `detail` is its result, or the reason."""
 
     command: str
     done: bool
@@ -33,7 +33,7 @@ class FixResult:
 
 
 def carry_out(context: Context, commands: Iterable[str]) -> Iterator[FixResult]:
-    """Carry out each command once, in order; one that fails keeps no other back."""
+    """Run each command once, in order; a failure does not stop the others."""
     for command in dict.fromkeys(commands):
         fix = next(does for begins, does in _FIXES.items() if command.startswith(begins))
         try:
@@ -58,7 +58,7 @@ def _repair(context: Context, command: str) -> str:
     from palazzo.features.upkeep.repair import RepairRequest, repair
 
     result = repair(context, RepairRequest())
-    return f"made anew: {', '.join(result.rebuilt) or 'nothing'}; still set aside: {result.set_aside:,}"
+    return f"rebuilt: {', '.join(result.rebuilt) or 'nothing'}; still set aside: {result.set_aside:,}"
 
 
 def _install(context: Context, command: str) -> str:
@@ -69,7 +69,7 @@ def _install(context: Context, command: str) -> str:
     descriptions = [
         f"{file.state} {file.path}{f', kept as it was in {file.backup}' if file.backup else ''}" for file in changed
     ]
-    return "; ".join(descriptions) or "nothing was to be changed"
+    return "; ".join(descriptions) or "nothing needed to be changed"
 
 
 def _make_private(context: Context, command: str) -> str:

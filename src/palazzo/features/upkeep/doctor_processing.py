@@ -1,4 +1,4 @@
-"""What `doctor` says about processing in the background: activities that failed, and texts that were set aside."""
+"""The part of `doctor` about background processing: activities that failed, and texts that were set aside."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 _MOST_DEAD_LETTERS = 10
-"""Texts that are named; the others are counted."""
+"""The most texts that are listed by name; the others are only counted."""
 
 
 def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
-    """Yield the activities whose last run in the background failed."""
+    """Yield a finding for each background activity whose last run failed."""
     from palazzo.features.service.background_process import failures
     from palazzo.index.consumers import activity_of
 
     for activity, reason in failures(context.variables):
         description = activity_of(activity)
-        yield Diagnosis("background", False, f"{description} failed last time: {reason}", REPAIR, fixable=True)
+        yield Diagnosis("background", False, f"{description} failed in its last run: {reason}", REPAIR, fixable=True)
 
 
 def find_dead_letters(context: Context) -> Iterator[Diagnosis]:
-    """Yield the texts that a consumer could not process."""
+    """Yield a finding for each text that a consumer could not process."""
     from palazzo.features.service.service_state import log_file
     from palazzo.index.consumers import activity_of
     from palazzo.store import dead_letters

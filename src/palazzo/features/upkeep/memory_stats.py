@@ -1,4 +1,4 @@
-"""memory_stats: what the memory is made of."""
+"""memory_stats: show the composition of the memory."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatsRequest:
-    """Of which wing, and how long the lists of tags and names may be."""
+    """The wing, and the maximum length of the lists of tags and names."""
 
     wing: Annotated[str | None, About("Only this wing.")] = None
-    limit: Annotated[int, About("How many tags and names at most.")] = 10
+    limit: Annotated[int, About("Maximum number of tags and of names.")] = 10
 
 
 @dataclass(frozen=True, slots=True)
 class NameCount:
-    """A name that drawers mention, its kind, and how many do."""
+    """A name that drawers mention, its kind, and the number of drawers."""
 
     name: str
     kind: str
@@ -34,7 +34,7 @@ class NameCount:
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatsResult:
-    """Counts of live drawers, but for `items` (archived), `retired` (found no more), `facts`, and the file's size."""
+    """Counts of live drawers, except `items` (archived), `retired` (no longer found), `facts`, and the file's size."""
 
     wing: str | None
     items: int
@@ -45,14 +45,14 @@ class MemoryStatsResult:
     filed_as: dict[str, int]
     by_tag: dict[str, int]
     by_age: dict[str, int]
-    """Said within the last day, else the last week, month, year, or older."""
+    """Drawers by age: within the last day, week, month or year, or older."""
     by_trust: dict[str, int]
     entities: tuple[NameCount, ...]
     size_bytes: int
 
 
 def memory_stats(context: Context, request: MemoryStatsRequest) -> MemoryStatsResult:
-    """Count what the memory is made of: kinds, tags, ages, whom to believe, and the names that are mentioned most."""
+    """Count the memory's contents by kind, tag, age and trust, and list the most mentioned names."""
     from palazzo.features.places.place_results import read_names
     from palazzo.features.search.search import check_place
     from palazzo.store import drawer_counts, fact_rows, palace_overview, place_rows

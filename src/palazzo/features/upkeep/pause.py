@@ -1,4 +1,4 @@
-"""pause: nothing is captured and nothing injected, for a while or until resumed."""
+"""pause: stop capture and injection, for a while or until resumed."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PauseRequest:
-    """For how long."""
+    """The duration of the pause."""
 
     duration: Annotated[
         str | None,
-        About("For how long (30m, 2 hours), or until when (17:00, tomorrow 9:00).", option="--for", metavar="T"),
+        About("How long (30m, 2 hours), or until when (17:00, tomorrow 9:00).", option="--for", metavar="T"),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class PauseResult:
-    """Until when it is paused; null where that is until 'palazzo resume'."""
+    """The end of the pause; null if it lasts until 'palazzo resume'."""
 
     palace: str
     until: Micros | None
 
 
 def pause(context: Context, request: PauseRequest) -> PauseResult:
-    """Stop capturing and injecting, everywhere this palace is used, until 'palazzo resume' or for a time.
+    """Stop capture and injection, everywhere this palace is used, for a time or until 'palazzo resume'.
 
-    Agents can still search and file notes. What their transcripts say of that time is not taken in later either, but
-    by 'palazzo mine' of such a file.
+    Agents can still search and file notes. Transcripts of that time are not ingested later either, except by 'palazzo
+    mine' of such a file.
     """
     from palazzo.operations import pause_state
     from palazzo.operations.caller_clock import to_come
@@ -44,7 +44,7 @@ def pause(context: Context, request: PauseRequest) -> PauseResult:
     if request.duration is not None:
         until = to_come(context, "--for", request.duration).start
         if until <= context.now:
-            raise UsageError(f"--for: '{request.duration}' is over already; give a time to come, such as 2h.")
+            raise UsageError(f"--for: '{request.duration}' has already passed; give a future time, such as 2h.")
     pause_state.begin(context, until)
     return PauseResult(str(context.palace_path), until)
 

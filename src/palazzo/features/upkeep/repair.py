@@ -1,4 +1,4 @@
-"""repair: make derived data anew from the archive, and put a palace together again of which pages are damaged."""
+"""repair: rebuild derived data from the archive, and reassemble a palace that has damaged pages."""
 
 from __future__ import annotations
 
@@ -25,46 +25,46 @@ _MENDS: dict[str, DerivedPart] = {
     "vectors": "vectors",
     "vectors recomputed": "vectors",
 }
-"""What to make anew when a check has failed. Nothing mends the archive itself but a backup."""
+"""What to rebuild when a check has failed. Only a backup can repair the archive itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairRequest:
-    """What to make anew."""
+    """What to rebuild."""
 
     rebuild: Annotated[
         Literal["drawers", "fts", "vectors", "all"] | None,
-        About("Make this anew; what the checks find wrong if left out."),
+        About("Rebuild this part. Default: what the checks find wrong."),
     ] = None
-    dry_run: Annotated[bool, About("Only say what would be made anew.")] = False
+    dry_run: Annotated[bool, About("Only show what would be rebuilt.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What was made anew (or would be), and the checks afterwards."""
+    """What was rebuilt (or would be), and the results of the checks afterwards."""
 
     rebuilt: tuple[Part, ...]
     dry_run: bool
     ok: bool
     checks: tuple[CheckView, ...]
     retried_texts: int = 0
-    """How many texts that had been set aside were retried."""
+    """How many texts that had been set aside were processed again."""
     set_aside: int = 0
     """How many texts are set aside now."""
     unproven: tuple[str, ...] = ()
-    """Items whose words are gone by no erasure that is known. That is recorded now, and `verify` names them."""
+    """Items whose text is missing without a known erasure. This is recorded now, and `verify` lists them."""
     linked: int = 0
-    """How many items got a link of this device, since no chain told of them."""
+    """How many items got a link in this device's chain because no chain contained them."""
     salvage: SalvageView | None = None
-    """What could not be read, where pages of the file were damaged; null where none was."""
+    """What could not be read because pages of the file were damaged; null if none was."""
 
 
 def repair(context: Context, request: RepairRequest) -> RepairResult:
-    """Make drawers, the keyword index or vectors anew from the archive, and check the palace again.
+    """Rebuild drawers, the keyword index or vectors from the archive, and check the palace again.
 
-    Texts that could not be processed are processed again. The archive is not changed. Vectors are made in the
-    background afterwards. Where pages of the file are damaged, a new file is made of all that can be read. It takes the
-    palace's place in one step, the damaged one is kept beside it, and what is lost is named.
+    Texts that could not be processed are processed again. The archive is not changed. Vectors are computed in the
+    background afterwards. If pages of the file are damaged, a new file is made from everything that can be read. It
+    replaces the palace in one step; the damaged file is kept beside it, and what is lost is named.
     """
     if damage.is_damaged(context):
         return _repair_file(context, request)
@@ -94,9 +94,9 @@ def repair(context: Context, request: RepairRequest) -> RepairResult:
 
 
 def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
-    """Record items whose words a remote's records removed, and link items that are in no chain.
+    """Record items whose text a remote's records removed, and link items that are in no chain.
 
-    The words are lost and cannot be restored. The record says that no known erasure removed them.
+    The text is lost and cannot be restored. The record says that no known erasure removed it.
     """
     from palazzo.store import device_rows, items, tombstones, unfinished_imports
     from palazzo.sync.merge_items import link_unlinked
@@ -113,7 +113,7 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
 
 
 def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
-    """Replace the palace by its salvage, and build all derived data again."""
+    """Replace the palace by its salvage, and rebuild all derived data."""
     if request.dry_run:
         with damage.open_salvage(context) as (_, view):
             return RepairResult(("file", "fts"), True, view.is_whole, (), salvage=view)
@@ -141,7 +141,7 @@ def _count_set_aside(context: Context) -> int:
 
 
 def _retry(context: Context) -> None:
-    """Process again the texts that were set aside, and run the activities that failed in the background."""
+    """Process texts again that were set aside, and run failed background activities again."""
     from palazzo.features.mining.mine import embed_now
 
     palace = context.writing()

@@ -1,4 +1,4 @@
-"""resume: what was paused goes on."""
+"""resume: end a pause."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResumeRequest:
-    """Nothing needs to be said."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeResult:
-    """Whether it was paused; and whether all is off even so, by PALAZZO_OFF."""
+    """Whether the palace was paused, and whether Palazzo is still off because of PALAZZO_OFF."""
 
     palace: str
     was_paused: bool
@@ -26,7 +26,7 @@ class ResumeResult:
 
 
 def resume(context: Context, request: ResumeRequest) -> ResumeResult:
-    """Capture and inject again, after 'palazzo pause'."""
+    """Resume capture and injection after 'palazzo pause'."""
     from palazzo.operations import pause_state
 
     return ResumeResult(str(context.palace_path), pause_state.end(context), context.settings.flag("off"))

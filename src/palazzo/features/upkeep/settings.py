@@ -1,4 +1,4 @@
-"""settings: the effective settings, with where each came from; and setting one."""
+"""settings: show the effective settings and their origin, or set one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRequest:
-    """Nothing for all of them; `get KEY` for one; `set KEY VALUE` to write one."""
+    """No arguments for all settings; `get KEY` for one; `set KEY VALUE` to write one."""
 
-    action: Annotated[str | None, About("get or set; get is meant if it is left out.", positional=True)] = None
+    action: Annotated[str | None, About("get or set. Default: get.", positional=True)] = None
     key: Annotated[str | None, About("Name of the setting.", positional=True)] = None
-    value: Annotated[str | None, About("What to set it to; a list is separated by commas.", positional=True)] = None
+    value: Annotated[str | None, About("The new value; a list is separated by commas.", positional=True)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class SettingView:
-    """One setting. Secrets show as stars."""
+    """One setting. Secrets are masked with asterisks."""
 
     key: str
     value: Value
@@ -37,23 +37,23 @@ class SettingView:
 
 @dataclass(frozen=True, slots=True)
 class SettingsResult:
-    """Settings as they hold here, and what is wrong in the files that say so."""
+    """The effective settings, and the problems in the files that define them."""
 
     settings: tuple[SettingView, ...]
     problems: tuple[str, ...]
     written: Annotated[str, PERSON_ONLY] = ""
-    """The file that was written, if one was."""
+    """The file that was written, if any."""
     single: Annotated[bool, PERSON_ONLY] = False
 
 
 def settings(context: Context, request: SettingsRequest) -> SettingsResult:
-    """Show the settings that hold here and where each was written, or write one to your own config.toml."""
+    """Show the effective settings and where each was written, or write one to your own config.toml."""
     from palazzo.settings.setting_writer import known_key, write
 
     action, key, value = _parse_action(request)
     if action == "set":
         if key is None or value is None:
-            raise UsageError("Say which setting and to what: palazzo settings set KEY VALUE.")
+            raise UsageError("Name the setting and its new value: palazzo settings set KEY VALUE.")
         write(context.settings_file, key, value)
         context.__dict__.pop("settings", None)  # read them anew: what was just written may be overruled elsewhere
     elif value is not None:
@@ -69,7 +69,7 @@ def settings(context: Context, request: SettingsRequest) -> SettingsResult:
 
 
 def problems(context: Context) -> tuple[str, ...]:
-    """Return a sentence for each wrong value in the files that hold here."""
+    """Return a sentence for each wrong value in the effective settings files."""
     from palazzo.git.project_file import read_project_config
 
     return (*context.settings.problems, *read_project_config(context.project_root).problems)

@@ -1,4 +1,4 @@
-"""status: what the palace holds, and how it is."""
+"""status: show the content and the state of the palace."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 _BATCH_WINDOW = 600_000_000
-"""Microseconds before the last item in which what else was archived is told of with it."""
+"""Microseconds before the latest item; items archived within that time are reported together with it."""
 EmbedderState = Literal["ready", "building", "empty", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
 class StatusRequest:
-    """As of when, if not now."""
+    """The time of the status, if not now."""
 
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class WingStatus:
-    """A wing's live drawers, by room and together."""
+    """A wing's live drawers, by room and in total."""
 
     rooms: dict[str, int]
     drawers: int
@@ -36,10 +36,10 @@ class WingStatus:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderStatus:
-    """Who makes the vectors, and how far it is.
+    """The embedder, and its progress.
 
-    `ready`: every passage has its vector. `building`: some are pending. `empty`: nothing needs one yet.
-    `changed`: the settings name another embedder than the one that made the vectors.
+    `ready`: every passage has a vector. `building`: some vectors are pending. `empty`: there are no passages yet.
+    `changed`: the settings name a different embedder from the one that made the vectors.
     """
 
     id: str
@@ -49,7 +49,7 @@ class EmbedderStatus:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """The warm process."""
+    """The background service."""
 
     running: bool
     pid: int | None
@@ -57,9 +57,10 @@ class ServiceStatus:
 
 @dataclass(frozen=True, slots=True)
 class InjectedStatus:
-    """What hooks gave agents: how often, how many tokens, how many things, and how many of them were used.
+    """What hooks injected: the number of injections, tokens and entries, and how many of these were used.
 
-    `used_share` is from 0 to 1, null where nothing was given; the milliseconds are those that making it took.
+    `used_share` is from 0 to 1, null if nothing was injected; the milliseconds are the time it took to prepare an
+    injection.
     """
 
     injections: int
@@ -73,7 +74,7 @@ class InjectedStatus:
 
 @dataclass(frozen=True, slots=True)
 class FiledStatus:
-    """What was filed last: when the newest item was archived, and how many were in the ten minutes up to then."""
+    """The latest ingest: when the newest item was archived, and how many items in the ten minutes before."""
 
     at: Micros
     items: int
@@ -81,12 +82,12 @@ class FiledStatus:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """What the palace holds, and how it is. `entities` are those of facts, `mentions` are of names in drawers.
+    """The contents and the state of the palace. `entities` are those of facts, `mentions` are names in drawers.
 
-    `connections` are pairs of entities that a fact joins, and of rooms that a tunnel does; those that are found by
-    names alone are `graph-stats`' to count.
+    `connections` are pairs of entities joined by a fact, and of rooms joined by a tunnel; connections that are found by
+    shared names alone are counted by `graph-stats`.
 
-    `mentions` are of now, and null where another day was asked for.
+    `mentions` are the present ones, and null if another day was requested.
     """
 
     palace: str
@@ -106,30 +107,30 @@ class StatusResult:
     mentions: int | None
     filed: FiledStatus | None
     injected: InjectedStatus | None
-    """Null where another day was asked for."""
+    """Null if another day was requested."""
     quarantine: int | None
-    """Drawers and facts that agents wrote under words from outside and nobody has judged; null as `injected`."""
+    """Drawers and facts that agents wrote after reading untrusted content, pending review; null as `injected`."""
     paused: bool
     paused_until: Micros | None
-    """Null also where the pause is until 'palazzo resume'."""
+    """Also null if the pause lasts until 'palazzo resume'."""
     backup_at: Micros | None
-    """When the last backup was made; null where none is known."""
+    """The time of the last backup; null if none is known."""
     unfinished_imports: tuple[str, ...] = ()
-    """Files whose import was interrupted, or still runs: importing them again brings the rest."""
+    """Files whose import was interrupted, or is still running: import them again to complete it."""
     sync_failed: dict[str, str] = field(default_factory=dict)
-    """Remotes with which the service's last attempt to sync came to nothing, and why."""
+    """Remotes with which the service's last sync attempt failed, and the reason."""
     set_aside: int = 0
-    """Texts that a consumer could not process; 'palazzo verify' names them."""
+    """Texts that a consumer could not process; 'palazzo verify' lists them."""
     pending: Annotated[int, PERSON_ONLY] = 0
     embedding: Annotated[bool, PERSON_ONLY] = False
-    """Whether a process is making vectors now."""
+    """Whether a process is computing vectors now."""
     off: Annotated[bool, PERSON_ONLY] = False
     as_of: Annotated[Micros | None, PERSON_ONLY] = None
     note: Annotated[str, PERSON_ONLY] = ""
 
 
 def status(context: Context, request: StatusRequest) -> StatusResult:
-    """Say what the palace holds and how it is; with --as-of, what it held of what had been said by then."""
+    """Show what the palace holds and its state; with --as-of, what it held of text that had been said by then."""
     from palazzo import locks
     from palazzo.features.backup import backup_files
     from palazzo.features.service.background_process import lock_file
@@ -212,7 +213,7 @@ def _service(context: Context) -> ServiceStatus:
 
 
 def _embedder(context: Context, connection: Connection, pending: int) -> EmbedderStatus:
-    """The embedder that made the vectors, else the one that would."""
+    """Return the embedder that computed the vectors, else the one that would."""
     from palazzo.index.passage_embedding import current_embedder
     from palazzo.store import palace_overview
 
@@ -235,7 +236,7 @@ def _find_last_ingest(connection: Connection) -> FiledStatus | None:
 
 
 def configured_embedder(context: Context) -> str:
-    """Return the id of the embedder that the settings name; of a server, as far as it is known without asking it."""
+    """Return the id of the embedder that the settings name; for a server, the part that is known without a request."""
     from urllib.parse import urlsplit
 
     spec = context.embedder_spec

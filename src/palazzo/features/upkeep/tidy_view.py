@@ -1,4 +1,4 @@
-"""How looking after documents and notes looks to a person."""
+"""Terminal output of the maintenance of documents and notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATES = {"missing": "red", "ignored": "yellow", "unreachable": "cyan"}
 
 
 def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
-    """Show what is gone, left out or out of reach, and what that comes to."""
+    """Show what is missing, left out or unreachable, and the result."""
     for document in result.documents[:_LIST_LIMIT]:
         _document(screen, document)
     if len(result.documents) > _LIST_LIMIT:
@@ -28,14 +28,14 @@ def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
     )
     if result.change is not None:
         screen.say(
-            f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} found no longer."
-            " 'palazzo undo' takes that back."
+            f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} no longer searchable. 'palazzo undo' "
+            "reverts this."
         )
     elif result.ignored or result.missing:
         summary = f"{count_noun(result.ignored + result.missing, 'document')} ({count_noun(result.drawers, 'drawer')})"
-        screen.say(f"With --apply {summary} would be found no longer.")
+        screen.say(f"With --apply, {summary} would no longer be searchable.")
     if result.unreachable:
-        screen.say((f"{count_noun(result.unreachable, 'document')} may only be out of reach, and stay.", "dim"))
+        screen.say((f"{count_noun(result.unreachable, 'document')} kept: possibly only unreachable.", "dim"))
 
 
 def _document(screen: Screen, document: DocumentState) -> None:
@@ -44,7 +44,7 @@ def _document(screen: Screen, document: DocumentState) -> None:
 
 
 def cleanup(screen: Screen, result: CleanupResult) -> None:
-    """Show notes that say little, and whether they were forgotten."""
+    """Show notes with little content, and whether they were forgotten."""
     for candidate in result.candidates[:_LIST_LIMIT]:
         screen.say((f"{candidate.reason}  ", "yellow"), " ".join(candidate.text.split()), wrap_indent=len(INDENT))
         importance = "" if candidate.importance is None else f"  importance {candidate.importance:g}"
@@ -58,7 +58,7 @@ def cleanup(screen: Screen, result: CleanupResult) -> None:
 
 
 def dedup(screen: Screen, result: DedupResult) -> None:
-    """Show notes that say the same, and which of each stays."""
+    """Show notes with the same content, and which of them stays."""
     for cluster in result.clusters[:_LIST_LIMIT]:
         screen.say((f"{cluster.similarity:.2f}  ", "green"), " ".join(cluster.text.split()), wrap_indent=len(INDENT))
         for n, origin in enumerate(cluster.origins):
@@ -71,7 +71,7 @@ def dedup(screen: Screen, result: DedupResult) -> None:
 
 
 def audit(screen: Screen, result: AuditResult) -> None:
-    """Show what could be tidied up, and by which command."""
+    """Show what can be tidied up, and with which command."""
     for issue in result.findings:
         mark: tuple[str, str] = ("tidy  ", "green") if issue.ok else ("look  ", "yellow")
         screen.say(mark, (issue.name, "bold"), f"  {issue.detail}")

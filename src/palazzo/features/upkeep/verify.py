@@ -1,4 +1,4 @@
-"""verify: check the palace, changing nothing."""
+"""verify: check the palace without changing anything."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 IMPORTS = "imports"
-"""The check that fails where nothing is damaged: it says itself what to do."""
+"""The check that fails without any damage; its detail says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """Nothing needs to be said."""
+    """No arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check: what was looked at, whether it is in order, and what was seen."""
+    """One check: its name, whether it passed, and its detail."""
 
     name: str
     ok: bool
@@ -32,16 +32,16 @@ class CheckView:
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """All checks, and whether all are in order."""
+    """All checks, and whether all passed."""
 
     ok: bool
     checks: tuple[CheckView, ...]
 
 
 def verify(context: Context, request: VerifyRequest) -> VerifyResult:
-    """Check that the palace file is sound, nothing archived is lost, and what is derived is what it should be.
+    """Check that the palace file is sound, nothing archived is lost, and derived data is correct.
 
-    Changes nothing. 'palazzo repair' mends what is derived.
+    Changes nothing. 'palazzo repair' repairs derived data.
     """
     return result_of(run_checks(context))
 
@@ -55,7 +55,7 @@ def run_checks(context: Context) -> list[Check]:
 
 
 def result_of(checks: list[Check]) -> VerifyResult:
-    """Return checks as a face shows them."""
+    """Return checks as views."""
     views = tuple(CheckView(check.name, check.ok, check.detail) for check in checks)
     return VerifyResult(all(view.ok for view in views), views)
 

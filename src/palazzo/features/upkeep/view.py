@@ -1,4 +1,4 @@
-"""How status, doctor, verify, repair and settings look to a person."""
+"""Terminal output of status, doctor, verify, repair and settings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def status(screen: Screen, result: StatusResult) -> None:
             else []
         ),
         *(
-            [("quarantine", f"{result.quarantine:,} to be judged: palazzo quarantine list")]
+            [("quarantine", f"{result.quarantine:,} pending review: palazzo quarantine list")]
             if result.quarantine
             else []
         ),
@@ -50,22 +50,20 @@ def status(screen: Screen, result: StatusResult) -> None:
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
     if result.as_of is not None:
-        screen.say((result.note or f"Items, drawers, facts and wings are those of {to_iso(result.as_of)}.", "yellow"))
+        screen.say((result.note or f"Items, drawers, facts and wings are as of {to_iso(result.as_of)}.", "yellow"))
     if result.off:
         screen.say(("PALAZZO_OFF is set: nothing is captured or injected.", "yellow"))
     if result.paused:
         until = "" if result.paused_until is None else f" until {to_iso(result.paused_until)}"
-        screen.say((f"Paused{until}: nothing is captured or injected. 'palazzo resume' ends it.", "yellow"))
+        screen.say((f"Paused{until}: nothing is captured or injected. Run 'palazzo resume' to continue.", "yellow"))
     for file in result.unfinished_imports:
         screen.say(
-            (f"The import of {_at_home(file)} was interrupted, unless it still runs: import it again.", "yellow")
+            (f"The import of {_at_home(file)} is incomplete: if it is not still running, import it again.", "yellow")
         )
     for name, why in result.sync_failed.items():
-        screen.say((f"Syncing with '{name}' came to nothing: {why}", "yellow"))
+        screen.say((f"Syncing with '{name}' failed: {why}", "yellow"))
     if result.set_aside:
-        failures = (
-            f"{count_noun(result.set_aside, 'text')} could not be processed completely: 'palazzo verify' lists them."
-        )
+        failures = f"{count_noun(result.set_aside, 'text')} could not be fully processed: 'palazzo verify' lists them."
         screen.say((failures, "yellow"))
     if result.wings:
         screen.gap()
@@ -95,9 +93,9 @@ def _vectors(result: StatusResult) -> str:
         case "empty":
             return f"none needed yet ({embedder.id})"
         case "changed":
-            return f"made by {embedder.id}, but the settings name another: palazzo repair --rebuild vectors"
+            return f"made by {embedder.id}, but the settings name another embedder: palazzo repair --rebuild vectors"
         case "building":
-            progress = "being made now" if result.embedding else "made when the palace is next used"
+            progress = "being computed now" if result.embedding else "computed when the palace is next used"
             return f"{result.pending:,} pending, {progress} ({embedder.id})"
         case "ready":
             return f"all made ({embedder.id})"
@@ -110,7 +108,8 @@ def _format_injections(injection_status: InjectedStatus) -> str:
         else f", {injection_status.used_share:.0%} of {injection_status.given:,} used"
     )
     took = f"p50 {injection_status.p50_ms:,.0f} ms, p95 {injection_status.p95_ms:,.0f} ms"
-    return f"{count_noun(injection_status.tokens, 'token')} in {count_noun(injection_status.injections, 'injection')}{used}, {took}"
+    tokens, injections = injection_status.tokens, injection_status.injections
+    return f"{count_noun(tokens, 'token')} in {count_noun(injections, 'injection')}{used}, {took}"
 
 
 def _rooms(rooms: dict[str, int]) -> str:
@@ -120,7 +119,7 @@ def _rooms(rooms: dict[str, int]) -> str:
 
 
 def doctor(screen: Screen, result: DoctorResult) -> None:
-    """Show what was mended, then every finding: below one that is wrong what mends it."""
+    """Show repairs, then every finding; below a problem, the command that repairs it."""
     for fix in result.fixed:
         screen.say(("Mended: " if fix.done else "Could not: ", "green" if fix.done else "bold red"), fix.command)
         screen.say((f"    {_at_home(fix.detail)}", "dim"), wrap_indent=4)
@@ -137,16 +136,16 @@ def doctor(screen: Screen, result: DoctorResult) -> None:
     screen.table(("", "", ""), rows)
     wrong = [diagnosis for diagnosis in result.findings if not diagnosis.ok]
     if not wrong:
-        screen.say(("All is in order.", "green"))
+        screen.say(("No problems found.", "green"))
         return
     fixable = len({diagnosis.mend for diagnosis in wrong if diagnosis.fixable})
-    screen.say((f"{len(wrong)} of {count_noun(len(result.findings), 'finding')} not in order.", "bold"))
+    screen.say((f"Problems: {len(wrong)} of {count_noun(len(result.findings), 'finding')}.", "bold"))
     if fixable and not result.fixed:
-        screen.say("Mend what needs no decision with: ", ("palazzo doctor --fix", "bold"))
+        screen.say("Fix what needs no decision with: ", ("palazzo doctor --fix", "bold"))
 
 
 def _at_home(words: str) -> str:
-    """Words with the paths below one's home as a person writes them. Commands stay: in quotes no shell reads `~`."""
+    """Return text with `~` for the home in paths, except in commands: no shell expands `~` in quotes."""
     try:
         return words.replace(f"{Path.home()}{os.sep}", f"~{os.sep}")
     except RuntimeError:  # nobody knows where it is
@@ -157,11 +156,13 @@ def verify(screen: Screen, result: VerifyResult) -> None:
     """Show every check."""
     _checks(screen, result.checks)
     if any(not check.ok and check.name != IMPORTS for check in result.checks):
-        screen.say("What is derived is mended by ", ("palazzo repair", "bold"), "; a damaged archive by a backup.")
+        screen.say(
+            "Rebuild derived data with ", ("palazzo repair", "bold"), "; restore a damaged archive from a backup."
+        )
 
 
 def repair(screen: Screen, result: RepairResult) -> None:
-    """Show what was made anew, and the checks."""
+    """Show what was rebuilt, and the checks."""
     artifacts = ", ".join(result.rebuilt) or "nothing"
     screen.say((f"Would make anew: {artifacts}" if result.dry_run else f"Made anew: {artifacts}", "bold"))
     if result.retried_texts:
@@ -175,9 +176,9 @@ def repair(screen: Screen, result: RepairResult) -> None:
 def show_losses(screen: Screen, salvage: SalvageView) -> None:
     """Show the losses of a damaged palace, and the path of the damaged file."""
     if salvage.is_whole:
-        screen.say(("Pages of the palace were damaged. All of the archive could be read.", "green"))
+        screen.say(("Pages of the palace were damaged. The whole archive could be read.", "green"))
     else:
-        screen.say(("Pages of the palace were damaged, and not all could be read:", "yellow"))
+        screen.say(("Pages of the palace were damaged, and some data could not be read:", "yellow"))
     for loss in salvage.losses:
         ids = ", ".join(loss.ids)
         count = "an unknown number of rows" if loss.count is None else count_noun(loss.count, "row")
@@ -186,20 +187,26 @@ def show_losses(screen: Screen, salvage: SalvageView) -> None:
             ("lost  ", "red"), f"{loss.kind}: {count}{f' on page {pages}' if pages else ''}{f': {ids}' if ids else ''}"
         )
     for item in salvage.altered_items:
-        screen.say(("lost  ", "red"), f"item {item}: its text, or its source's own bytes, are gone or changed")
+        screen.say(("lost  ", "red"), f"item {item}: its text or its source bytes are lost or changed")
     for table in salvage.doubtful:
-        screen.say(("doubtful  ", "yellow"), f"{table}: a page of it had a wrong checksum, and was read nevertheless")
+        screen.say(("doubtful  ", "yellow"), f"{table}: one of its pages had a wrong checksum, but was read anyway")
     if salvage.kept is not None:
         screen.say(("kept  ", "bold"), f"{salvage.kept}, the damaged file")
 
 
 def settings(screen: Screen, result: SettingsResult) -> None:
-    """Show settings with where they come from; the bare value where one was asked for."""
+    """Show settings with their origin; the bare value if one setting was requested."""
     if result.written:
         screen.say(f"Wrote {result.written}.")
         for setting in result.settings:
             if not setting.origin.startswith(result.written):
-                screen.say((f"But here {setting.key} is {setting.shown or 'empty'}, from {setting.origin}.", "yellow"))
+                screen.say(
+                    (
+                        f"The effective value of {setting.key} here is {setting.shown or 'empty'}, from "
+                        f"{setting.origin}.",
+                        "yellow",
+                    )
+                )
     elif result.single:
         for setting in result.settings:
             screen.say(setting.shown)
@@ -213,7 +220,7 @@ def settings(screen: Screen, result: SettingsResult) -> None:
             )
             for setting in result.settings
         ]
-        screen.table(("setting", "value", "from", "what it does"), rows)
+        screen.table(("setting", "value", "from", "description"), rows)
     for problem in result.problems:
         screen.say((problem, "yellow"))
 
@@ -223,7 +230,7 @@ def _checks(screen: Screen, checks: Sequence[CheckView]) -> None:
 
 
 def size(number: int) -> str:
-    """Return a number of bytes as a person reads it."""
+    """Return a number of bytes in readable form."""
     size = float(number)
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:

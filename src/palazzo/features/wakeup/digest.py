@@ -1,4 +1,4 @@
-"""digest: what a session came to."""
+"""digest: show the main points of a session."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ KINDS = ("asked", "decided", "changed", "failed", "fixed", "open")
 
 @dataclass(frozen=True, slots=True)
 class DigestRequest:
-    """Of which session, and which lines."""
+    """The session, and which kinds of lines."""
 
-    session: Annotated[str, About("The session, by its id or the beginning of it.", positional=True)]
+    session: Annotated[str, About("Session id, or the beginning of one.", positional=True)]
     kind: Annotated[tuple[str, ...], About(f"Only lines of this kind: {', '.join(KINDS)}. Repeatable.")] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteView:
-    """Words, to the letter, and where they stand: drawer (null where none holds them), item, the stretch of it."""
+    """Quoted words and their place: drawer (null if no drawer holds them), item, and the span in it."""
 
     text: str
     drawer: str | None
@@ -37,10 +37,10 @@ class QuoteView:
 
 @dataclass(frozen=True, slots=True)
 class DigestLineView:
-    """A line: its kind, the words that say so, who said them when, and what they answer to, if to anything.
+    """A digest line: its kind, the words, who said them and when, and the words that they answer, if any.
 
-    `trust` is whom to believe for the words, `about_trust` for what they answer to: `external` for an agent's after its
-    session met untrusted words.
+    `trust` is the trust level of the words, `about_trust` that of the words they answer: `external` for an agent's
+    words after its session read untrusted content.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class DigestLineView:
 
 @dataclass(frozen=True, slots=True)
 class SubAgentView:
-    """A sub-agent's session, what it was for, and how many lines its digest has; `palazzo digest` shows it."""
+    """A sub-agent's session, its purpose, and the number of lines in its digest; `palazzo digest` shows it."""
 
     session: str
     title: str
@@ -63,7 +63,7 @@ class SubAgentView:
 
 @dataclass(frozen=True, slots=True)
 class DigestResult:
-    """The lines in the order in which they were said, and the session's sub-agents, which are digested apart."""
+    """The lines in chronological order, and the session's sub-agents, which have digests of their own."""
 
     session: str
     title: str
@@ -73,10 +73,10 @@ class DigestResult:
 
 
 def digest(context: Context, request: DigestRequest) -> DigestResult:
-    """Tell what a session came to: asked, decided, changed, failed, fixed, left open.
+    """Show the results of a session: asked, decided, changed, failed, fixed, left open.
 
-    Every line is somebody's own words with where they stand; rules find them, so some are missed and a few are wrong.
-    A sub-agent has a digest of its own.
+    Each line quotes someone's words and cites their place. Rules select them, so some are missed and a few are wrong. A
+    sub-agent has its own digest.
     """
     from palazzo.archive import transcript_restore
     from palazzo.archive.session_titles import shown_title
@@ -84,7 +84,7 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
 
     wrong = [kind for kind in request.kind if kind not in KINDS]
     if wrong:
-        raise UsageError(f"'{wrong[0]}' is no kind of line; there are: {', '.join(KINDS)}.")
+        raise UsageError(f"'{wrong[0]}' is not a kind of line; kinds: {', '.join(KINDS)}.")
     palace = context.reading()
     with palace.database.snapshot() as connection:
         session = transcript_restore.find_session(

@@ -1,4 +1,4 @@
-"""Showing digests, and what was learned on a branch."""
+"""Terminal output of digests, and of what was learned on a branch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADINGS = {
 
 
 def digest(screen: Screen, result: DigestResult) -> None:
-    """Show a digest: its lines by kind, each with the beginning of the id that 'palazzo show' takes."""
+    """Show a digest: its lines by kind, each with the prefix of the id for 'palazzo show'."""
     screen.say((_title(result.title), "bold"), (f"  {shown_name(result.wing)}" if result.wing else "", "cyan"))
     screen.say((result.session, "dim"))
     for kind, heading in HEADINGS.items():
@@ -42,15 +42,15 @@ def digest(screen: Screen, result: DigestResult) -> None:
     screen.gap()
     if result.lines:
         summary = (
-            f"{count_noun(len(result.lines), 'line')}, found by rule. palazzo show ID shows one where it was said."
+            f"{count_noun(len(result.lines), 'line')}, selected by rules. palazzo show ID shows a line in its context."
         )
         screen.say((summary, "dim"))
     else:
-        screen.say(("Nothing was found to digest in it.", "dim"))
+        screen.say(("No lines for a digest were found.", "dim"))
 
 
 def diff(screen: Screen, result: DiffResult) -> None:
-    """Show the text as it goes into a pull request, and nothing else."""
+    """Show the text for a pull request, and nothing else."""
     screen.exact(result.text.rstrip("\n"), indent="")
 
 

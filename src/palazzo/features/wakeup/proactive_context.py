@@ -1,4 +1,4 @@
-"""proactive_context: what the words at hand call for, of all that is remembered; mostly nothing."""
+"""proactive_context: suggest memories relevant to the current text; usually none."""
 
 from __future__ import annotations
 
@@ -26,34 +26,37 @@ if TYPE_CHECKING:
 BUDGET, LIMIT = 500, 5
 _MOST = 50
 _LOOKED_AT = 30
-"""Hits of each wing that are looked at: of the best, few are above the floor."""
+"""The most hits of each wing that are examined: few of the best are above the floor."""
 _LONGEST = 20_000
-"""Characters of the words at hand that are looked at, the last: a prompt ends with what it asks."""
+"""The most characters of the given text that are examined, from its end: a prompt ends with its question."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProactiveContextRequest:
-    """The words at hand, for whom, and how much may be told."""
+    """The current text, the agent and its files, and the limits of the answer."""
 
     context: Annotated[
-        str, About("What is being said or done; - reads it from standard input.", positional=True, stdin=True)
+        str, About("The current text or activity; - reads it from standard input.", positional=True, stdin=True)
     ]
-    wing: Annotated[str | None, About("The wing to look in instead of the project's.")] = None
-    agent: Annotated[str | None, About("Who is told: its own wing is looked at as well.", metavar="NAME")] = None
+    wing: Annotated[str | None, About("The wing to search instead of the project's.")] = None
+    agent: Annotated[
+        str | None, About("The agent that gets the suggestions; its own wing is also searched.", metavar="NAME")
+    ] = None
     files: Annotated[
-        tuple[str, ...], About("A file that is opened; may be given several times.", option="--file", metavar="PATH")
+        tuple[str, ...],
+        About("A file that is being opened; may be given several times.", option="--file", metavar="PATH"),
     ] = ()
     filed_as: FiledAs = ()
     floor: Annotated[
-        float | None, About("The score that a memory must have, where that is more than the setting proactive_floor.")
+        float | None, About("The minimum score of a memory, if higher than the setting proactive_floor.")
     ] = None
-    limit: Annotated[int, About("How many of each kind at most.")] = LIMIT
-    budget: Annotated[int, About("How many tokens all of it may take.", metavar="TOKENS")] = BUDGET
+    limit: Annotated[int, About("Maximum number of each kind.")] = LIMIT
+    budget: Annotated[int, About("Maximum number of tokens in total.", metavar="TOKENS")] = BUDGET
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """A drawer that is likely to help. `text` is its beginning where it is `truncated`."""
+    """A drawer that is likely to help. `text` is its beginning if `truncated` is set."""
 
     id: str
     text: str
@@ -73,7 +76,7 @@ class MemoryView:
 
 @dataclass(frozen=True, slots=True)
 class ThreadView:
-    """What a session left open: `id` is that of the message that says so, `by` who said it."""
+    """Something that a session left open: `id` is the id of the message that says so, `by` its author."""
 
     id: str
     text: str
@@ -85,7 +88,7 @@ class ThreadView:
 
 @dataclass(frozen=True, slots=True)
 class ProactiveContextResult:
-    """What is called for; all of it empty where nothing is. `floor` is what a memory had to score."""
+    """The relevant entries; all lists are empty if there are none. `floor` is the score that a memory had to reach."""
 
     memories: tuple[MemoryView, ...]
     reminders: tuple[ReminderView, ...]
@@ -95,17 +98,19 @@ class ProactiveContextResult:
     wings: tuple[str, ...]
     floor: float
     labels: Mapping[str, str]
-    """What is said of the branch, by id, of what is not known to be part of what is checked out, and of cited files."""
+    """Labels by id: the branch of entries not known to be part of the current checkout, and the state of cited
+    files.
+    """
     tokens: int
     index: Literal["ready", "keyword-only", "building"] | None
-    """What was searched; null where the words say too little to search by."""
+    """What was searched; null if the text has too few words for a search."""
 
 
 def proactive_context(context: Context, request: ProactiveContextRequest) -> ProactiveContextResult:
-    """Say what the words at hand call for: memories, reminders, to-dos, open threads, facts. Mostly that is nothing.
+    """Suggest memories, reminders, to-dos, open threads and facts relevant to a text. Usually none.
 
-    Looks in the project's wing, the agent's and the one called 'user', at what may be put before an agent unasked
-    (setting auto_inject_trust). A memory must score above a floor that ordinary prompts hardly ever reach.
+    Searches the project's wing, the agent's and the one called 'user' for content that may be injected automatically
+    (setting auto_inject_trust). A memory must score above a floor that ordinary prompts rarely reach.
     """
     from palazzo.injection.proactive import Around
 
@@ -113,7 +118,7 @@ def proactive_context(context: Context, request: ProactiveContextRequest) -> Pro
 
 
 def called_for(context: Context, request: ProactiveContextRequest, around: Around) -> ProactiveContextResult:
-    """Say the same, knowing what a session has `around` these words."""
+    """Return the same suggestions, given the context that a session adds `around` the text."""
     from palazzo.features.branches.branch_labels import Checkout, find_origin
     from palazzo.features.facts import fact_results
     from palazzo.features.search.hit_freshness import Files
@@ -168,7 +173,7 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
 
 
 def _labels(standings: Mapping[str, BranchStatus], citations: Mapping[str, CitationSummary]) -> dict[str, str]:
-    """What is to be said of what is told, by id."""
+    """Return the labels of the suggestions, by id."""
     from palazzo.features.branches.branch_labels import MERGED, with_label
     from palazzo.features.search.hit_freshness import NOTHING
 
@@ -180,7 +185,7 @@ def _labels(standings: Mapping[str, BranchStatus], citations: Mapping[str, Citat
 def _standings(
     connection: Connection, checkout: Checkout, notices: RelatedItems
 ) -> tuple[RelatedItems, dict[str, BranchStatus]]:
-    """What is called for besides memories, without what is hidden, and how each stands, by its id."""
+    """Return the suggestions other than memories, without hidden ones, and the branch status of each by id."""
     from palazzo.features.branches.branch_labels import MERGED
 
     tasks = [*(due.task.uid for due in notices.reminders), *(task.uid for task in notices.todos)]
@@ -205,7 +210,7 @@ def _standings(
 
 def _check(request: ProactiveContextRequest) -> None:
     if not request.context.strip():
-        raise UsageError("There is nothing at hand: the context is empty.")
+        raise UsageError("The context is empty: give a text.")
     if request.floor is not None and not 0 <= request.floor <= 1:
         raise UsageError(f"--floor is {request.floor:g}; it must be between 0 and 1.")
     if not 1 <= request.limit <= _MOST:
@@ -217,7 +222,7 @@ def _check(request: ProactiveContextRequest) -> None:
 def _build_situation(
     context: Context, connection: Connection, request: ProactiveContextRequest, around: Around
 ) -> ProactiveRequest:
-    """The words at hand, and the wings that there are."""
+    """Return the text, the existing wings and the files to search for."""
     from palazzo.archive import diary_entries
     from palazzo.features.search.search import check_place
     from palazzo.features.tasks.task_results import file_names
@@ -239,7 +244,7 @@ def _build_situation(
 def _search_wings(
     context: Context, request: ProactiveContextRequest, situation: ProactiveRequest, checkout: Checkout
 ) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
-    """The best of each wing, each searched by itself: what is nearest elsewhere must not stand before it."""
+    """Return the best hits of each wing, searched separately so that hits of one wing cannot displace another's."""
     from palazzo.features.notes.tag import label
     from palazzo.index.query import Query
     from palazzo.injection.proactive import is_left_out
@@ -276,7 +281,7 @@ def _search_wings(
 
 
 def _drop_superseded(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[Hit]:
-    """Those that nothing has superseded; to-dos and reminders are told of by themselves."""
+    """Return the hits that are not superseded, without to-dos and reminders, which are suggested separately."""
     from palazzo.features.search.hits import find_supersessions
 
     over = find_supersessions(connection, [hit.drawer.id for hit in hits], now)

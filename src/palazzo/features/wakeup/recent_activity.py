@@ -1,7 +1,7 @@
-"""What was said and done last in a session that a hook tells of: from the archive, and from what lies behind it.
+"""The latest turns of a session that a hook names: from the archive, and from the unarchived end of its transcript.
 
-A turn is taken in when it has ended. Where that did not happen (somebody interrupted it), the end of the transcript is
-read, as far as it is short; nothing of it is kept.
+A turn is archived when it has ended. If that did not happen (a person interrupted it), the end of the transcript is
+read, provided that it is short. Nothing of it is stored.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from palazzo.store.source_rows import FileState
 
 _MESSAGES, _CHARACTERS = 40, 120_000
-"""Of the end of a session: what is read of it."""
+"""The most messages and characters that are read from the end of a session."""
 _TAIL = 128 * 1024
-"""Bytes of a transcript that are read beyond what the archive has. A longer tail is left for the turn's end."""
+"""The most bytes of a transcript that are read beyond the archived part. A longer tail is left until the turn ends."""
 
 
 def recent(call: HookCall) -> Recent:
-    """Return the end of the session; nothing where it is not known yet."""
+    """Return the end of the session; empty if the session is not known yet."""
     from palazzo.store import source_rows, transcripts
     from palazzo.store.last_messages import last_messages
 
@@ -61,7 +61,7 @@ def _drop_external_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]
 
 
 def _read_tail(path: Path, state: FileState | None) -> Iterator[SessionMessage]:
-    """Yield what the transcript has that is not archived, if its format grows at the end and it is not long."""
+    """Yield what the transcript has that is not archived, if its format only grows at the end and the rest is short."""
     from palazzo.sources.formats import Message
     from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 

@@ -1,4 +1,4 @@
-"""How what an agent is told of looks to a person: what is called for, what stands, what there is."""
+"""Terminal output of proactive context, the context summary, memory statistics and instructions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from palazzo.text.count_phrases import count_noun
 
 
 def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
-    """Show what an agent would be told, or that it would be told nothing."""
+    """Show what would be injected for an agent, or that nothing would be."""
 
     def format_id(uid: str) -> tuple[str, str]:
         label = result.labels.get(uid, "")
@@ -38,28 +38,30 @@ def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
         screen.say((f"{INDENT}{memory.id}  {memory.role}", "dim"), (f"  {label}" if label else "", "yellow"))
         screen.read(memory.text)
         if memory.truncated:
-            screen.say((f"{INDENT}… the rest: palazzo show {memory.id}", "dim"))
+            screen.say((f"{INDENT}… more: palazzo show {memory.id}", "dim"))
     if not (result.reminders or result.todos or result.facts or result.threads or result.memories):
         location = ", ".join(result.wings) or "no wing of this project"
-        screen.say((f"Nothing is called for (looked in: {location}; a memory must score {result.floor:g}).", "dim"))
+        screen.say(
+            (f"Nothing relevant found (searched: {location}; a memory must score at least {result.floor:g}).", "dim")
+        )
 
 
 def context_summary(screen: Screen, result: ContextSummaryResult) -> None:
-    """Show decisions, what was learned, and other notes."""
+    """Show decisions, lessons learned, and other notes."""
     sections = (("Decided", result.decisions), ("Learned", result.learnings), ("Noted", result.context))
     for title, notes in sections:
         if notes:
             screen.say((f"{title}:", "bold"))
             rows(screen, notes)
     if not any(notes for _, notes in sections):
-        screen.say(("Nothing is noted there: 'palazzo remember' files a note.", "dim"))
+        screen.say(("There are no notes: 'palazzo remember' files one.", "dim"))
 
 
 def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
     """Show the counts, a line for each way of counting."""
     scope = f" in {result.wing}" if result.wing else ""
     totals = f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}{scope}"
-    screen.say((totals, "bold"), f"; {result.retired:,} found no more; {count_noun(result.facts, 'fact')}")
+    screen.say((totals, "bold"), f"; {result.retired:,} no longer searchable; {count_noun(result.facts, 'fact')}")
     names = {entity.name: entity.drawers for entity in result.entities}
     counts_by_title = (
         ("kinds", result.by_kind),

@@ -25,33 +25,37 @@ if TYPE_CHECKING:
 Depth = Literal["shallow", "medium", "deep"]
 _LONGEST_SESSION = 200
 _A_LITTLE = 100
-"""Changes that digests may be behind by to be brought up to date in a hurry: 20 ms. More is left to the background."""
+"""The most pending changes for which digests are updated if the caller is in a hurry: 20 ms. More are left to the
+background.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUpRequest:
-    """Whose memory, and how much of it."""
+    """The wing, session and agent to orient, and how much to show."""
 
-    wing: Annotated[str | None, About("The wing to be oriented in; the project's if left out.")] = None
+    wing: Annotated[str | None, About("The wing to orient in. Default: the project's.")] = None
     budget: Annotated[
-        int | None, About("How many tokens the text may take; else 300, 900 or 2,000 by its depth.", metavar="TOKENS")
+        int | None, About("Maximum number of tokens. Default: 300, 900 or 2,000, by depth.", metavar="TOKENS")
     ] = None
-    depth: Annotated[Depth | None, About("How much is told: shallow, medium or deep; else as the settings say.")] = None
-    session: Annotated[
-        str | None, About("The session that wakes up: it is told the same again when it asks again.", metavar="ID")
+    depth: Annotated[Depth | None, About("Level of detail: shallow, medium or deep. Default: as in the settings.")] = (
+        None
+    )
+    session: Annotated[str | None, About("Session ID. Repeated calls return identical text.", metavar="ID")] = None
+    agent: Annotated[
+        str | None, About("The agent that wakes up: its diary and its to-dos are included.", metavar="NAME")
     ] = None
-    agent: Annotated[str | None, About("Who wakes up: its diary and its to-dos are told of.", metavar="NAME")] = None
     as_of: Annotated[str | None, About(past.HELP)] = None
-    hurry: Annotated[bool, About("Rather leave out what sessions came to than wait for it.", hidden=True)] = False
-    epoch: Annotated[int, About("Counts how often the session has lost what it was told.", hidden=True)] = 0
-    host_session: Annotated[str, About("The session's id, as its host has it.", hidden=True)] = ""
+    hurry: Annotated[bool, About("Leave out the outcomes of sessions rather than wait for them.", hidden=True)] = False
+    epoch: Annotated[int, About("How often the session has lost its context.", hidden=True)] = 0
+    host_session: Annotated[str, About("The session id of the host.", hidden=True)] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUpLine:
-    """A line of the text, and why it is there. `text` is the beginning of the words where `truncated`.
+    """A line of the text, and why it is included. `text` is the beginning of the words if `truncated`.
 
-    `id` is that of a note, item, fact, to-do or reminder, in full; of a session, the session's.
+    `id` is the full id of a note, item, fact, to-do or reminder; for a session, the session's id.
     """
 
     section: str
@@ -67,7 +71,7 @@ class WakeUpLine:
 
 @dataclass(frozen=True, slots=True)
 class WakeUpResult:
-    """The text, and what it was made of. `frozen_at` is when a session was first told it, null without a session."""
+    """The text, and its sources. `frozen_at` is when a session first got this text, null without a session."""
 
     wing: str | None
     agent: str | None
@@ -82,9 +86,10 @@ class WakeUpResult:
 
 
 def wake_up(context: Context, request: WakeUpRequest) -> WakeUpResult:
-    """Write a short orientation: what is due and open, what was decided, what changed, and what was last worked on.
+    """Write a short orientation: due and open tasks, decisions, changes, and the last work.
 
-    Every line has its date, who says it and its id. With a session the text is kept and told again as it was.
+    Every line has its date, its author and its id. With a session, the text is stored, and returned unchanged when
+    asked for again.
     """
     from palazzo.store import tombstones
 
@@ -109,7 +114,7 @@ def _check(request: WakeUpRequest) -> None:
         raise UsageError(f"The budget is {request.budget} tokens; it must be at least 1.")
     session = request.session
     if session is not None and not (0 < len(session) <= _LONGEST_SESSION and session.isprintable()):
-        raise UsageError(f"--session: give the session's id, at most {_LONGEST_SESSION} characters on one line.")
+        raise UsageError(f"--session: give a session id of at most {_LONGEST_SESSION} characters, on one line.")
 
 
 # --- making it ---------------------------------------------------------------------------------------------
@@ -177,7 +182,7 @@ def _compose_wake_up(context: Context, request: WakeUpRequest, point_in_time: As
 
 
 def _add_branch_labels(context: Context, connection: Connection, candidates: list[WakeUpEntry]) -> list[WakeUpEntry]:
-    """The same with what is said of their branches, without what the setting `branch_policy` hides."""
+    """Return the entries with their branch labels, without those that the setting `branch_policy` hides."""
     from palazzo.features.branches.branch_labels import MERGED, Checkout
 
     sessions = [candidate.id for candidate in candidates if candidate.section == "session"]
@@ -198,7 +203,7 @@ def _add_branch_labels(context: Context, connection: Connection, candidates: lis
 def _add_citations(
     context: Context, connection: Connection, candidates: list[WakeUpEntry], wing: str
 ) -> list[WakeUpEntry]:
-    """The same with what has become of the files that notes and decisions were given, or name."""
+    """Return the entries with the state of the files that notes and decisions cite or mention."""
     from palazzo.features.search.hit_freshness import Files, first
 
     drawers = [
@@ -218,7 +223,7 @@ def _depth(context: Context) -> Depth:
 
 
 def _catch_up(context: Context, hurry: bool) -> None:
-    """Take in what sessions came to; in a hurry only where that is quickly done."""
+    """Update the session digests; in a hurry, only if that is quick."""
     from palazzo.index import async_consumer
     from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER
 
@@ -231,8 +236,8 @@ def _catch_up(context: Context, hurry: bool) -> None:
 
 
 def _heads(wing: str | None, agent: str | None, branch: str, today: str) -> Iterator[str]:
-    """Ways to begin, the longest first."""
-    place = f"project {shown_name(wing)}" if wing else "no project that the palace holds"
+    """Yield possible first lines, the longest first."""
+    place = f"project {shown_name(wing)}" if wing else "no project known to the palace"
     parts = [
         *([f"agent {shown_name(agent)}"] if agent else []),
         place,
@@ -265,7 +270,7 @@ def _lines(wake_up_text: WakeUpText) -> tuple[WakeUpLine, ...]:
 
 
 def _encode_request(request: WakeUpRequest) -> str:
-    """What a session asks for, as asked: what the settings or the project say since is not told to it midway."""
+    """Return a request's key: a later change of settings or of the project does not change a session's text."""
     return json.dumps([request.wing, request.budget, request.depth, request.agent, request.as_of])
 
 
@@ -280,7 +285,7 @@ def _load_result(palace: Palace, request: WakeUpRequest, request_key: str) -> Wa
 def _freeze(
     context: Context, request: WakeUpRequest, request_key: str, fresh: WakeUpResult, erasures: int
 ) -> WakeUpResult | None:
-    """Keep what was made, and return what the session is told; None where words were erased while it was made."""
+    """Store the new text, and return the session's text; None if text was erased meanwhile."""
     from palazzo.store import tombstones, wake_blocks
 
     session, payload = request.session or "", json.dumps(dataclasses.asdict(fresh))

@@ -1,1 +1,1 @@
-"""Rules that find claims in statements, one module for each kind of sentence. Each is a table and a function."""
+"""Rules that find claims in statements. Each kind of sentence has one module with a table and a function."""

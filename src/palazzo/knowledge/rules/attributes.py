@@ -1,4 +1,4 @@
-"""Values that things have: a version, a port, a path, a state, a quantity, a name. In sentences and configuration."""
+"""Rule for attributes of things, in sentences and configuration: version, port, path, state, quantity, name."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ _NO_HOST = frozenset(["localhost", "host", "example", "user"])
 
 
 def _ports(statement: Statement) -> Iterator[Claim]:
-    """Yield ports whatever the verb: what stands right before them, or before the verb of that, is what they are of."""
+    """Yield ports after any verb: they belong to the words just before them, or before that verb."""
     for match in _AT_PORT.finditer(statement.text):
         port = match[1] or match[2] or match[3]
         if not asserts(statement, match.start(), match.end()):
@@ -161,7 +161,7 @@ _PART = re.compile(r"[,;]\s|\s[—–-]\s|:\s(?!https?:|`)|\s(?:so|and|but|becau
 _CESSATION = re.compile(
     r"\bno longer\b|\b(?:supported|allowed|used|available|maintained|permitted)\b.*\b(?:any ?more|any longer)\b"
 )
-"""What `rules.ended` understands."""
+"""Statements that `rules.ended` handles."""
 _VERB = re.compile(r"(?<=\w)\s\w+s\s+(?=(?:to|on|at|in|from|under|for)\b)")
 _MOST_WORDS = 8
 _FIGURES = re.compile(
@@ -185,19 +185,15 @@ _HINT = re.compile(
     r"|\w+days?|\w+\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|sql|md|db))\b"
     r"|\b(?i:json|yaml|xml|csv|utf|ascii|latin|lf|crlf|mit|gpl|bsd|isc|utc|eur|usd|bcrypt|scrypt|gzip|zstd|brotli|snappy)"
 )
-"""What is looked for first: without any of it no value is given."""
+"""A quick pre-check: without a match no value is stated."""
 _SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled", "on"})
 _UPGRADE = re.compile(
     r"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?)(?:upgraded|moved|updated|bumped|went|migrated)\sto\s(?P<value>[^;,(]+)",
     re.IGNORECASE,
 )
-_DID = (
-    r"(?:raised|lowered|increased|reduced|bumped|upgraded|downgraded|moved|changed|set|pinned|switched|extended|shortened"
-    r"|updated|relocated|reset|doubled|halved|went|gone|migrated|dropped|cut)"
-)
+_DID = "(?:raised|lowered|increased|reduced|bumped|upgraded|downgraded|moved|changed|set|pinned|switched|extended|shortened|updated|relocated|reset|doubled|halved|went|gone|migrated|dropped|cut)"
 _CHANGED = re.compile(
-    rf"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?){_DID}\s(?P<thing>{THING})\s(?:over\s)?to\s(?P<value>[^;,(]+)"
-    rf"|(?:^|[.;:,(]\s)(?P<thing2>{THING})\s(?:has\s|have\s|was\s|were\s|been\s|is\snow\s|now\s)*{_DID}\s(?:over\s)?to\s(?P<value2>[^;,(]+)",
+    f"(?:^|[.;:,(]\\s|\\b(?:we|i|have|has|and)\\s(?:have\\s|now\\s|just\\s)?){_DID}\\s(?P<thing>{THING})\\s(?:over\\s)?to\\s(?P<value>[^;,(]+)|(?:^|[.;:,(]\\s)(?P<thing2>{THING})\\s(?:has\\s|have\\s|was\\s|were\\s|been\\s|is\\snow\\s|now\\s)*{_DID}\\s(?:over\\s)?to\\s(?P<value2>[^;,(]+)",
     re.IGNORECASE,
 )
 _SWITCH_ACTION = re.compile(
@@ -208,7 +204,7 @@ _SWITCH_ACTION = re.compile(
 
 _TURNED_CUES = (" on", " off")
 _TURN_ACTION = re.compile(
-    rf"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?:turned|switched|set)\s(?P<thing>{THING})\s(?:back\s)?(?:to\s)?(?P<state>on|off){STOP}",
+    f"(?:^|[.;:,]\\s|\\b(?:we|i|have|and)\\s(?:have\\s|now\\s)?)(?:turned|switched|set)\\s(?P<thing>{THING})\\s(?:back\\s)?(?:to\\s)?(?P<state>on|off){STOP}",
     re.IGNORECASE,
 )
 _BUILT = re.compile(
@@ -234,7 +230,7 @@ _SWITCHES = {"on": True, "enabled": True, "active": True, "off": False, "disable
 
 
 def _fact(claim: Claim, clause: Clause) -> Claim:
-    """The claim with what a fact would say, where it would: of a subject with a name, by a verb that is understood."""
+    """Return the claim with a fact, if it states one: its subject has a name and its verb is understood."""
     value = claim.value
     if value is None or not clause.verb:
         return claim
@@ -280,7 +276,7 @@ _UNIT_PATTERN = re.compile(r"(?:ms|µs|ns|%|[KMGTk]i?B)\b|%|^$|^one ", re.IGNORE
 
 
 def _is_set(subject: str, value: Value) -> bool:
-    """Whether a figure is one that somebody set, not one that was measured."""
+    """Return whether a figure is a setting, not a measurement."""
     return (
         _LIMIT.search(subject) is not None
         or ":" in value.text
@@ -296,7 +292,7 @@ _ADVERBIAL = re.compile(
     r"|add|added|fix|fixed|remove|removed|support|import|use|update|updated|allow|make|improve|ignore|bump|you|your|see|note)\b",
     re.IGNORECASE,
 )
-"""How no name of a thing begins."""
+"""Words with which a name of a thing does not begin."""
 _NEEDS = ("needs", "need", "requires", "require", "depends", "depend")
 _NEGATION = re.compile(r"n['’]t\b|\b(?:not|no longer|never|we|they|you)\b", re.IGNORECASE)
 
@@ -321,7 +317,7 @@ def _entries(statement: Statement) -> Iterator[Claim]:
 
 
 def _key(line: str) -> str:
-    """The key of a line that names none: its first word; of a port of a container, that port."""
+    """Return the key of a line without one: its first word; for a container's port, that port."""
     return f"ports:{line.rpartition(':')[2]}" if line.startswith("-") else line.split()[0]
 
 
@@ -348,4 +344,4 @@ def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
 
 _FIGURE = re.compile(r"^(\d[\d,.]*(?:e-?\d+)?)\s?(%|[A-Za-z]{1,4})?$")
 _PORT_MAPPING = re.compile(r"^(?:[\d.]+:)?\d{2,5}:\d{2,5}$")
-"""A port of the host and the one inside a container."""
+"""A port of the host and a port inside a container."""

@@ -1,4 +1,4 @@
-"""A claim: what a statement says of what, and what it says held before."""
+"""A claim: the subject of a statement, what the statement says about it, and what it says was true before."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a statement claims. `start` and `end` are where it stands, in code points of its text.
+    """A claim that a statement makes. `start` and `end` are its position, in code points of its text.
 
-    `predicate` and `object` are what a fact would say; without a predicate it is good for comparing only. `stated`
-    is the object in a fact's words where the value alone would say too little. `old` is what
-    it says held before. `words` is the bag of words of a claim with a `value`, `about` those of its
-    subject, `lead` that of a label before it, `key` the name of a configuration entry,
-    `beside` what stands around that, `within` the keys it stands under. A
-    `loose` one is told by its value alone: its verb is not known. A `changed` one says that its value is new.
+    `predicate` and `object` are those of a possible fact; a claim without a predicate is used only for comparison.
+    `fact_object` is the object in a fact's words if the value alone says too little. `old` is the previous state that
+    it names. `words` is the bag of words of a claim with a `value`, `about` the words of its subject, `lead` those of a
+    label before it, `key` the name of a configuration entry, `context_lines` the text around that entry, `parent_keys`
+    the keys above it. A `loose` claim is recognized only by its value: its verb is unknown. A `changed` claim says that
+    its value is new.
     """
 
     kind: Kind
@@ -47,7 +47,7 @@ class Claim:
 
 
 class Candidate(NamedTuple):
-    """A fact that a claim would make."""
+    """A fact that a claim could create."""
 
     subject: str
     predicate: str
@@ -55,7 +55,7 @@ class Candidate(NamedTuple):
 
 
 def candidate(claim: Claim) -> Candidate | None:
-    """Return the fact that a claim is worth, None where it is none by itself."""
+    """Return the fact for a claim, None if the claim alone does not give one."""
     if not claim.predicate:
         return None
     if claim.kind in ("switch", "instead"):
@@ -68,5 +68,5 @@ def candidate(claim: Claim) -> Candidate | None:
 def claim(
     statement: Statement, kind: Kind, subject: str, predicate: str, thing: str, old: str = "", part: str = ""
 ) -> Claim:
-    """Return a claim of a statement without a value; `part` is the part of it that says so."""
+    """Return a claim without a value from a statement; `part` is the part of the statement that makes it."""
     return Claim(kind, subject, predicate, thing, statement.start, statement.end, old, sentence=part or statement.text)

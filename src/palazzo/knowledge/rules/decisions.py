@@ -1,4 +1,4 @@
-"""What was decided, where no other rule can say it."""
+"""Rule for decisions that no other rule can express."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECISION = re.compile(
 
 
 def find(statement: Statement) -> Iterator[Claim]:
-    """Yield decisions in words."""
+    """Yield stated decisions."""
     match = _DECISION.search(statement.text) if statement.mentions(("decid", "agreed", "decision")) else None
     if match is None:
         return
@@ -31,6 +31,6 @@ def find(statement: Statement) -> Iterator[Claim]:
 
 
 def _about(decision: str) -> str:
-    """What a decision is on: its first name, else the project."""
+    """Return what a decision is about: the first name in it, else the project."""
     name = re.search(r"(?<!^)\b[A-Z][\w.-]+(?:\s[A-Z0-9][\w.-]*)*", decision)
     return name[0] if name else "project"

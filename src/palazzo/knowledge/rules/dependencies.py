@@ -1,4 +1,4 @@
-"""What something uses, and what it depends on."""
+"""Rule for what a thing uses and what it depends on."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _WE_USE = re.compile(
     re.IGNORECASE,
 )
 _USES = re.compile(
-    rf"(?:^|[.;:,]\s)(?P<who>{THING})\s(?:now\s)?(?:uses?|(?:is|are) (?:built (?:with|on)|written in|stored in)|runs? on|stays? on)\s"
-    rf"(?P<what>(?:our own\s)?{_NAME}){STOP}",
+    f"(?:^|[.;:,]\\s)(?P<who>{THING})\\s(?:now\\s)?(?:uses?|(?:is|are) (?:built (?:with|on)|written in|stored "
+    f"in)|runs? on|stays? on)\\s(?P<what>(?:our own\\s)?{_NAME}){STOP}",
     re.IGNORECASE,
 )
 _DEPENDS = re.compile(

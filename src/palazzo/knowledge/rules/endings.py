@@ -1,4 +1,4 @@
-"""What no longer is used, allowed or done."""
+"""Rule for things that are no longer used, allowed or done."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ _ENDING = (
     r"|scrapped|sunset|killed|axed|deleted|dismantled|abandoned)"
 )
 _USE_VERBS = (
-    r"(?:us(?:e|es|ed|ing)|support(?:s|ed|ing)?|do(?:es|ing)?|run(?:s|ning)?|build(?:s|ing)?(?: for)?|ship(?:s|ping)?"
-    r"|maintain(?:s|ing)?|serv(?:e|es|ed|ing)|offer(?:s|ed|ing)?|depend(?:s|ing)? on|rel(?:y|ies|ying) on|publish(?:es|ing)?"
-    r"|need(?:s)?|require(?:s)?|have|has|having|keep(?:s|ing)?|accept(?:s|ing)?|target(?:s|ing)?|deploy(?:s|ing)?(?: to)?"
-    r"|host(?:s|ing)?|test(?:s|ing)?(?: on| against)?|pay(?:s|ing)?(?: for)?|allow(?:s|ing)?|write|writing|send(?:s|ing)?)"
+    "(?:us(?:e|es|ed|ing)|support(?:s|ed|ing)?|do(?:es|ing)?|run(?:s|ning)?|build(?:s|ing)?(?: "
+    "for)?|ship(?:s|ping)?|maintain(?:s|ing)?|serv(?:e|es|ed|ing)|offer(?:s|ed|ing)?|depend(?:s|ing)? "
+    "on|rel(?:y|ies|ying) "
+    "on|publish(?:es|ing)?|need(?:s)?|require(?:s)?|have|has|having|keep(?:s|ing)?|accept(?:s|ing)?|target(?:s|ing)?|deploy(?:s|ing)?(?: "
+    "to)?|host(?:s|ing)?|test(?:s|ing)?(?: on| against)?|pay(?:s|ing)?(?: "
+    "for)?|allow(?:s|ing)?|write|writing|send(?:s|ing)?)"
 )
-_USE_STATES = r"(?:allowed|used|supported|maintained|available|in use|served|offered|run|deployed|published|built|accepted|permitted|enabled|part of)"
+_USE_STATES = (
+    "(?:allowed|used|supported|maintained|available|in "
+    "use|served|offered|run|deployed|published|built|accepted|permitted|enabled|part of)"
+)
 
 
 def _rule(cues: tuple[str, ...], pattern: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """A pattern, and the words that are looked for first: the pattern is slow."""
+    """Pair a pattern with words to look for first: the pattern is slow."""
     return cues, re.compile(pattern.replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
 
 
@@ -34,15 +39,20 @@ _ENDINGS = (
     "sunset", "killed", "axed", "deleted", "dismantled", "abandoned",
 )  # fmt: skip
 _CESSATION_RULES = (
-    _rule(("stopped", "quit", "ceased"), rf"(?P<who>.*?)\b(?:(?:have|has)\s)?(?P<cue>stopped|quit|ceased)\s(?:{_USE_VERBS}\s)?(?P<old>THING)STOP"),
+    _rule(("stopped", "quit", "ceased"), f"(?P<who>.*?)\\b(?:(?:have|has)\\s)?(?P<cue>stopped|quit|ceased)\\s(?:{_USE_VERBS}\\s)?(?P<old>THING)STOP"),
     _rule(("no longer",), rf"(?P<who>.*?)\b(?P<cue>no longer)\s{_USE_VERBS}\s(?P<old>THING)STOP"),
-    _rule(_ANY_MORE, rf"(?P<who>.*?)\b(?P<cue>(?:don't|doesn't|do not|does not|aren't|isn't))\s{_USE_VERBS}\s(?P<old>THING)\s(?:any\s?more|any longer)\b"),
-    _rule(("hasn't", "haven't", "has not", "have not"), rf"(?P<who>.*?)\b(?P<cue>(?:hasn't|haven't|has not|have not))\s{_USE_VERBS}\s(?P<old>THING)\ssince\b"),
+    _rule(_ANY_MORE, "(?P<who>.*?)\\b(?P<cue>(?:don't|doesn't|do not|does "
+                     f"not|aren't|isn't))\\s{_USE_VERBS}\\s(?P<old>THING)\\s(?:any\\s?more|any longer)\\b"),
+    _rule(("hasn't", "haven't", "has not", "have not"), "(?P<who>.*?)\\b(?P<cue>(?:hasn't|haven't|has not|have "
+                                                        f"not))\\s{_USE_VERBS}\\s(?P<old>THING)\\ssince\\b"),
     _rule(("no longer",), rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?:is|are)\s(?P<cue>no longer)\s{_USE_STATES}\b"),
-    _rule(_ANY_MORE, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:isn't|aren't|is not|are not))\s{_USE_STATES}\s(?:any\s?more|any longer)\b"),
-    _rule(_ENDINGS, rf"^(?P<who>)(?:.*[:,]\s)??(?P<old>THING)\s(?P<cue>(?:was|were|has been|have been|is|are|got)\s(?:now\s|finally\s|all\s)?{_ENDING})\b"),
+    _rule(_ANY_MORE, "^(?P<who>)(?:.*[:,]\\s)??(?P<old>THING)\\s(?P<cue>(?:isn't|aren't|is not|are "
+                     f"not))\\s{_USE_STATES}\\s(?:any\\s?more|any longer)\\b"),
+    _rule(_ENDINGS, "^(?P<who>)(?:.*[:,]\\s)??(?P<old>THING)\\s(?P<cue>(?:was|were|has been|have "
+                    f"been|is|are|got)\\s(?:now\\s|finally\\s|all\\s)?{_ENDING})\\b"),
     _rule((" gone", " history", " dead", " no more", "out of service", "switched off"), r"^(?P<who>)(?:.*[:,]\s|and\s)??(?P<old>THING)\s(?P<cue>(?:is|are)\s(?:gone|history|dead|no more|out of service|switched off))\b"),
-    _rule(_ENDINGS, rf"(?P<who>.*?)\b(?:^|\b(?:we|i|have|has)\s(?:have\s|finally\s|just\s)?)(?P<cue>{_ENDING})\s(?:support for\s|the use of\s)?(?P<old>THING)STOP"),
+    _rule(_ENDINGS, f"(?P<who>.*?)\\b(?:^|\\b(?:we|i|have|has)\\s(?:have\\s|finally\\s|just\\s)?)(?P<cue>{_ENDING})\\s(?:support "
+                    "for\\s|the use of\\s)?(?P<old>THING)STOP"),
     _rule(("moved off", "migrated off", "came off", "are off", "'re off", "away from", "got rid of"), r"(?P<who>.*?)(?:\b|(?=['’]))(?P<cue>(?:(?:moved|migrated|came|are) off|(?<=we)(?:'|’)re off|(?:moved|switched|migrated) away from|got rid of))\s(?P<old>THING)STOP"),
     _rule(("there",), r"(?P<who>)\bthere(?:'s| is| are)\s(?P<cue>no(?: longer(?: an?| any)?)?)\s(?P<old>THING)\s(?:any\s?more|any longer|now)\b"),
     _rule(("there",), r"(?P<who>)\bthere(?:'s| is| are)\s(?P<cue>no longer (?:an?|any))\s(?P<old>THING)STOP"),
@@ -57,9 +67,9 @@ _CESSATION_RULES = (
     _rule(("ya no", "dejamos", "não usamos", "deixamos", "non usiamo"), r"(?P<who>)\b(?P<cue>ya no (?:usamos|se usa|utilizamos|tenemos)|dejamos de usar|não usamos mais|deixamos de usar|non usiamo più)\s(?:el\s|la\s|o\s|a\s)?(?P<old>THING)STOP"),
 )  # fmt: skip
 _NAME_CUE = re.compile(r"\s|[A-Z\d_./-]")
-"""One plain word ("file", "it") names nothing in particular."""
+"""A single plain word ("file", "it") does not name anything specific."""
 _ABSENT = re.compile(r"no(?: longer an?)?$", re.IGNORECASE)
-"""There is no longer such a thing: a plain word is enough for what is of its own kind."""
+"""The thing no longer exists: a plain word is enough for the only thing of its kind."""
 _NO_THING = re.compile(
     r"^(?:than|from|by|working|to|the (?:file|folder|directory|line)|a |an |one |two |\d|\w+ing (?!for\b))",
     re.IGNORECASE,
@@ -92,5 +102,5 @@ def find(statement: Statement) -> Iterator[Claim]:
 
 
 def _both(match: re.Match[str]) -> tuple[int, int]:
-    """Where the cue and what ended stand."""
+    """Return the span of the cue and of what ended."""
     return min(match.start("cue"), match.start("old")), max(match.end("cue"), match.end("old"))

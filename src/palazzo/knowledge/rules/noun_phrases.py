@@ -1,11 +1,11 @@
-"""Noun phrases as rules cut them out of a sentence."""
+"""Noun phrases as the rules extract them from a sentence."""
 
 from __future__ import annotations
 
 import re
 
 THING = r"(?:`[^`]{1,60}`|\"[^\"]{1,60}\"|“[^”]{1,60}”|(?:(?![,;:()—–]|[.!?](?:\s|$)).){1,80}?)"
-"""A thing as it is named: in quotation marks, or words up to the next stop."""
+"""The name of a thing: quoted text, or words up to the next stop."""
 
 STOP = (
     r"(?=\s*(?:$|[,;:()—–!?]|\.(?:\s|$)|\s-\s"
@@ -13,7 +13,7 @@ STOP = (
     r"|this|from|to|as|now|therefore|that|due|per|via|using|under|among|everywhere|completely|entirely|altogether"
     r"|yesterday|today|here|there|already|btw|anymore|any more|any longer|once|unless|except|than|or|the licence)\b))"
 )
-"""Where a thing ends."""
+"""Characters and words at which the name of a thing ends."""
 
 _DETERMINER = re.compile(
     r"^(?:(?:the|a|an|our|my|your|its|all|any|this|that|these|old|also|now|just|to|in|der|die|das|den|dem|le|la|les"
@@ -87,7 +87,7 @@ _OURS = frozenset(
 
 
 def owner_of_deed(text: str) -> str:
-    """Return who does something: a thing's name, `project` for us all, nothing for what is no name."""
+    """Return the actor: a thing's name, `project` for words like "we", nothing if it is not a name."""
     owner = tidy(re.split(r"[:;,]\s", text.strip())[-1])
     owner = re.sub(r"^(?:so|fyi|btw|and|but|note that|all|@\w+)\s+", "", owner, flags=re.IGNORECASE)
     last = next(reversed(owner.split()), "").casefold()  # all of it may be white space outside ASCII
@@ -103,7 +103,7 @@ _NEGATION = re.compile(
 
 
 def is_thing(text: str, longest: int = 6) -> bool:
-    """Whether a tidied phrase can be the name of something: a few words, not all of them empty."""
+    """Return whether a tidied phrase can be a name: a few words, at least one of them with meaning."""
     words = text.split()
     return (
         0 < len(words) <= longest

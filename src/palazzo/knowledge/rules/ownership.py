@@ -1,4 +1,4 @@
-"""Who answers for what."""
+"""Rule for owners: who is responsible for a thing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _PROCESS = re.compile(r"\b(?:lock|process|thread|pid|mutex|memory|pointer|buffer
 
 
 def find(statement: Statement) -> Iterator[Claim]:
-    """Yield who owns what, in the sense of answering for it."""
+    """Yield who owns what, in the sense of being responsible for it."""
     if not statement.mentions(_CUES) or not _CUE.search(statement.text) or _PROCESS.search(statement.text):
         return
     for pattern in _OWNERS:

@@ -1,4 +1,4 @@
-"""What has another name now, and what is deprecated."""
+"""Rule for things that have a new name or are deprecated."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from palazzo.knowledge.statements import COMMIT, Statement
 _RENAMES = (
     re.compile(rf"\b(?:renamed|renames)\s(?P<old>{THING})\s(?:to|into|as)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
     re.compile(
-        rf"(?:^|[.;:,]\s|btw\s)(?P<old>{THING})\s(?:is|was|were|has been|have been)\s(?:now\s)?(?:renamed|rebranded)\s(?:to\s|as\s|into\s)?(?P<new>{THING}){STOP}",
+        f"(?:^|[.;:,]\\s|btw\\s)(?P<old>{THING})\\s(?:is|was|were|has been|have "
+        f"been)\\s(?:now\\s)?(?:renamed|rebranded)\\s(?:to\\s|as\\s|into\\s)?(?P<new>{THING}){STOP}",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:^|[.;:,]\s|btw\s)(?P<old>{THING})\s(?:is|are)\s(?:now\scalled\s(?P<new>{THING})|called\s(?P<then>{THING})\snow){STOP}",
+        f"(?:^|[.;:,]\\s|btw\\s)(?P<old>{THING})\\s(?:is|are)\\s(?:now\\scalled\\s(?P<new>{THING})|called\\s(?P<then>{THING})\\snow){STOP}",
         re.IGNORECASE,
     ),
     re.compile(rf"^(?P<old>team {THING})\sis\snow\s(?P<new>team {THING}){STOP}", re.IGNORECASE),

@@ -1,4 +1,4 @@
-"""One thing in the place of another."""
+"""Rule for statements that one thing replaces another."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 _REPLACEMENTS = (
-    re.compile(rf"\b(?:replaced\s(?P<old>{THING})\s(?:with|by)|swapped(?: out)?\s(?P<out>{THING})(?:\sout)?\sfor)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
+    re.compile(f"\\b(?:replaced\\s(?P<old>{THING})\\s(?:with|by)|swapped(?: "
+               f"out)?\\s(?P<out>{THING})(?:\\sout)?\\sfor)\\s(?P<new>{THING}){STOP}", re.IGNORECASE),
     re.compile(rf"^(?:\w+:\s)?replaces?\s(?P<old>{THING})\s(?:with|by)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
-    re.compile(rf"(?P<old>{THING})\s(?:was|were|is|are|has been|have been|got)\s(?:now\s)?(?:replaced|superseded|succeeded)\s(?:by|with)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
-    re.compile(rf"(?P<new>{THING})\s(?:(?:has|have)\s)?(?:replaced|superseded|replaces|supersedes|(?:took|takes|taken) the place of)\s(?P<old>{THING}){STOP}", re.IGNORECASE),
-    re.compile(rf"(?P<old>{THING})\s(?:wurde|est|a été|fue|è stato|foi)\s(?:durch|remplacée?s? par|reemplazad[oa] por|sostituit[oa] da|substituíd[oa] por)\s(?P<new>{THING})(?:\sersetzt|{STOP})", re.IGNORECASE),
+    re.compile(f"(?P<old>{THING})\\s(?:was|were|is|are|has been|have "
+               f"been|got)\\s(?:now\\s)?(?:replaced|superseded|succeeded)\\s(?:by|with)\\s(?P<new>{THING}){STOP}", re.IGNORECASE),
+    re.compile(f"(?P<new>{THING})\\s(?:(?:has|have)\\s)?(?:replaced|superseded|replaces|supersedes|(?:took|takes|taken) "
+               f"the place of)\\s(?P<old>{THING}){STOP}", re.IGNORECASE),
+    re.compile(f"(?P<old>{THING})\\s(?:wurde|est|a été|fue|è stato|foi)\\s(?:durch|remplacée?s? par|reemplazad[oa] "
+               f"por|sostituit[oa] da|substituíd[oa] por)\\s(?P<new>{THING})(?:\\sersetzt|{STOP})", re.IGNORECASE),
 )  # fmt: skip
 _FAVOUR_CUES = ("favour of", "favor of")
 _IN_FAVOUR = re.compile(
-    rf"\b(?:dropped|ditched|retired|abandoned|removed|deprecated|left|gave up|scrapped)\s(?P<old>{THING})\sin favou?r of\s(?P<new>{THING}){STOP}"
-    rf"|(?P<out>{THING})\s(?:(?:was|were|is|are|has been|have been|got)\s)?(?:dropped|ditched|retired|removed|scrapped)\sin favou?r of\s(?P<next>{THING}){STOP}",
+    f"\\b(?:dropped|ditched|retired|abandoned|removed|deprecated|left|gave up|scrapped)\\s(?P<old>{THING})\\sin "
+    f"favou?r of\\s(?P<new>{THING}){STOP}|(?P<out>{THING})\\s(?:(?:was|were|is|are|has been|have "
+    f"been|got)\\s)?(?:dropped|ditched|retired|removed|scrapped)\\sin favou?r of\\s(?P<next>{THING}){STOP}",
     re.IGNORECASE,
 )
 _REPLACE_ORDER = _REPLACEMENTS[1]
-"""An order, which was carried out where it is the subject of a commit or a box that is ticked."""
+"""An order, which was carried out if it is the subject of a commit or a ticked checkbox."""
 _EDIT = re.compile(
     r"\b(?:tabs?|spaces?|statement|chain|loop|elifs?|match|string|character|comma|typo|word|sentence|column|line|branch"
     r"|delay|sleep|function|variable|import)\b",
@@ -43,7 +48,7 @@ _NUMBER = re.compile(r"[v<>=~^$€]?\d")
 
 
 def find(statement: Statement) -> Iterator[Claim]:
-    """Yield what a statement says stands in the place of what."""
+    """Yield replacements that a statement reports."""
     if not statement.mentions(CUES):
         return
     replacement = _instead(statement) or _in_front(statement) or _find_replacement(statement)
@@ -86,16 +91,16 @@ def _instead(statement: Statement) -> Claim | None:
 _ADVICE = re.compile(
     r"\byour?\b|^(?:\*\*[^*]+\*\*:? )?(?:(?:\w+: )?use|modify|run|set|try|add|call|prefer|pass|see)\b", re.IGNORECASE
 )
-"""What is told to a reader, not of oneself."""
+"""Advice to a reader, not a statement about the writer's own work."""
 _DEED = re.compile(r"(?:use|fix|modify|add|correct)\b|\w+ing\b|[a-z]+ed$", re.IGNORECASE)
-"""What is done, and no thing."""
+"""An action, not a thing."""
 _IN_FRONT = re.compile(
     rf"^(?:instead of|in place of|rather than|statt|anstelle von|au lieu de)\s(?P<old>{THING}),\s", re.IGNORECASE
 )
 
 
 def _in_front(statement: Statement) -> Claim | None:
-    """Instead of A, B."""
+    """Match "instead of A, B"."""
     match = _IN_FRONT.match(statement.text)
     if match is None or not asserts(statement, match.start(), len(statement.text)):
         return None
@@ -107,12 +112,12 @@ def _in_front(statement: Statement) -> Claim | None:
 
 
 def _predicate(old: str) -> str:
-    """A number that another took the place of is no thing that was replaced."""
+    """Return the predicate of a replacement; none if a number was replaced, which is not a thing."""
     return "" if _NUMBER.match(old) else "replaced_by"
 
 
 def _object(text: str) -> str:
-    """The thing at the end of what a clause says: `ruff format` of "formatted with ruff format"."""
+    """Return the thing at the end of a clause: `ruff format` of "formatted with ruff format"."""
     head = re.split(r"\s(?:from|with our|with its|with a)\s", text)[0] if len(text.split()) > 3 else text
     head = re.sub(r"^(?:\w+(?:ed|en)|done|run|made|goes|come)\s(?:with|by|through|from|in|on)\s", "", head)
     return re.sub(r"^(?:through|from|with|by|via|on|in)\s", "", head)

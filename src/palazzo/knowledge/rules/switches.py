@@ -1,4 +1,4 @@
-"""Switched from one thing to another."""
+"""Rule for switches from one thing to another."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _FIGURE_CUE = re.compile(
     r"→|->|=>|\b(?:was|were|previously|formerly|before|up from|down from|not|no longer)\s[`v<>=~^$€:]*\d"
 )
 _SWITCH_VERBS = (
-    r"(?:switched|moved|migrated|changed|converted|went|transitioned|ported|relicensed|upgraded|shifted|gone|swapped"
-    r"|cut over|bumped|raised|increased|lowered|reduced|extended|shortened|cut|doubled|halved|updated|renumbered|relocated|renamed|transferred|passed|handed)"
+    "(?:switched|moved|migrated|changed|converted|went|transitioned|ported|relicensed|upgraded|shifted|gone|swapped|cut "
+    "over|bumped|raised|increased|lowered|reduced|extended|shortened|cut|doubled|halved|updated|renumbered|relocated|renamed|transferred|passed|handed)"
 )
 _SWITCH = (
     re.compile(
@@ -30,9 +30,9 @@ _SWITCH = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^(?:the )?(?:migration|move|switch|change|changeover|upgrade|transition|cut-?over)\s(?:of\s(?P<thing>{THING})\s)?"
-        rf"from\s(?P<old>{THING})\sto\s(?P<new>{THING})\s(?:is|has been|was)\s(?:now\s)?(?:complete\w*|done|finished|over"
-        r"|merged|live|through)\b",
+        "^(?:the "
+        f")?(?:migration|move|switch|change|changeover|upgrade|transition|cut-?over)\\s(?:of\\s(?P<thing>{THING})\\s)?from\\s(?P<old>{THING})\\sto\\s(?P<new>{THING})\\s(?:is|has "
+        "been|was)\\s(?:now\\s)?(?:complete\\w*|done|finished|over|merged|live|through)\\b",
         re.IGNORECASE,
     ),
     re.compile(
@@ -47,26 +47,26 @@ _SWITCH = (
     ),
 )
 _BECAUSE = re.compile(
-    rf"\b(?:we|i|have|has)\s(?:have\s|just\s|finally\s)*(?:switched|moved|migrated|changed|gone|went)\s(?:over\s)?to\s(?P<new>{THING}){STOP}"
-    r".*?(?:[,;(–—-]|\b(?:because|since|as))\s*(?P<old>[\w.+#-]+)\s(?:was|were|had|kept|became|got|couldn['’]t|didn['’]t|could not)\b",
+    f"\\b(?:we|i|have|has)\\s(?:have\\s|just\\s|finally\\s)*(?:switched|moved|migrated|changed|gone|went)\\s(?:over\\s)?to\\s(?P<new>{THING}){STOP}.*?(?:[,;(–—-]|\\b(?:because|since|as))\\s*(?P<old>[\\w.+#-]+)\\s(?:was|were|had|kept|became|got|couldn['’]t|didn['’]t|could "
+    "not)\\b",
     re.IGNORECASE,
 )
-"""We switched to B, because A was slow."""
+"""Separates the reason: We switched to B, because A was slow."""
 _FIGURE = r"[`v<>=~^$€:]*\d[\w.,%-]*`?(?:\s(?:%|€|[A-Za-z]{1,12}\b))?"
 _FIGURES = (
     re.compile(rf"(?P<subject>.*?)(?P<old>{_FIGURE})\s?(?:→|->|=>)\s?(?P<new>{_FIGURE})"),
     re.compile(
-        rf"(?P<subject>.*?)(?P<new>{_FIGURE})\s?(?:\(|,\s)(?:it )?(?:was|were|previously|formerly|before|up from|down from"
-        rf"|not|no longer)\s(?P<old>{_FIGURE})",
+        f"(?P<subject>.*?)(?P<new>{_FIGURE})\\s?(?:\\(|,\\s)(?:it )?(?:was|were|previously|formerly|before|up "
+        f"from|down from|not|no longer)\\s(?P<old>{_FIGURE})",
         re.IGNORECASE,
     ),
 )
 _CUE = re.compile(
-    rf"\b{_SWITCH_VERBS}\b.*\bfrom\s|(?:^|:\s)(?:switch|move|migrate|convert|change)\b.*\sfrom\s|^(?:the )?(?:migration|move|switch|change\w*|upgrade|transition|cut-?over)\b.*\sfrom\s|\bvon\b.*(?:um\w+|gewechselt|migriert|gezogen)"
-    r"|\b(?:passé|migré|pasa|migra|cambia|muda)",
+    f"\\b{_SWITCH_VERBS}\\b.*\\bfrom\\s|(?:^|:\\s)(?:switch|move|migrate|convert|change)\\b.*\\sfrom\\s|^(?:the "
+    ")?(?:migration|move|switch|change\\w*|upgrade|transition|cut-?over)\\b.*\\sfrom\\s|\\bvon\\b.*(?:um\\w+|gewechselt|migriert|gezogen)|\\b(?:passé|migré|pasa|migra|cambia|muda)",
     re.IGNORECASE,
 )
-"""What is looked for first: the patterns are slow."""
+"""A quick pre-check: the patterns are slow."""
 _OF = re.compile(rf"\b(?:for|as)\s(?:the\s)?(?P<thing>{THING}){STOP}", re.IGNORECASE)
 
 
@@ -96,7 +96,7 @@ def _because(statement: Statement) -> Iterator[Claim]:
 
 
 def _about(match: re.Match[str]) -> str:
-    """What was switched: the object of the verb, else its subject, else what follows a `for`."""
+    """Return what was switched: the object of the verb, else its subject, else what follows a `for`."""
     for thing in (match.groupdict().get("thing"), _last(match.groupdict().get("subject"))):
         if thing and is_thing(tidy(thing)) and tidy(thing).casefold() not in ("has", "have", "was", "were"):
             return tidy(thing)
@@ -110,7 +110,7 @@ def _last(text: str | None) -> str:
 
 
 def _moves_only(old: str, new: str) -> bool:
-    """Whether words moved within a page, or a figure was measured anew."""
+    """Return whether words moved within a page, or a figure was measured again."""
     return any(end.casefold() in _NOWHERE or _MEASUREMENT.match(end) for end in (old, new))
 
 

@@ -1,13 +1,13 @@
-"""Feeders: bytes in, rows out. One file per source format, none of which knows the palace.
+"""Source formats: bytes in, rows out. One file per source format, none of which knows the palace.
 
-A feeder turns one source into `Row`s that together hold every byte it was given, in order: joining the
-rows' `raw` gives the source back. What a row means is its `content`:
+A feeder turns one source into `Row`s that together hold every byte it was given, in order: joining the rows' `raw`
+gives the source back. The meaning of a row is its `content`:
 
     Message      words to archive and to find again
     Noise        a row the host wrote for itself; archived to the byte, never searched
     Unreadable   a row that is not understood; archived to the byte and reported with its reason
 
-A row that is bad never costs another row.
+A bad row never affects another row.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from palazzo.model import ContentKind, ItemKind, Micros, Part, Role
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one row says.
+    """The content of one row.
 
-    `uuid` is the host's own identity of the message, empty where the format has none. `namespace` is what it
-    is unique in: empty for its session, `*` for everywhere, else words that a copy in another session (a
-    fork's) has too. `thread` separates conversations that share a file (a sub-agent's side chain).
-    `created_at` is None where the source does not say. `cwd` and `branch` are what the row itself states;
-    empty when it does not.
+    `uuid` is the host's own identity of the message, empty if the format has none. `namespace` is the scope in which it
+    is unique: empty for its session, `*` for everywhere, otherwise words that a copy in another session (a fork's) also
+    has. `thread` separates conversations that share a file (a sub-agent's side chain). `created_at` is None if the
+    source does not state it. `cwd` and `branch` are stated by the row itself, or empty.
     """
 
     text: str
@@ -49,12 +48,14 @@ class Message:
 
 
 LONGEST_REASON = 120
-"""Characters of a reason. What names a row's kind comes from the row, and a damaged one may name anything."""
+"""Maximum characters of a reason. The name of a row's kind comes from the row, and a damaged row may contain any
+name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A row for the host's own use; `reason` names its kind, in `LONGEST_REASON` characters at most."""
+    """A row for the host's own use; `reason` names its kind, in at most `LONGEST_REASON` characters."""
 
     reason: str
 
@@ -64,7 +65,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A row that could not be understood; `reason` is one clause of `LONGEST_REASON` characters at most."""
+    """A row that could not be understood; `reason` is one clause of at most `LONGEST_REASON` characters."""
 
     reason: str
 
@@ -81,7 +82,7 @@ Content = Message | Noise | Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a source: its exact bytes (line ending included), where they began, what they mean.
+    """One row of a source: its exact bytes (line ending included), their position, and their meaning.
 
     `title` is set by rows that name the whole source (a session's title, a document's first heading).
     """
@@ -94,10 +95,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a source is, independent of where it lies: `key` never holds an absolute path.
+    """The identity of a source, independent of its location: `key` never contains an absolute path.
 
-    `cwd` is the session's directory where its rows do not say it but its place on the disk does. `led_by_agent` says
-    that another agent speaks as the user throughout, as it does to a sub-agent.
+    `cwd` is the session's directory if it follows from its location on disk and not from its rows. `led_by_agent` says
+    that another agent speaks as the user throughout, as with a sub-agent.
     """
 
     key: tuple[str, ...]
@@ -110,9 +111,9 @@ class Identity:
 class Feeder(Protocol):
     """Reads one source format.
 
-    `kind` is the format's name in results (`claude-code`, `document`). `version` goes up whenever the same
-    bytes decode to other text. `appends` says that the format only ever grows at its end, so that reading
-    may resume at a byte offset where a row began.
+    `kind` is the format's name in results (`claude-code`, `document`). `version` increases whenever the same bytes are
+    decoded to a different text. `appends` says that the format only grows at its end, so that reading may resume at a
+    byte offset where a row begins.
     """
 
     kind: str
@@ -120,7 +121,7 @@ class Feeder(Protocol):
     appends: bool
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether `head` (the first 64 KiB of the file at `path`) is this format."""
+        """Return whether `head` (the first 64 KiB of the file at `path`) is this format."""
         ...
 
     def identify(self, path: Path, head: bytes) -> Identity:
@@ -130,8 +131,7 @@ class Feeder(Protocol):
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield the rows from byte `start`, which `stream` is positioned at.
 
-        A last row that is still being written (no line end, and not yet whole) is not yielded: the next
-        read begins there.
+        An incomplete last row that is still being written (no line end) is not yielded: the next read begins there.
         """
         ...
 
@@ -140,10 +140,10 @@ class Feeder(Protocol):
 class Session:
     """One conversation of a collection.
 
-    `stamp` changes whenever the conversation does; equal stamps mean that nothing needs to be read. `rows` reads
-    the conversation from its beginning; positions count its rows. `updated_at` is when it was last gone on with,
-    None where that is not cheaply known. One that is not `settled` is to be looked at again even if nothing changes:
-    the host may be in the middle of a message.
+    `stamp` changes whenever the conversation does; equal stamps mean that nothing needs to be read. `rows` reads the
+    conversation from its beginning; positions count its rows. `updated_at` is when the conversation was last continued,
+    None if that is expensive to determine. A conversation that is not `settled` must be checked again even if nothing
+    changes: the host may be in the middle of a message.
     """
 
     identity: Identity
@@ -156,23 +156,22 @@ class Session:
 
 
 class Collection(Protocol):
-    """Reads a file, or a directory, that holds many conversations: a database, an export, a storage tree.
+    """Reads a file or a directory that contains many conversations: a database, an export, a storage tree.
 
-    `raw` of its rows is the source's own bytes where it has rows of bytes, else the record as canonical JSON
-    (sorted keys, no spaces, one line). Reading never writes to what it reads, and takes a host that writes
-    meanwhile as it finds it.
+    `raw` of its rows is the source's own bytes if it has rows of bytes, otherwise the record as canonical JSON (sorted
+    keys, no spaces, one line). Reading never writes to the source, and accepts that a host may write at the same time.
     """
 
     kind: str
     version: int
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file or directory at `path` is this format; `head` is empty for a directory."""
+        """Return whether the file or directory at `path` is this format; `head` is empty for a directory."""
         ...
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the conversations, cheaply: their rows are read only when asked for.
+        """Yield the conversations cheaply: their rows are read only on demand.
 
-        Raises SourceUnreadable when the whole cannot be read (locked, half-migrated, not what it seemed).
+        Raises SourceUnreadable if the whole cannot be read (locked, half-migrated, not the expected format).
         """
         ...

@@ -1,12 +1,12 @@
 """Aider's chat history: `.aider.chat.history.md`, one file per project, only ever appended to.
 
-Learned from aider's own source (`aider/io.py`, which writes it, and `split_chat_history_markdown` in
-`aider/utils.py`, which reads it back).
+Learned from aider's own source (`aider/io.py`, which writes it, and `split_chat_history_markdown` in `aider/utils.py`,
+which reads it back).
 
-Each start writes `# aider chat started at YYYY-MM-DD HH:MM:SS` (local time, taken as UTC). What a person types
-becomes lines that begin with `#### ` and end in two spaces; what aider itself prints becomes lines that begin with
-`> ` and end in two spaces; everything between is what the model said, as it was. The two spaces tell aider's own
-lines from a heading or a quotation in an answer, which aider's reader takes for its own.
+Each start writes `# aider chat started at YYYY-MM-DD HH:MM:SS` (local time, taken as UTC). A person's input becomes
+lines that begin with `#### ` and end in two spaces; aider's own output becomes lines that begin with `> ` and end in
+two spaces; everything between is the model's answer, unchanged. The two spaces distinguish aider's own lines from a
+heading or a quotation in an answer, which aider's own reader mistakes for its lines.
 
 A session is one start. It has no id, so the directory's name and the time of the start are its identity.
 """
@@ -50,7 +50,7 @@ class Aider:
     version = 2
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file begins as aider begins one, under whatever name it was kept."""
+        """Return whether the file begins like an aider file, whatever its name."""
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:80].split(b"\n")[0]
         return bool(_START_LINE.match(first))
 
@@ -59,7 +59,7 @@ class Aider:
         data = read_file(path, LARGEST)
         starts = [match.start() for match in _START_LINE.finditer(data)]
         if not starts:
-            raise SourceUnreadable(f"{path} has no line that says when a chat with aider started.")
+            raise SourceUnreadable(f"{path} has no line that marks the start of an aider chat.")
         starts[0] = 0
         start_counts: dict[str, int] = {}
         for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
@@ -82,7 +82,7 @@ def _rows(data: bytes, start_time: Micros | None) -> Iterator[Row]:
 
 
 def _turns(data: bytes) -> Iterator[_Turn]:
-    """Join the neighbouring lines of one speaker. A blank line belongs to the turn it stands in."""
+    """Join adjacent lines of one speaker. A blank line belongs to the turn that contains it."""
     speaker: Speaker = "aider"
     raw: list[bytes] = []
     words: list[bytes] = []
@@ -101,7 +101,7 @@ def _turns(data: bytes) -> Iterator[_Turn]:
 
 
 def _line(line: bytes) -> tuple[Speaker, bytes]:
-    """Who wrote a line, and its words."""
+    """Return the speaker of a line, and its text."""
     if _START_LINE.match(line):
         return "aider", b""
     prompt_match = _PROMPT_LINE.match(line)

@@ -1,8 +1,8 @@
-"""Blocks of a conversation as text a person can read, with a part for each.
+"""Blocks of a conversation as text that a person can read, with a part for each.
 
-A message's text is its blocks, joined by a blank line; parts never overlap, never are empty, and together
-cover everything but those joints. Strings go in whole and unchanged, never as JSON with its escapes, so that
-words can be found and quoted as they were.
+A message's text is its blocks, joined by a blank line; parts never overlap, are never empty, and together cover
+everything but those joints. Strings are inserted whole and unchanged, never as JSON with its escapes, so that text can
+be found and quoted in its original form.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from palazzo.sources.formats.row_records import objects_in
 JOINT = "\n\n"
 
 _OPAQUE = frozenset({"signature", "encrypted_content", "encrypted_index", "data", "base64"})
-"""Fields of blocks that hold machine words only; named by their size."""
+"""Fields of blocks that contain only machine-readable data; only their size is shown."""
 
 
 class Composer:
-    """Joins blocks into one text and remembers where each lies."""
+    """Joins blocks into one text and records the position of each."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -39,7 +39,7 @@ class Composer:
         failed: bool = False,
         trust: Trust | None = None,
     ) -> None:
-        """Append one block. An empty one leaves no trace."""
+        """Append one block. An empty one is ignored."""
         if not text:
             return
         if self._pieces:
@@ -61,7 +61,7 @@ class Composer:
 
 
 def function_calls(calls: object) -> Iterator[tuple[str, str, object]]:
-    """Yield the id, the function's name and the arguments of each call in a list as OpenAI's chat API has it."""
+    """Yield the ID, the function's name and the arguments of each call in a list of OpenAI's chat API."""
     for call in objects_in(calls):
         function = call.get("function")
         function = function if isinstance(function, dict) else {}
@@ -73,21 +73,21 @@ def function_calls(calls: object) -> Iterator[tuple[str, str, object]]:
 
 
 def call_text(name: str, arguments: object) -> str:
-    """Return a tool call to read: the tool's name, then a `key: value` line for each argument.
+    """Return a tool call in readable form: the tool's name, then a `key: value` line for each argument.
 
-    A string of several lines stands whole and unindented beneath its key.
+    A string of several lines is put whole and unindented below its key.
     """
     return "\n".join((name, *_members(arguments, ""))) if arguments not in (None, {}, "") else name
 
 
 def block_text(block: Mapping[str, object]) -> str:
-    """Return a block of a kind that has no reading of its own, as its type and its fields."""
+    """Return a block of a kind without a rendering of its own, as its type and its fields."""
     fields = {key: _shorten_value(key, value) for key, value in block.items() if key != "type"}
     return call_text(str(block.get("type", "block")), fields)
 
 
 def media_text(block: Mapping[str, object], fallback: str) -> str:
-    """Name an image or a file by type and size: `[image/png, 812 bytes]`."""
+    """Describe an image or a file by type and size: `[image/png, 812 bytes]`."""
     source = block.get("source")
     source = source if isinstance(source, Mapping) else block
     media = next((v for k in ("media_type", "mimeType", "mime_type") if isinstance(v := source.get(k), str)), fallback)

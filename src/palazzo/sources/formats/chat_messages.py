@@ -8,9 +8,9 @@ the files that people make of their answers:
     [{"name": "…", "messages": [ … ]}, …]      several conversations
     {"role": "user", "content": "…"}           one message a line, or one conversation a line
 
-`sender`, `from`, or a `type` that is a role may stand for `role`, and `text`, `parts` (Google's) or `message` for
+`sender`, `from`, or a `type` that is a role may replace `role`, and `text`, `parts` (Google's) or `message` may replace
 `content`. Tests and training data have this form, too, so such a file is read only if a person names it or states that
-it is a conversation, and only if a person and an assistant speak in it. The speakers are as the file says.
+it is a conversation, and only if a person and an assistant speak in it. The speakers are taken from the file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ROLES: Mapping[str, Role] = {
 _LISTS = ("messages", "chat_messages", "contents", "history")
 _TIMES = ("timestamp", "created_at", "createdAt", "create_time", "time")
 _LEAST_MESSAGES = 0.8
-"""Share of a list that must be messages for it to be a conversation."""
+"""Minimum share of messages in a list for the list to be a conversation."""
 
 
 class ChatMessages:
@@ -53,7 +53,7 @@ class ChatMessages:
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether a person and an assistant speak in the file, and little else is in it."""
+        """Return whether the file is mainly messages of a person and an assistant."""
         if path.suffix.lower() not in SUFFIXES or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
             return False
         try:
@@ -96,7 +96,7 @@ def _conversations(path: Path) -> list[_Conversation]:
 
 
 def _lines_of(data: bytes) -> list[object]:
-    """The object of each line, or the line's text where it is no object."""
+    """Return the object of each line, or the line's text if it is not an object."""
     records: list[object] = []
     for line in data.splitlines():
         if line.strip(b"\x00\t\r \xef\xbb\xbf"):
@@ -119,7 +119,7 @@ def _is_conversation(messages: list[object]) -> bool:
 
 
 def _role(record: JsonObject) -> Role | None:
-    """Who speaks; None where the record is no message."""
+    """Return the speaker; None if the record is not a message."""
     for message in (_message(record), record):
         for key in ("role", "sender", "from", "type"):
             role = _ROLES.get(string(message, key).lower())
@@ -129,7 +129,7 @@ def _role(record: JsonObject) -> Role | None:
 
 
 def _message(record: JsonObject) -> JsonObject:
-    """The message that a record holds under `message`, or else the record."""
+    """Return the message of a record: its `message` field, or else the record."""
     message = record.get("message")
     return message if isinstance(message, dict) else record
 
@@ -139,7 +139,7 @@ def _has_content(record: JsonObject) -> bool:
 
 
 def _session(name: str, conversation: _Conversation) -> Session:
-    """A session's identity is its own id, or else the file's name and the first message, which stay as it grows."""
+    """Identify a session by its own ID, or else by file name and first message, which stay as it grows."""
     about, messages = conversation.about, conversation.messages
     own_id = _first_string(about, "uuid", "id", "sessionId", "conversation_id")
     key = own_id or stamp_of(*map(_bytes_of, messages[:1]))

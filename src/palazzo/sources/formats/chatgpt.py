@@ -4,9 +4,9 @@ Learned from public readers of this export (mohamed-chs/convoviz' unofficial spe
 mitkury/chatgpt-export-parser, josephjohncox/chatgpt-json-to-md); OpenAI publishes no schema.
 
 A conversation has `conversation_id` (older: `id`), `title`, `create_time`, `update_time`, `current_node` and `mapping`:
-node id to `{id, parent, children, message}`. Asking again or editing a question makes another child. What was shown
-last is `current_node`, and the conversation is what leads from it up to the root; all else is kept as branches
-(`Message.thread`). The root has no message. What a message holds is described in `chatgpt_content`.
+node id to `{id, parent, children, message}`. Asking again or editing a question makes another child. `current_node` is
+the node that was shown last, and the conversation is the path from it up to the root; everything else is kept as
+branches (`Message.thread`). The root has no message. The content of a message is described in `chatgpt_content`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from palazzo.sources.formats.source_times import moment
 
 KIND = "chatgpt"
 _VOLATILE_KEYS = ("mapping", "update_time", "current_node")
-"""Fields of a conversation that change whenever it goes on; its own row is the rest."""
+"""Fields of a conversation that change whenever it continues; its own row is the rest."""
 
 
 class ChatGPT:
-    """Reads exports of ChatGPT."""
+    """Reads ChatGPT exports."""
 
     kind = KIND
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the conversations at `path` are ChatGPT's."""
+        """Return whether the conversations at `path` are ChatGPT's."""
         return key_of_messages(path, head) == "mapping"
 
     def sessions(self, path: Path) -> Iterator[Session]:
@@ -85,7 +85,7 @@ def _content(node: Node, record: object, thread: str) -> Content:
     speaker = string(author, "role") if isinstance(author, dict) else ""
     role = ROLES.get(speaker)
     if role is None:
-        return Unreadable(f"a message of an unknown role {speaker!r}")
+        return Unreadable(f"a message with the unknown role {speaker!r}")
     try:
         composer = compose(message, role)
     except RecursionError:
@@ -112,7 +112,7 @@ def _content(node: Node, record: object, thread: str) -> Content:
 
 
 def _classify_message(message: JsonObject, metadata: JsonObject, role: Role) -> ContentKind:
-    """What the person never saw is `meta`: system messages, hidden ones, and their own standing instructions."""
+    """Mark as `meta` what the person never saw: system messages, hidden ones, their custom instructions."""
     content = message.get("content")
     kind = string(content, "content_type") if isinstance(content, dict) else ""
     is_invisible = metadata.get("is_visually_hidden_from_conversation") is True

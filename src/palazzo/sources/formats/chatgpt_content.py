@@ -1,11 +1,11 @@
-"""What one message of a ChatGPT export says: its content, by `content_type`, and the tool it is for or from.
+"""Content of one message of a ChatGPT export, by `content_type`, and the tool that it is for or from.
 
-`content_type` is `text` or `multimodal_text` (with `parts`: strings, and objects such as `image_asset_pointer`),
-`code` and `execution_output` (`text`), `thoughts` (`thoughts`: `summary` and `content`), `reasoning_recap`
-(`content`), `tether_quote` and `sonic_webpage` (a page: `title`, `url`, `text`), `tether_browsing_display`
-(`result`), `system_error` (`name`, `text`), `user_editable_context` (a person's standing instructions), and
-`model_editable_context`. An assistant's message with a `recipient` other than `all` is a call of that tool; a
-message of role `tool` is what the tool `author.name` gave back.
+`content_type` is `text` or `multimodal_text` (with `parts`: strings, and objects such as `image_asset_pointer`), `code`
+and `execution_output` (`text`), `thoughts` (`thoughts`: `summary` and `content`), `reasoning_recap` (`content`),
+`tether_quote` and `sonic_webpage` (a page: `title`, `url`, `text`), `tether_browsing_display` (`result`),
+`system_error` (`name`, `text`), `user_editable_context` (a person's standing instructions), and
+`model_editable_context`. An assistant's message with a `recipient` other than `all` is a call of that tool; a message
+of role `tool` is the output of the tool `author.name`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from palazzo.sources.formats.row_records import objects_in
 ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
 
 _OWN_TOOLS = ("python", "bio", "canmore", "dalle", "image_gen", "container", "t2uay3k")
-"""Tools that bring no words from outside: code, memory, canvas, pictures. Every other may (`web`, plug-ins)."""
+"""Tools that bring no untrusted content: code, memory, canvas, pictures. Every other tool may (`web`, plug-ins)."""
 _IMAGES = ("image_asset_pointer",)
 _FIELDS = {
     "code": ("text",),
@@ -33,13 +33,13 @@ _FIELDS = {
     "user_editable_context": ("user_profile", "user_instructions"),
     "model_editable_context": ("model_set_context",),
 }
-"""The fields that hold words, for the types that have them in fields."""
+"""The fields that contain words, for the types that have them in fields."""
 
 Block = tuple[PartKind, str]
 
 
 def compose(message: JsonObject, role: Role) -> Composer | None:
-    """Render a message; None where its content is of a type that is not known."""
+    """Render a message; None if its content type is unknown."""
     content = message.get("content")
     if content is None:
         content = {"content_type": "text", "parts": []}
@@ -93,7 +93,7 @@ def _part(part: JsonObject) -> Block:
 
 
 def _picture(part: JsonObject) -> str:
-    """Name an image by where it lies, its size, and the words it was drawn from."""
+    """Describe an image by its location, its size, and the prompt it was generated from."""
     sides = [side for key in ("width", "height") if isinstance(side := part.get(key), int)]
     description = ", ".join(
         filter(None, (string(part, "asset_pointer"), "×".join(map(str, sides)) if len(sides) == 2 else ""))

@@ -1,11 +1,11 @@
-"""Claude.ai's data export: conversations, and what projects know, as JSON in a zip file or a directory.
+"""Claude.ai's data export: conversations, and the knowledge of projects, as JSON in a zip file or a directory.
 
 Learned from public readers of this export (Sinity/polylogue, withLinda/claude-conversation-exporter, and audits that
 list its files); Anthropic publishes no schema, so every field may be missing.
 
 `conversations.json` is a list of conversations: `uuid`, `name`, `created_at`, `updated_at`, `account`, and
-`chat_messages`, each with `uuid`, `sender` (`human` or `assistant`), `created_at`, and its words twice: `content` as
-blocks of the Messages API (plus claude.ai's own `token_budget`), and `text`, which older exports have alone.
+`chat_messages`, each with `uuid`, `sender` (`human` or `assistant`), `created_at`, and its text twice: `content` as
+blocks of the Messages API (plus claude.ai's own `token_budget`), and `text`, which is the only form in older exports.
 `attachments` carry the text that was extracted from a file (`extracted_content`), `files` only names. Where messages
 name their parent (`parent_message_uuid`; an all-zero uuid is the root) the conversation may have branches.
 `projects.json` (also `projects/<uuid>.json`) lists projects with instructions (`prompt_template`) and documents
@@ -36,21 +36,21 @@ _ROLES: Mapping[str, Role] = {"human": "user", "user": "user", "assistant": "ass
 _NOT_SAID = frozenset({"token_budget", "flag"})
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".svg", ".bmp"})
 _VOLATILE_KEYS = ("chat_messages", "updated_at", "current_leaf_message_uuid")
-"""Fields of a conversation that change whenever it goes on; its own row is the rest."""
+"""Fields of a conversation that change whenever it continues; its own row is the rest."""
 
 
 class ClaudeAI:
-    """Reads exports of claude.ai."""
+    """Reads claude.ai exports."""
 
     kind = KIND
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the conversations at `path` are claude.ai's."""
+        """Return whether the conversations at `path` are claude.ai's."""
         return key_of_messages(path, head) == "chat_messages"
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the conversations, then a session for what each project knows."""
+        """Yield the conversations, then a session for each project's knowledge."""
         export = export_at(path)
         names = _names(export)
         yield from conversations(path, export, KIND, partial(_session, names))
@@ -86,7 +86,7 @@ def _rows(names: Mapping[str, str], element: Element) -> Iterator[Row]:
 
 
 def _in_order(conversation: JsonObject) -> list[tuple[object, str]]:
-    """The messages with the branch of each, in order; as they are listed where they do not form a tree."""
+    """Return the messages with their branches, in order; in listed order if they do not form a tree."""
     entries = conversation.get("chat_messages")
     messages: list[object] = entries if isinstance(entries, list) else []
     by_uuid = {string(message, "uuid"): message for message in messages if isinstance(message, dict)}
@@ -106,7 +106,7 @@ def _content(record: object, thread: str, human: str, calls: ToolCalls) -> Conte
         return Unreadable("not a message")
     role = _ROLES.get(string(record, "sender"))
     if role is None:
-        return Unreadable(f"a message of an unknown sender {string(record, 'sender')!r}")
+        return Unreadable(f"a message with the unknown sender {string(record, 'sender')!r}")
     try:
         composer = _compose(record, calls)
     except RecursionError:
@@ -150,7 +150,7 @@ def _is_bookkeeping(block: object) -> bool:
 
 
 def _name_tool(block: object, calls: ToolCalls) -> None:
-    """A result names its tool itself, and its call may not be in the export."""
+    """Read the tool's name from a result itself: its call may not be in the export."""
     if isinstance(block, dict) and string(block, "type").endswith("tool_result") and string(block, "name"):
         call = string(block, "tool_use_id")
         if call and not calls.tool_of(call)[0]:
@@ -158,7 +158,7 @@ def _name_tool(block: object, calls: ToolCalls) -> None:
 
 
 def _names(export: Export | None) -> dict[str, str]:
-    """The names of people by account."""
+    """Return the names of people by account."""
     file = find(export, "users.json") if export is not None else ""
     if export is None or not file:
         return {}
@@ -185,7 +185,7 @@ def _project_session(project: JsonObject) -> Session:
 
 
 def _project_rows(project: JsonObject) -> Iterator[Row]:
-    """The project, its instructions, and each of its documents."""
+    """Yield the project, its instructions, and each of its documents."""
     rows = Rows()
     name = string(project, "name").strip()
     header = drop_keys(project, "docs", "prompt_template", "updated_at")
@@ -201,7 +201,7 @@ def _instructions(project: JsonObject) -> Content:
 
 
 def _note(text: str, file: str, record: JsonObject) -> Content:
-    """What somebody wrote for a project to know. A new version of it is another note."""
+    """Build a note from a text that a person gave a project. Each new version is another note."""
     if not text:
         return Noise(f"project {file}, empty")
     return Message(

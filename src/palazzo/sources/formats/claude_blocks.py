@@ -16,14 +16,16 @@ from palazzo.sources.formats.block_text import JOINT, Composer, block_text, call
 from palazzo.sources.formats.jsonl_rows import JsonObject, parse_line, string
 
 LOOK_BACK = 4 * 1024 * 1024
-"""How far before the start of a read a result's call is looked for. A turn's calls lie well within it."""
+"""Number of bytes before the start of a read in which a result's call is searched for. A turn's calls are well within
+it.
+"""
 
 
 class ToolCalls:
-    """Which tool each call id belongs to, and the trust of what it printed.
+    """The tool of each call id, and the trust of its output.
 
-    A read may begin between a call and its result. The first result whose call is unknown makes this look
-    once through the bytes just before the read, so that a row means the same wherever reading began.
+    A read may begin between a call and its result. The first result with an unknown call triggers one search through
+    the bytes just before the read, so that a row has the same meaning wherever reading began.
     """
 
     def __init__(self, stream: BinaryIO, start: int) -> None:
@@ -36,7 +38,7 @@ class ToolCalls:
         self._known[call] = (name, trust_of_tool(name, arguments))
 
     def tool_of(self, call: str) -> tuple[str, Trust]:
-        """Return the tool's name and the trust of its words; of an unknown call, "" and external."""
+        """Return a tool's name and the trust of its output; for an unknown call, "" and external."""
         if call not in self._known and self._behind:
             self._look_back()
         return self._known.get(call) or ("", trust_of_tool(""))
@@ -55,7 +57,7 @@ class ToolCalls:
 
 
 def compose(content: object, calls: ToolCalls) -> tuple[Composer, bool]:
-    """Render `content`, and say whether it is tool results and nothing that a person said."""
+    """Render `content`; return whether it is only tool results, without a person's words."""
     composer = Composer()
     blocks = content if isinstance(content, list) else [content]
     kinds = {_add(composer, block, calls) for block in blocks if block is not None}
@@ -63,7 +65,7 @@ def compose(content: object, calls: ToolCalls) -> tuple[Composer, bool]:
 
 
 def _add(composer: Composer, block: object, calls: ToolCalls) -> str:
-    """Add one block and return the kind it was taken for."""
+    """Add one block and return the kind it was treated as."""
     if not isinstance(block, dict):
         composer.add("text", block if isinstance(block, str) else call_text("value", block))
         return "text"
@@ -92,7 +94,7 @@ def _add(composer: Composer, block: object, calls: ToolCalls) -> str:
 
 
 def _body(block: JsonObject) -> str:
-    """What a tool handed back, whole: its string, or its blocks with a blank line between."""
+    """Return a tool's whole result: its string, or its blocks separated by a blank line."""
     content = block.get("content")
     if isinstance(content, str):
         return content
@@ -115,7 +117,7 @@ def _piece(piece: object) -> str:
 
 
 def _document(block: JsonObject) -> str:
-    """A document's own words where it holds them, else its type and size; its title first."""
+    """Return a document's title, then its text if it has one, else its type and size."""
     source = block.get("source")
     source = source if isinstance(source, dict) else {}
     if source.get("type") == "text":

@@ -1,21 +1,21 @@
 """Claude Code's transcripts: JSON Lines, one file per session, only ever appended to.
 
-Learned from files that Claude Code 2.1.330 wrote (`tests/fixtures/claude-code`), its hook payloads, and what
-other public readers of this format report.
+Learned from files that Claude Code 2.1.330 wrote (`tests/fixtures/claude-code`), its hook payloads, and reports of
+other public readers of this format.
 
-`<session id>.jsonl` lies in a folder named after the working directory; a sub-agent's own conversation lies
-in `<session id>/subagents/agent-<id>.jsonl` (older versions: `agent-<id>.jsonl` beside the session). Every
-row has a `type`. Rows of type `user` and `assistant` with a `uuid` are the conversation; one message of the
-API is spread over several rows, one content block each, under one `message.id`. A tool's result is a `user`
-row. What a person types while the agent is at work never becomes a `user` row: it is an `attachment` of type
-`queued_command`. A file that the person named with `@`, or that the host read again after a compaction, is one of type
-`file`. A prompt that a hook refused stands in a `system` row of subtype `informational` alone. All else is the host's
-own: a queue, costs, snapshots, and in recent versions a second copy of what went to the API.
+`<session id>.jsonl` is in a folder named after the working directory; a sub-agent's own conversation is in `<session
+id>/subagents/agent-<id>.jsonl` (older versions: `agent-<id>.jsonl` beside the session). Every row has a `type`. Rows of
+type `user` and `assistant` with a `uuid` are the conversation; one message of the API is spread over several rows, one
+content block each, under one `message.id`. A tool's result is a `user` row. A prompt that a person types while the
+agent is at work never becomes a `user` row: it is an `attachment` of type `queued_command`. A file that the person
+named with `@`, or that the host read again after a compaction, is an `attachment` of type `file`. A prompt that a hook
+refused is only in a `system` row of subtype `informational`. Everything else is the host's own: a queue, costs,
+snapshots, and in recent versions a second copy of the API requests.
 
 A session that resumes or forks another in a file of its own begins with copies of its rows: another `sessionId`, the
 same `uuid`s. These are unique everywhere, so that a copy is the same message.
 
-`message.content` is what the model saw and becomes the text. `toolUseResult` beside it is for the host's
+`message.content` is the model's input or output and becomes the text. `toolUseResult` beside it is for the host's
 screen (a patch, the file before an edit, the unshortened output); it stays in the row's bytes only.
 """
 
@@ -45,38 +45,39 @@ _HOST_ROWS = frozenset(
         *("api-request", "api-request-blob", "api-request-shape", "ai-title", "custom-title", "agent-name"),
     }
 )
-"""Types that, with a `sessionId`, mark a file as this host's even before anybody has spoken."""
+"""Row types that, with a `sessionId`, identify a file as this host's even before the first message."""
 
 _HOST_WORDS = ("Stop hook feedback:", "[Request interrupted by user")
-"""How `user` rows begin that the host wrote."""
+"""The beginnings of `user` rows that the host wrote."""
 _HOST_TAGS = (
     *("command-name", "command-message", "local-command-stdout", "local-command-stderr", "local-command-caveat"),
     *("bash-stdout", "bash-stderr", "task-notification"),
 )
-"""Tags around echoes of its own commands and background tasks. A person may name one, and closes none."""
+"""Tags around echoes of the host's own commands and background tasks. A person may write an opening tag, but no closing
+tag.
+"""
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class ClaudeCode:
-    """Reads Claude Code's session files and those of its sub-agents."""
+    """Reads Claude Code's session files and its sub-agents' session files."""
 
     kind = KIND
     version = 2
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the rows of `head` are this host's. Its hook logs and stream-json output are not."""
+        """Return whether the rows of `head` are this host's. Its hook logs and stream-json output are not."""
         objects, lines = objects_in_head(head)
         if not lines:
             return head.removeprefix(b"\xef\xbb\xbf").startswith(b'{"parentUuid":')  # one row, longer than the head
         return 2 * len(objects) >= lines and any(_is_transcript_row(row) for row in objects)
 
     def identify(self, path: Path, head: bytes) -> Identity:
-        """The session, from the file's name where it is the host's own, else from its rows.
+        """Return the session, from the file's name if it is the host's own, else from its rows.
 
-        A session that continues another may begin with rows that carry the other's id, so the name counts
-        more.
+        A session that continues another may begin with rows that carry the other's ID, so the name takes precedence.
         """
         objects, _ = objects_in_head(head)
         session_id = next((value for row in objects if (value := string(row, "sessionId"))), "")
@@ -152,7 +153,7 @@ def _parse_message(row: JsonObject, kind: str, calls: ToolCalls) -> Content:
 
 
 def _parse_prompt_attachment(row: JsonObject, calls: ToolCalls) -> Message | None:
-    """The message, where an attachment is what a person typed while the agent was at work."""
+    """Return the message if an attachment is what a person typed while the agent was working."""
     attachment = row.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "queued_command" or not string(row, "uuid"):
         return None
@@ -168,7 +169,7 @@ def _parse_prompt_attachment(row: JsonObject, calls: ToolCalls) -> Message | Non
 
 
 def _file(row: JsonObject) -> Message | None:
-    """The message, where an attachment is a file that the host read, as its own tool would have."""
+    """Return the message if an attachment is a file that the host read, as its own tool would have."""
     attachment = row.get("attachment")
     if not isinstance(attachment, dict) or attachment.get("type") != "file" or not string(row, "uuid"):
         return None
@@ -187,7 +188,7 @@ def _file(row: JsonObject) -> Message | None:
 
 
 def _parse_notice(row: JsonObject) -> Message | None:
-    """The message, where the host tells the person something: that a hook refused a prompt, with its words."""
+    """Return the message if the host informs the person that a hook refused a prompt, with the hook's text."""
     text = string(row, "content")
     if string(row, "type") != "system" or string(row, "subtype") != "informational" or not text:
         return None
@@ -225,7 +226,7 @@ def _closes(reminder: str) -> bool:
 
 
 def _is_synthetic(row: JsonObject) -> bool:
-    """Whether the host wrote this in the model's place ("API Error: …", "No response requested.")."""
+    """Return whether the host wrote this in the model's place ("API Error: …", "No response requested.")."""
     return bool(row["message"].get("model") == "<synthetic>")
 
 
@@ -235,9 +236,9 @@ def _model(message: Mapping[str, object]) -> str:
 
 
 def _origin(row: JsonObject) -> dict[str, Any]:
-    """Fields that every message row has, as `Message` names them.
+    """Return fields that every message row has, as `Message` names them.
 
-    A `gitBranch` of `HEAD` is a detached head or no repository at all, so it names no branch.
+    A `gitBranch` of `HEAD` means a detached head or no repository at all, so it names no branch.
     """
     branch = string(row, "gitBranch")
     thread = (string(row, "agentId") or "sidechain") if row.get("isSidechain") is True else ""

@@ -1,8 +1,8 @@
-"""Codex's cold rollouts: `rollout-….jsonl.zst`, a rollout that has not been gone on with for a while, compressed.
+"""Codex's cold rollouts: `rollout-….jsonl.zst`, the compressed rollout of a thread that has been inactive for a while.
 
 Learned from Codex's public sources (`codex-rs/rollout/src/compression.rs`): one Zstandard stream (RFC 8878) of the
-rollout's bytes, in its place and under its name with `.zst` behind; resuming the thread makes it a plain file again.
-While both are there the plain one is the thread's.
+rollout's bytes, in the same place and with `.zst` added to its name; resuming the thread makes it a plain file again.
+While both exist, the plain one is the thread's.
 
 The rows are those of the plain rollout, at the same positions and under the same identity, so that a rollout that is
 compressed later adds nothing.
@@ -26,16 +26,16 @@ from palazzo.sources.formats.row_records import stamp_of
 MAGIC = b"\x28\xb5\x2f\xfd"
 SUFFIX = ".jsonl.zst"
 LARGEST = 4 * 1024**3
-"""Bytes that one rollout may unpack to: fifty times the longest that was ever reported."""
+"""Maximum unpacked bytes of one rollout: fifty times the longest reported."""
 _WINDOW = 128 * 1024**2
-"""Bytes of memory that a stream may ask for; the levels that programs use by default ask for 8 MiB."""
+"""Maximum bytes of memory that a stream may request; the default levels of programs request 8 MiB."""
 _AT_ONCE = 1024
-"""Packed bytes that are unpacked together. Four may be a block of 128 KiB, so that this many are 32 MiB at most."""
+"""Packed bytes that are unpacked together. Four bytes may be a block of 128 KiB, so this many are 32 MiB at most."""
 _HEAD = 64 * 1024
 
 
 class CodexCold:
-    """Reads compressed rollouts of Codex, one thread each."""
+    """Reads compressed rollouts of Codex, each with one thread."""
 
     kind = KIND
     version = Codex.version
@@ -45,7 +45,7 @@ class CodexCold:
         return path.name.startswith("rollout-") and path.name.endswith(SUFFIX) and head.startswith(MAGIC)
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the thread; nothing while the plain rollout lies beside it."""
+        """Yield the thread; nothing if the uncompressed rollout lies beside it."""
         plain = path.with_suffix("")
         if plain.exists():
             return
@@ -57,7 +57,7 @@ class CodexCold:
             raise _report_damage(path, error) from None
         codex = Codex()
         if not codex.recognises(plain, head):
-            raise SourceUnreadable(f"{path} is compressed, but holds no rollout of Codex.")
+            raise SourceUnreadable(f"{path} is compressed, but contains no Codex rollout.")
         stamp = stamp_of(str(status.st_size), str(status.st_mtime_ns))
         yield Session(codex.identify(plain, head), stamp, partial(_rows, path))
 
@@ -75,11 +75,11 @@ def _open_rollout(path: Path) -> BinaryIO:
 
 
 def _report_damage(path: Path, error: Exception) -> SourceUnreadable:
-    return SourceUnreadable(f"{path} is damaged or cut off ({error}); what stands before was read.")
+    return SourceUnreadable(f"{path} is damaged or truncated ({error}); everything before that was read.")
 
 
 class _RolloutStream(io.RawIOBase):
-    """The bytes of a compressed file; fails beyond `LARGEST` of them, and where the packed ones end too early."""
+    """The bytes of a compressed file. Reading fails beyond `LARGEST` bytes, and if the packed data ends too early."""
 
     def __init__(self, path: Path, stream: BinaryIO) -> None:
         self._path, self._packed = path, stream
@@ -88,11 +88,11 @@ class _RolloutStream(io.RawIOBase):
         self._ready, self._given = b"", 0
 
     def readable(self) -> bool:
-        """It can be read."""
+        """Return True: the stream is readable."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer with what comes next; nothing at the end."""
+        """Fill the buffer with the next bytes; none at the end."""
         while not self._ready and self._unpack_more():
             pass
         size = min(len(buffer), len(self._ready))
@@ -110,12 +110,12 @@ class _RolloutStream(io.RawIOBase):
             self._frame, self._is_within = self._new_frame(), False
         chunk = chunk or self._packed.read(_AT_ONCE)
         if not chunk and self._is_within:
-            raise zstandard.ZstdError("the last frame does not end")
+            raise zstandard.ZstdError("the last frame is incomplete")
         if chunk:
             self._ready, self._is_within = self._frame.decompress(chunk), True
         self._given += len(self._ready)
         if self._given > LARGEST:
-            raise SourceUnreadable(f"{self._path} unpacks to more than {LARGEST:,} bytes; a rollout has fewer.")
+            raise SourceUnreadable(f"{self._path} unpacks to more than {LARGEST:,} bytes, more than a rollout has.")
         return bool(chunk)
 
     @staticmethod

@@ -1,12 +1,12 @@
 """Items of OpenAI's Responses API, as Codex keeps them in a rollout, as text with parts.
 
-The kinds are those of Codex's public sources and OpenAI's API reference; captured files show `message`,
-`reasoning`, `function_call` and `function_call_output`. Which words of a `user` message are the person's is
-said by `content_item_kinds` beside it (0.169), before that only by how the host's own begin.
+The kinds are those of Codex's public sources and OpenAI's API reference; captured files show `message`, `reasoning`,
+`function_call` and `function_call_output`. `content_item_kinds` beside a `user` message (0.169) says which of its text
+is the person's; in older versions, only the typical beginnings of the host's own text show this.
 
-A tool's output is a string or a list of blocks. Old versions wrap the string in JSON
-(`{"output": …, "metadata": {"exit_code": …}}`, or a list of text blocks): the wrapping is taken off here and
-stays in the row's bytes. JSON of any other shape is what the tool printed, and is left as it is.
+A tool's output is a string or a list of blocks. Old versions wrap the string in JSON (`{"output": …, "metadata":
+{"exit_code": …}}`, or a list of text blocks): the wrapping is removed here and stays in the row's bytes. JSON of any
+other shape is the tool's own output, and is left as it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HOST_WORDS = (
     *("<subagent_notification>", "<user_action>", "<hook_prompt", "<model_switch>", "<goal_context>", _SUMMARY),
     *("Warning: apply_patch was requested via", "Warning: The maximum number of unified exec processes"),
 )
-"""How texts of `user` messages begin that the host wrote."""
+"""The beginnings of texts of `user` messages that the host wrote."""
 
 _COMMAND = ("<command>\n", "\n</command>")
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
@@ -44,12 +44,12 @@ _CALLS = {
     "tool_search_call": "arguments",
     "image_generation_call": "revised_prompt",
 }
-"""Kinds of calls, and the field that holds what the tool was given."""
+"""Kinds of calls, and the field that contains the tool's input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What an item says, and who says it; `author` only where the item itself names one."""
+    """The content and the speaker of an item; `author` is set only if the item itself names one."""
 
     role: Role
     composer: Composer
@@ -64,7 +64,7 @@ def inner(value: JsonObject, key: str) -> JsonObject:
 
 
 def call_in(item: JsonObject) -> tuple[str, str, Trust] | None:
-    """Return id, tool and trust of the call that an item is, if it is one."""
+    """Return ID, tool and trust of an item that is a call; None for any other item."""
     if string(item, "type") not in _CALLS:
         return None
     name = _tool(item)
@@ -79,7 +79,7 @@ def running_process(item: JsonObject) -> str:
 
 
 def written_to(item: JsonObject) -> str:
-    """Return the id of the process that a call of `write_stdin` goes on with, or ""."""
+    """Return the ID of the process that a call of `write_stdin` continues, or ""."""
     arguments = _read_arguments(item) if string(item, "name") == "write_stdin" else None
     return str(arguments.get("session_id", "")) if isinstance(arguments, dict) else ""
 
@@ -98,7 +98,7 @@ def failed_call(event: JsonObject) -> str:
 
 
 def read_item(item: JsonObject, row: JsonObject, calls: Calls) -> Utterance | Noise:
-    """Render an item. Of an empty one the composer is empty; a kind that says nothing to anybody is noise."""
+    """Render an item. An empty one gives an empty composer; a kind without content to show is noise."""
     kind = string(item, "type")
     composer = Composer()
     if kind == "message":
@@ -148,7 +148,7 @@ def _message(item: JsonObject, composer: Composer, summary: bool) -> Utterance:
 
 
 def _own_command(text: str, composer: Composer) -> Utterance:
-    """A command that the person ran (`!ls`), and what it printed."""
+    """Render a command that the person ran (`!ls`), and its output."""
     begin, end = _COMMAND
     command, end_tag, _ = text.partition(begin)[2].partition(end)
     code = _EXIT_CODE.search(text)
@@ -198,7 +198,7 @@ def _tool(item: JsonObject) -> str:
 
 
 def _read_arguments(item: JsonObject) -> object:
-    """What a tool was given: an object where it is one, else the string as it is."""
+    """Return a tool's arguments: an object if it is one, else the string unchanged."""
     arguments = item.get(_CALLS[string(item, "type")])
     if string(item, "type") == "function_call" and isinstance(arguments, str):
         call_object = _parse_json(arguments)
@@ -209,7 +209,7 @@ def _read_arguments(item: JsonObject) -> object:
 
 
 def _trust(name: str, arguments: object) -> Trust:
-    """Before 0.80 the tool of an MCP server is named `server__tool`; no tool of the host's own is named so."""
+    """Return a call's trust. Before 0.80 MCP tools are named `server__tool`; no tool of the host's own is."""
     prefix = "mcp__" if "__" in name and not name.startswith("mcp__") else ""
     return trust_of_call(prefix + name, arguments)
 
@@ -226,7 +226,7 @@ def _add_output(composer: Composer, item: JsonObject, calls: Calls) -> None:
 
 
 def _unwrap_output(output: str) -> tuple[str, bool]:
-    """What a tool printed, out of the JSON that old versions wrap it in, and whether that says it failed."""
+    """Return a tool's output, unwrapped from the JSON of old versions, and whether that reports a failure."""
     value = _parse_json(output) if output[:1] in ("{", "[") else None
     if isinstance(value, dict) and isinstance(value.get("output"), str) and value.keys() <= {"output", "metadata"}:
         code = inner(value, "metadata").get("exit_code")
@@ -245,7 +245,7 @@ def _is_text_block(value: object) -> bool:
 
 
 def _body(output: object) -> str:
-    """Blocks with a blank line between them; old versions put them, or a string, into an object's `content`."""
+    """Join blocks with a blank line; old versions put them, or a string, into an object's `content`."""
     if isinstance(output, dict) and "content" in output:
         output = output["content"]
     composer = Composer()

@@ -1,22 +1,21 @@
 """Codex's rollouts: JSON Lines, one file per thread, only ever appended to.
 
-Learned from files that Codex 0.44, 0.80 and 0.169 wrote (`tests/fixtures/codex`), and from what the public
-Rust sources of Codex say is kept in a rollout (`codex-rs/protocol`, `codex-rs/rollout`).
+Learned from files that Codex 0.44, 0.80 and 0.169 wrote (`tests/fixtures/codex`), and from the description of rollouts
+in the public Rust sources of Codex (`codex-rs/protocol`, `codex-rs/rollout`).
 
-`sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl`, moved to `archived_sessions/` when the thread is
-archived. A row is `{timestamp, type, payload}`. `session_meta` comes first and states directory, branch,
-commit, and for a sub-agent whose it is; `turn_context` before each turn states directory and model. What went
-to and from the model is in rows of type `response_item` (see `codex_items`), and those are the conversation.
-Rows of type `event_msg` tell a screen the same once more, so they are noise; they alone say that a tool
-failed, what the thread is called, and what went wrong. `compacted` holds the summary a compaction left, and a
-copy of the history that is kept. Files from before September 2025 hold the payloads bare, below a first row
-that has no type.
+`sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl`, moved to `archived_sessions/` when the thread is archived.
+A row is `{timestamp, type, payload}`. `session_meta` comes first and states directory, branch, commit, and for a
+sub-agent its parent; `turn_context` before each turn states directory and model. The model's input and output are in
+rows of type `response_item` (see `codex_items`), and those are the conversation. Rows of type `event_msg` repeat the
+same for a screen, so they are noise; but only they report that a tool failed, the name of the thread, and errors.
+`compacted` holds the summary of a compaction, and a copy of the history that is kept. Files from before September 2025
+hold the payloads bare, below a first row that has no type.
 
-**Forks.** A fork begins with its own `session_meta` and goes on with the other thread's rows, `session_meta` first,
+**Forks.** A fork begins with its own `session_meta` and continues with the other thread's rows, `session_meta` first,
 written again with new times (T3 Code and other public readers count them twice or skip them). Since 0.169 an item has
-an id and its turn's id, which a copy keeps: a message is known by them and by its words, as ids of the model's server
-need not be unique. So a copy is the same message, its row a variant of the first. Items of older versions have no
-ids; their messages are known by where they stand, and a fork's copies are archived once more.
+an id and its turn's id, which a copy keeps: a message is identified by these ids and its text, because ids of the
+model's server need not be unique. So a copy is the same message, its row a variant of the first. Items of older
+versions have no ids; their messages are identified by their position, and a fork's copies are archived again.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _BARE_ITEMS = frozenset(
     | {"custom_tool_call", "custom_tool_call_output", "web_search_call"}
 )
 _COMPLAINTS = frozenset({"error", "warning", "stream_error", "guardian_warning", "deprecation_notice"})
-"""Events whose words stand nowhere else: the host's, to the person."""
+"""Events of the host to the user whose text occurs nowhere else."""
 
 _ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _NAME = re.compile(rf"rollout-.*?({_ID})", re.IGNORECASE)
@@ -66,14 +65,14 @@ _LONG_FIRST_ROW = re.compile(rb'\s*\{"timestamp":\s*"[^"]*",\s*(?:"ordinal":\s*\
 
 
 class Codex:
-    """Reads Codex's rollouts, those of its sub-agents among them."""
+    """Reads Codex's rollouts, including those of its sub-agents."""
 
     kind = KIND
     version = 1
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the rows of `head` are a rollout's. `codex exec --json` and hook logs are not."""
+        """Return whether the rows of `head` are a rollout's. `codex exec --json` and hook logs are not."""
         objects, lines = objects_in_head(head)
         if not lines:
             return _LONG_FIRST_ROW.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
@@ -81,9 +80,9 @@ class Codex:
         return 2 * len(objects) >= lines and (bare or any(map(_is_rollout_row, objects)))
 
     def identify(self, path: Path, head: bytes) -> Identity:
-        """The thread, from the file's name, else from its first row; a sub-agent's or a fork's parent is named.
+        """Return the thread, from the file's name, else from its first row; names the parent of a sub-agent or a fork.
 
-        A fork begins with its own row and goes on with a copy of the other's, so only the first row counts.
+        A fork begins with its own row and continues with a copy of the other's, so only the first row counts.
         """
         objects, _ = objects_in_head(head)
         match = _NAME.match(path.stem)
@@ -108,7 +107,7 @@ class Codex:
 
 
 class _Thread:
-    """What the rows so far say of the rows to come."""
+    """State from earlier rows that later rows depend on."""
 
     def __init__(self) -> None:
         self.calls = Calls()
@@ -118,7 +117,7 @@ class _Thread:
         self._processes: dict[str, Trust] = {}
 
     def see(self, row: JsonObject) -> None:
-        """Take in one row."""
+        """Record the calls of one row."""
         kind, payload = _kind(row), _payload(row)
         if kind == "session_meta" and not self.meta:
             git = inner(payload, "git")
@@ -135,7 +134,7 @@ class _Thread:
             self.calls.fail(failed_call(payload))
 
     def _see_item(self, item: JsonObject) -> None:
-        """Take in a call, or a process left running: what it prints later is worth what its command is."""
+        """Record a call, or a process left running: its later output has the trust of its command."""
         call_info, process = call_in(item), running_process(item)
         if call_info:
             call, name, trust = call_info

@@ -1,13 +1,13 @@
 """Continue's sessions: `~/.continue/sessions/<session id>.json`, with an index in `sessions.json`.
 
-Learned from Continue's own source (`core/util/history.ts`, which writes them, and `ChatHistoryItem`, `ChatMessage`
-and `ToolCallState` in `core/index.d.ts`).
+Learned from Continue's own source (`core/util/history.ts`, which writes them, and `ChatHistoryItem`, `ChatMessage` and
+`ToolCallState` in `core/index.d.ts`).
 
-A session is `{sessionId, title, workspaceDirectory, history}`. An item of `history` nests what was said under
-`message` (`role`: user, assistant, thinking, system or tool; `content`: a string, or parts of type `text` and
-`imageUrl`; an assistant's `toolCalls` as OpenAI has them; a tool's `toolCallId`). Beside it are `contextItems`, what
-the person attached, and `toolCallStates` (older: `toolCallState`), where a call's `output` stands when no message of
-role tool has it. Items have neither ids nor times; the index says when a session began.
+A session is `{sessionId, title, workspaceDirectory, history}`. An item of `history` nests the message under `message`
+(`role`: user, assistant, thinking, system or tool; `content`: a string, or parts of type `text` and `imageUrl`; an
+assistant's `toolCalls` as OpenAI has them; a tool's `toolCallId`). Beside it are `contextItems`, which the person
+attached, and `toolCallStates` (older: `toolCallState`), which holds a call's `output` if no message of role tool has
+it. Items have neither ids nor times; the index says when a session began.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _ROLES: Mapping[str, Role] = {
 }
 _ACTIVE_STATES = frozenset({"generating", "calling"})
 _OUTSIDE = frozenset({"url", "web", "search", "google", "docs", "http", "github", "issue", "jira", "mcp", "discord"})
-"""Providers of context that bring words from outside."""
+"""Context providers that bring untrusted content."""
 
 
 class ContinueDev:
-    """Reads Continue's sessions: the directory of them, or one file."""
+    """Reads Continue's sessions, given their directory or one file."""
 
     kind = KIND
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether this is a session, or the directory that has the index."""
+        """Return whether this is a session, or the directory that has the index."""
         if head:
             return path.suffix == ".json" and bool(_SESSION.match(head))
         try:
@@ -61,12 +61,12 @@ class ContinueDev:
             return False
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield each session file's conversation. A file that is damaged is a session that says so."""
+        """Yield each session file's conversation. A damaged file becomes a session that says so."""
         if not path.is_dir():
             yield _session(path, {})
             return
         if not (path / _INDEX).is_file():
-            raise SourceUnreadable(f"{path} has no '{_INDEX}', as Continue's directory of sessions has.")
+            raise SourceUnreadable(f"{path} has no '{_INDEX}', so it is not Continue's directory of sessions.")
         began = _began(path / _INDEX)
         for file in sorted(path.glob("*.json")):
             if file.name != _INDEX and file.is_file() and not file.is_symlink():
@@ -108,7 +108,7 @@ def _began(index: Path) -> dict[str, Micros | None]:
 
 
 def _directory(location: str) -> str:
-    """The workspace as a path; newer versions write a `file:` URI."""
+    """Return the workspace as a path; newer versions write a `file:` URI."""
     return unquote(urlsplit(location).path) if location.startswith("file://") else location
 
 
@@ -131,7 +131,7 @@ def _rows(record: JsonObject, began: Micros | None) -> Iterator[Row]:
 
 
 def _is_unfinished(item: JsonObject) -> bool:
-    """Whether a tool is at work: the item is read when that has ended, and its words are whole."""
+    """Return whether a tool is still running: the item is read when it has ended and its text is complete."""
     return any(string(state, "status") in _ACTIVE_STATES for state in _states(item))
 
 
@@ -156,7 +156,7 @@ def _tools(items: list[object]) -> _Tools:
 
 
 def _message(item: JsonObject) -> JsonObject | None:
-    """The message of an item; in files made by hand the item itself is the message."""
+    """Return the message of an item; in hand-made files the item itself is the message."""
     message = item if "content" in item else item.get("message")
     return message if isinstance(message, dict) else None
 
@@ -172,7 +172,7 @@ def _content(item: JsonObject, tools: _Tools, began: Micros | None) -> Content:
         return Unreadable("an item without a message")
     role = _ROLES.get(string(message, "role"))
     if role is None:
-        return Unreadable(f"a message of an unknown role {string(message, 'role')!r}")
+        return Unreadable(f"a message with the unknown role {string(message, 'role')!r}")
     composer = _compose(item, message, tools)
     if not composer.text:
         return Noise(f"{string(message, 'role')}, without words")

@@ -1,8 +1,8 @@
-"""What exports with a `conversations.json` have in common: where it lies, whose it is, and its conversations.
+"""Common parts of exports with a `conversations.json`: its location, its origin, and its conversations.
 
 The archive that claude.ai and ChatGPT send holds one JSON array of conversations, whole; large accounts get several
-files, `conversations-000.json` and so on. It is read from the zip file as it came, from the directory it was
-extracted to, or as the single file.
+files, `conversations-000.json` and so on. It is read from the original zip file, from the directory to which it was
+extracted, or as the single file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from palazzo.sources.formats.row_records import Element, canonical, decode_json_
 HEAD = 64 * 1024
 _NAME = re.compile(r"(?:[^/]+/)?conversations(?:[-_ ]?\(?\d+\)?)?\.json", re.IGNORECASE)
 _SERVICE_KEY = re.compile(rb'"(chat_messages|mapping)"\s*:')
-"""Each service's own key for the messages of a conversation. In quoted text its quotes would be escaped."""
+"""Each service's own key for the messages of a conversation. In quoted text the quotes around the key would be
+escaped.
+"""
 
 Opener = Callable[[JsonObject, Element], Session]
 
@@ -35,7 +37,7 @@ def key_of_messages(path: Path, head: bytes) -> str:
 
 
 def export_at(path: Path) -> Export | None:
-    """Return the export at `path`; None where `path` is the conversations' own file."""
+    """Return the export at `path`; None if `path` is the conversations' own file."""
     try:
         if path.is_dir():
             return open_export(path)
@@ -56,7 +58,7 @@ def conversations(path: Path, export: Export | None, kind: str, opener: Opener) 
 
 
 class Rows:
-    """Makes the rows of one conversation, counting."""
+    """Creates and counts the rows of one conversation."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -90,7 +92,7 @@ def _texts(path: Path, export: Export | None) -> Iterator[tuple[str, str]]:
     names = [name for name in export.names() if _NAME.fullmatch(name)]
     if not names:
         reason = next((f" ({why})" for name, why in export.refusals.items() if _NAME.fullmatch(name)), "")
-        raise SourceUnreadable(f"{path} has no conversations.json that may be read{reason}.")
+        raise SourceUnreadable(f"{path} has no readable conversations.json{reason}.")
     for name in names:
         yield PurePosixPath(name).name, decode_json_text(export.read(name))
     refuse_rest(export, path, _NAME.fullmatch)

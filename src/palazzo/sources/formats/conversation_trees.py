@@ -1,11 +1,10 @@
-"""Conversations that are trees: which messages are the conversation, and which are other branches of it.
+"""Conversation trees: which messages are the conversation, and which are other branches of it.
 
-Editing a question or asking for another answer makes a second child; both stay in the export. The conversation is
-what leads from the last shown message up to the root; every other line of descent is a branch, named by its first
-message.
+Editing a question or asking for another answer makes a second child; both stay in the export. The conversation is the
+path from the last shown message up to the root; every other line of descent is a branch, named by its first message.
 
-Messages are ordered by time, parents before their children. So a conversation that went on since the last export
-has its new messages at the end, whatever became of the branch that is shown, and the order of the old ones stays.
+Messages are ordered by time, parents before their children. So a conversation that continued since the last export has
+its new messages at the end, whichever branch is shown now, and the order of the old ones stays.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class BranchNode:
-    """A node in its order, and the branch it lies on: "" is the conversation itself."""
+    """A node in its order, and its branch: "" is the conversation itself."""
 
     node: Node
     thread: str
@@ -37,7 +36,7 @@ class BranchNode:
 def place(nodes: Sequence[Node], leaf: str) -> list[BranchNode]:
     """Order the nodes, and name the branch of each; `leaf` is the last message that is shown.
 
-    Without a known leaf the latest message is taken. Parents that do not exist, and circles, end a line.
+    Without a known leaf the latest message is taken. Missing parents and cycles end a branch.
     """
     nodes_by_id = {node.id: node for node in nodes}
     sequence = _in_order(list(nodes_by_id.values()), nodes_by_id)

@@ -1,13 +1,13 @@
 """The process that converts documents: bytes in, Markdown out, through Microsoft's MarkItDown.
 
-Run as `python -m palazzo.sources.formats.conversion_process`; its owner is `feeders/converted.py`. A request on standard input is a
-line of JSON (`suffix`, `size`) and that many bytes; the answer on standard output is a line of JSON: `text` and
-`title`, or `refused`, a clause that says why there is none.
+Run as `python -m palazzo.sources.formats.conversion_process`; its owner is `sources/formats/converted_documents.py`. A
+request on standard input is a line of JSON (`suffix`, `size`) and that many bytes; the answer on standard output is a
+line of JSON: `text` and `title`, or `refused`, a clause that gives the reason.
 
-The libraries that read these formats are large and the files are anybody's. So this happens in a process of its own,
-which has a limit to its memory where the platform keeps one, and which can reach neither the network nor another
-program: from `seal` on an attempt is an error. Each format has its one converter, named here; MarkItDown's own choice
-among all of them would load a model, and includes some that fetch.
+The libraries that read these formats are large, and the files are untrusted. So this happens in a separate process with
+a memory limit (where the platform enforces one), which can reach neither the network nor another program: after `seal`,
+any attempt is an error. Each format has exactly one converter, named here; MarkItDown's own choice among all of them
+would load a model, and includes some that access the network.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import Any, BinaryIO
 from palazzo.index.onnx_runtime import disable_telemetry
 
 MEMORY = 2 * 1024**3
-"""Bytes that a conversion may take, what the libraries take themselves not counted."""
+"""Maximum bytes that a conversion may use, without the libraries' own memory."""
 MOST_PAGES = 2_000
-"""Pages of a PDF; some ten of them take a second."""
+"""Maximum pages of a PDF; about ten pages take one second."""
 
 _CONVERTERS = {
     ".pdf": "PdfConverter",
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def converter(suffix: str) -> Callable[[bytes], tuple[str, str]]:
-    """Return what converts a format: bytes to (Markdown, title)."""
+    """Return the converter of a format: bytes to (Markdown, title)."""
     markitdown = importlib.import_module("markitdown")
     document_converter: Any = getattr(importlib.import_module("markitdown.converters"), _CONVERTERS[suffix])()
 
@@ -88,7 +88,7 @@ def converter(suffix: str) -> Callable[[bytes], tuple[str, str]]:
 
 
 def seal() -> None:
-    """Take the network, other programs and boundless memory from this process, for good."""
+    """Permanently deny this process network access, other programs and unlimited memory."""
     sys.addaudithook(_refuse)
     if sys.platform != "win32":
         import resource
@@ -100,7 +100,7 @@ def seal() -> None:
 
 
 def _address_space() -> int:
-    """Bytes that are mapped now, 0 where the system does not tell."""
+    """Return the number of bytes mapped now, 0 if the system does not report it."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
     return 0
@@ -108,11 +108,11 @@ def _address_space() -> int:
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if _FORBIDDEN.match(event):
-        raise PermissionError(f"a conversion may not do this: {event}")
+        raise PermissionError(f"a conversion must not do this: {event}")
 
 
 def _check_pdf(raw: bytes) -> None:
-    """Refuse a PDF that wants a password or has very many pages."""
+    """Refuse a PDF that requires a password or has very many pages."""
     from pdfminer.pdfdocument import PDFPasswordIncorrect
     from pdfminer.pdfpage import PDFPage
 
@@ -122,11 +122,11 @@ def _check_pdf(raw: bytes) -> None:
             if number >= MOST_PAGES:
                 raise ConversionError(f"more than {MOST_PAGES:,} pages")
     except PDFPasswordIncorrect:
-        raise ConversionError("encrypted: it opens with a password only") from None
+        raise ConversionError("encrypted: it needs a password") from None
 
 
 def _tidy(text: str) -> str:
-    """Lines without trailing space and at most one blank line between, as MarkItDown hands its results out."""
+    """Strip trailing space and allow at most one blank line in a row, as MarkItDown does in its results."""
     lines = "\n".join(line.rstrip() for line in re.split(r"\r?\n", text))
     return re.sub(r"\n{3,}", "\n\n", lines).strip()
 

@@ -1,9 +1,9 @@
-"""Documents that are no text (PDF, Word, PowerPoint, Excel, EPUB, web pages): told from their bytes, and converted.
+"""Documents that are not text (PDF, Word, PowerPoint, Excel, EPUB, web pages): recognised by bytes, and converted.
 
-MarkItDown converts them, in a child process (`feeders/converting.py`) that has a time limit, a limit to its memory and
-no network. It comes with the extra `palazzo[documents]`; without it such files are passed over with a reason. What can
-be refused without a parser is refused here: a file that is not what its name says, that is encrypted or cut short, or
-that unpacks to far more than it is.
+MarkItDown converts them, in a child process (`sources/formats/conversion_process.py`) with a time limit, a memory limit
+and no network. It comes with the extra `palazzo[documents]`; without it such files are skipped with a reason. This
+module refuses what can be refused without a parser: a file that is not what its name says, that is encrypted or
+truncated, or that unpacks to far more than its size.
 """
 
 from __future__ import annotations
@@ -29,23 +29,25 @@ from palazzo.errors import SourceUnreadable
 from palazzo.sources.formats.export_archives import LARGEST_RATIO, is_zip
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a file that is converted; pictures are most of one."""
+"""Maximum bytes of a file that is converted; pictures are most of such a file."""
 LARGEST_UNPACKED = 512 * 1024 * 1024
-"""Bytes of all that lies zipped in a document."""
+"""Maximum bytes of all unpacked zip entries in a document."""
 MOST_CHARACTERS = 5 * 1024 * 1024
-"""Characters that a document may have; what is longer is data."""
+"""Maximum characters of a document; a longer one is data."""
 SECONDS = 120.0
-"""The longest time of one conversion. A PDF of 300 pages takes half of it on a slow machine."""
+"""Maximum time of one conversion. A PDF of 300 pages takes half of it on a slow machine."""
 FEWEST_SECONDS, SECONDS_PER_100_KB = 20.0, 5.0
-"""The longest time for a small document, and the time that each further 100 KB adds: ten times a slow machine's."""
+"""Maximum time for a small document, and the time that each further 100 KB adds: ten times the time of a slow
+machine.
+"""
 FAILED_SECONDS = 60.0
-"""The time that failing conversions may take in one run, all together. After it no further one begins."""
+"""Maximum total time of failing conversions in one run. After it no further conversion starts."""
 IDLE_SECONDS = 20.0
-"""Time after which a converter that nobody asks is let go: it holds some 200 MB."""
+"""Time after which an idle converter is stopped: it uses about 200 MB."""
 NEEDS_EXTRA = "needs a converter: pip install 'palazzo[documents]'"
 
 _FORMATS = {".pdf": "", ".docx": "word/", ".pptx": "ppt/", ".xlsx": "xl/", ".epub": "META-INF/container.xml"}
-"""By suffix, where the document lies in the zip archive that it is."""
+"""The location of the document inside its zip archive, by suffix."""
 _PAGES = frozenset({".html", ".htm", ".xhtml"})
 _LIBRARIES = ("markitdown", "pdfplumber", "mammoth", "pptx", "openpyxl", "pandas")
 _SMALL_ENTRY = 1024 * 1024
@@ -60,7 +62,10 @@ _TEMPLATE = re.compile(rb"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<%|<\?(?:php|=)", re
 
 
 class Unconvertible(SourceUnreadable):
-    """Why a document has no text. `is_costly` says that it took a converter to find out, which starts in seconds."""
+    """Why a document has no text.
+
+    `is_costly` says that a converter, which takes seconds to start, was needed to determine this.
+    """
 
     def __init__(self, reason: str, is_costly: bool = False) -> None:
         super().__init__(reason)
@@ -69,7 +74,7 @@ class Unconvertible(SourceUnreadable):
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A document's words as Markdown, its title where it has one, and what converted it."""
+    """A document's text as Markdown, its title if it has one, and its converter."""
 
     text: str
     title: str
@@ -88,7 +93,7 @@ _run: ContextVar[_Run | None] = ContextVar("the run that conversions count for",
 
 @contextmanager
 def one_run() -> Iterator[None]:
-    """Count the conversions of the block together: crafted documents must not hold up a run for hours."""
+    """Budget the conversions of the block together: crafted documents must not delay a run for hours."""
     token = _run.set(_Run())
     try:
         yield
@@ -97,28 +102,28 @@ def one_run() -> Iterator[None]:
 
 
 def has_format(path: PurePath) -> bool:
-    """Whether a file of this name is converted, whatever policy holds."""
+    """Return whether a file of this name is converted, under any policy."""
     return path.suffix.lower() in _FORMATS
 
 
 def may_be_page(path: PurePath) -> bool:
-    """Whether a file of this name may be a web page."""
+    """Return whether a file of this name may be a web page."""
     return path.suffix.lower() in _PAGES
 
 
 def is_page(path: PurePath, head: bytes) -> bool:
-    """Whether a file is a whole web page; templates and parts of pages are source code."""
+    """Return whether a file is a whole web page; templates and parts of pages are source code."""
     return may_be_page(path) and _PAGE.match(head) is not None and _TEMPLATE.search(head) is None
 
 
 def is_converted(path: PurePath, head: bytes) -> bool:
-    """Whether the file's text is what a converter makes of it. A page is read as it is where there is no converter."""
+    """Return whether the file's text comes from a converter. Without a converter, a page is read as it is."""
     return has_format(path) or (is_page(path, head) and is_installed())
 
 
 @cache
 def is_installed() -> bool:
-    """Whether the converter and all that it reads formats with are there."""
+    """Return whether the converter and all libraries that it needs are installed."""
     return all(find_spec(library) is not None for library in _LIBRARIES)
 
 
@@ -126,14 +131,14 @@ def refusal_by_head(path: PurePath, head: bytes) -> str | None:
     """Return why a file of a format is not converted, from its first bytes, or None if it may be."""
     suffix = path.suffix.lower()
     if suffix == ".pdf" and b"%PDF-" not in head[:1024]:
-        return "named .pdf, and is none"
+        return "named .pdf, but not a PDF"
     if suffix in _FORMATS and suffix != ".pdf" and not is_zip(head):
-        return "encrypted, or of an older format" if head.startswith(_OLE) else f"named {suffix}, and is none"
+        return "encrypted, or in an older format" if head.startswith(_OLE) else f"named {suffix}, but in another format"
     return None if is_installed() else NEEDS_EXTRA
 
 
 def convert(path: PurePath, raw: bytes) -> Conversion:
-    """Return the words of a document. Raises Unconvertible."""
+    """Return the text of a document. Raises Unconvertible."""
     suffix = ".html" if may_be_page(path) else path.suffix.lower()
     reason = refusal_by_head(path, raw[:_HEAD]) or _refusal_by_bytes(suffix, raw)
     if reason:
@@ -142,7 +147,7 @@ def convert(path: PurePath, raw: bytes) -> Conversion:
 
     text, title = _convert_within_limits(suffix, raw)
     if not text:
-        reason = "no words in it (pictures of pages, perhaps)" if suffix == ".pdf" else "no words in it"
+        reason = "contains no text (perhaps only images of pages)" if suffix == ".pdf" else "contains no text"
         raise Unconvertible(reason, is_costly=True)
     if len(text) > MOST_CHARACTERS:
         raise Unconvertible(f"{len(text):,} characters, over the limit of {MOST_CHARACTERS:,}", is_costly=True)
@@ -153,7 +158,9 @@ def _convert_within_limits(suffix: str, raw: bytes) -> tuple[str, str]:
     """Return Markdown and title, within the time limits of the file and the run. Raises Unconvertible."""
     run = _run.get() or _Run()
     if run.failed_seconds >= FAILED_SECONDS:
-        raise Unconvertible(f"not tried in this run: others that failed took {run.failed_seconds:.0f} seconds")
+        raise Unconvertible(
+            f"not tried in this run: failed conversions have already taken {run.failed_seconds:.0f} seconds"
+        )
     began = time.monotonic()
     try:
         return _converter().convert(suffix, raw)
@@ -168,23 +175,23 @@ def _seconds_for(size: int) -> float:
 
 def _refusal_by_bytes(suffix: str, raw: bytes) -> str:
     if suffix == ".pdf":
-        return "" if b"%%EOF" in raw[-4096:] else "cut short: a PDF's end is missing"
+        return "" if b"%%EOF" in raw[-4096:] else "truncated: the end of the PDF is missing"
     return _refusal_of_zip(suffix, raw) if suffix in _FORMATS else ""
 
 
 def _refusal_of_zip(suffix: str, raw: bytes) -> str:
-    """Why a zipped document is not unpacked, from what its directory declares: no reader goes beyond that."""
+    """Return why a zipped document is not unpacked, by its directory: no reader goes beyond the declared sizes."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return "cut short or damaged: its list of parts is missing"
+        return "truncated or damaged: its list of parts is missing"
     if any(entry.flag_bits & _ENCRYPTION_FLAG for entry in entries) or any(
         entry.filename == "META-INF/rights.xml" for entry in entries
     ):
         return "encrypted"
     if not any(entry.filename.startswith(_FORMATS[suffix]) for entry in entries):
-        return f"named {suffix}, and is another kind of zip archive"
+        return f"named {suffix}, but another kind of zip archive"
     bombs = (e for e in entries if e.file_size > _SMALL_ENTRY and e.file_size > LARGEST_RATIO * max(e.compress_size, 1))
     total = sum(entry.file_size for entry in entries)
     if total > LARGEST_UNPACKED or next(bombs, None) is not None:
@@ -200,7 +207,7 @@ def _converter() -> _Converter:
 
 
 class _Converter:
-    """The child process: started when it is needed, asked one document at a time, let go when it is idle."""
+    """The child process: started on demand, given one document at a time, stopped when idle."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -240,7 +247,7 @@ class _Converter:
             raise Unconvertible(f"not converted within {seconds:.0f} seconds", is_costly=True)
         if not answers or not answers[0].endswith(b"\n"):
             self._end()
-            raise Unconvertible("the converter ended over it", is_costly=True)
+            raise Unconvertible("the converter crashed on it", is_costly=True)
         answer: dict[str, str] = json.loads(answers[0])
         return answer
 
@@ -274,7 +281,7 @@ class _Converter:
 
 
 def _exchange(process: subprocess.Popen[bytes], suffix: str, raw: bytes, answers: list[bytes]) -> None:
-    """Ask for one conversion; a process that ends meanwhile gives no answer."""
+    """Request one conversion; a process that ends meanwhile gives no answer."""
     assert process.stdin is not None  # noqa: S101 (it was started with pipes)
     assert process.stdout is not None  # noqa: S101
     try:

@@ -1,8 +1,8 @@
-"""Jupyter notebooks as text: cells in order, what they printed below them.
+"""Jupyter notebooks as text: cells in order, with their output below them.
 
 The format is JSON (nbformat 4: `cells` with `cell_type`, `source`, `outputs`; nbformat 3: `worksheets` of such cells,
 with `input` for `source`), as nbformat's own documentation describes it. Prose stays as it is; code and output are
-fenced. Pictures and other data are named by their type.
+fenced. Pictures and other data are replaced by the name of their type.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from palazzo.sources.formats.jsonl_rows import JsonObject
 
 SUFFIX = ".ipynb"
 DECODER = "notebook 1"
-"""Goes up when the same notebook gives another text."""
+"""Increases when the same notebook gives a different text."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 
 
 def notebook_text(raw: bytes) -> str:
-    """Return what a notebook says. Raises Unconvertible for what is none, and for one without words."""
+    """Return a notebook's text. Raises Unconvertible if it is not a notebook or has no text."""
     try:
         notebook = json.loads(raw)
     except (ValueError, RecursionError):
-        raise Unconvertible("damaged, or cut short: a notebook is JSON, and this is none") from None
+        raise Unconvertible("damaged or truncated: a notebook must be valid JSON") from None
     cells = _cells(notebook) if isinstance(notebook, dict) else None
     if cells is None:
-        raise Unconvertible("JSON, but no notebook: it has no cells")
+        raise Unconvertible("JSON, but not a notebook: it has no cells")
     text = "\n\n".join(block for cell in cells for block in _blocks(cell, _language(notebook)) if block.strip())
     if not text:
-        raise Unconvertible("no words in it")
+        raise Unconvertible("contains no text")
     return text
 
 
@@ -86,7 +86,7 @@ def _output(output: JsonObject) -> Iterator[str]:
 
 
 def _join_lines(value: object) -> str:
-    """A text, which notebooks also keep as a list of lines."""
+    """Return a text, which notebooks may also store as a list of lines."""
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
     return value if isinstance(value, str) else ""

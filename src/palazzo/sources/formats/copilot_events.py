@@ -1,14 +1,13 @@
 """Copilot CLI's sessions: an event log in JSON Lines, one file per session, only ever appended to.
 
-Learned from a file that Copilot CLI 1.0.102 wrote (`tests/fixtures/copilot`) and from the event types that its
-public SDK declares.
+Learned from a file that Copilot CLI 1.0.102 wrote (`tests/fixtures/copilot`) and from the event types that its public
+SDK declares.
 
 `~/.copilot/session-state/<session id>/events.jsonl`. An event is `{type, data, id, timestamp, parentId}`, with
-`agentId` where a sub-agent's. `session.start` and `session.resume` state directory, branch and commit.
-`user.message` has `content`, what the person typed, and `transformedContent`, the same with the host's context,
-which stays in the row's bytes. `assistant.message` has text, reasoning and the calls it asks for;
-`tool.execution_complete` has what came back. `tool.execution_start`, `hook.*` and `assistant.reasoning` say the
-same once more.
+`agentId` for a sub-agent's event. `session.start` and `session.resume` state directory, branch and commit.
+`user.message` has `content`, the person's input, and `transformedContent`, the same with the host's context, which
+stays in the row's bytes. `assistant.message` has text, reasoning and the requested calls; `tool.execution_complete` has
+their results. `tool.execution_start`, `hook.*` and `assistant.reasoning` repeat the same.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _WORDS_OF_THE_HOST = {
     "session.warning": "message",
     "session.info": "message",
 }
-"""Events whose words are the host's, and where in `data` they stand."""
+"""Events whose words are the host's, and where in `data` the words are."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -49,12 +48,12 @@ class Copilot:
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the rows of `head` are events of a session."""
+        """Return whether the rows of `head` are events of a session."""
         objects, lines = objects_in_head(head)
         return 2 * len(objects) >= max(lines, 1) and any(map(_is_event, objects))
 
     def identify(self, path: Path, head: bytes) -> Identity:
-        """The session, from the directory where it is the host's own, else from its first event."""
+        """Return the session, from the directory if it is the host's own, else from its first event."""
         objects, _ = objects_in_head(head)
         session_id = next((value for row in objects if (value := string(_data(row), "sessionId"))), "")
         own = path.name == "events.jsonl" and _UUID.fullmatch(path.parent.name)
@@ -75,14 +74,14 @@ class Copilot:
 
 
 class _Session:
-    """What the rows so far say of the rows to come."""
+    """State from earlier rows that later rows depend on."""
 
     def __init__(self) -> None:
         self.calls = Calls()
         self.cwd = self.branch = self.commit = ""
 
     def see(self, row: JsonObject) -> None:
-        """Take in one event."""
+        """Process one event."""
         kind, data = string(row, "type"), _data(row)
         if kind in _PLACES:
             context = data.get("context")

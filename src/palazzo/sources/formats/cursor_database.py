@@ -1,7 +1,7 @@
 """Cursor's conversations: keys and values in one SQLite file, `globalStorage/state.vscdb`, written while it is read.
 
-Cursor publishes no format, and no file of it was captured for Palazzo. This is what independent public readers agree
-on (pppp606/cursor-efficiency's `vscdbRelation.md`, blueplane-ai/bp-telemetry-core's schema analysis,
+Cursor publishes no format, and no file of it was captured for Palazzo. Independent public readers agree on the
+following (pppp606/cursor-efficiency's `vscdbRelation.md`, blueplane-ai/bp-telemetry-core's schema analysis,
 AgentOrchestrator/AgentBase's `CURSOR.md`):
 
     cursorDiskKV(key TEXT UNIQUE, value BLOB)          values are JSON
@@ -11,11 +11,11 @@ AgentOrchestrator/AgentBase's `CURSOR.md`):
                                                        toolFormerData: {name, rawArgs, params, result, status}
 
 The headers give the order. Older versions have the bubbles themselves in `conversation`, or in `conversationMap`.
-`composerHeaders(composerId, workspaceId)` and `workspaceStorage/<workspace>/workspace.json` (`folder`) say which
-directory a conversation was about. Times of bubbles are often missing; then it is when the conversation began.
+`composerHeaders(composerId, workspaceId)` and `workspaceStorage/<workspace>/workspace.json` (`folder`) give the
+directory of a conversation. Times of bubbles are often missing; then the start of the conversation is used.
 
-The rows of a conversation are its own, then its bubbles as canonical JSON. What a tool is still at work on, and what
-follows, is left for the next read, for an hour.
+The rows of a conversation are its own, then its bubbles as canonical JSON. A tool call that is still running, and
+everything after it, is left for the next read, for an hour.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from palazzo.store.foreign_database import MAGIC, ForeignDatabase
 KIND = "cursor"
 NAME = "state.vscdb"
 IDLE_LIMIT = Micros(3600 * 1_000_000)
-"""How long after the last change a tool that is at work has been left."""
+"""Time after the last change after which a running tool is considered abandoned."""
 _TABLE = "cursorDiskKV"
 _INSIDE = ("fullConversationHeadersOnly", "conversation", "conversationMap")
 _VOLATILE_KEYS = (*_INSIDE, "lastUpdatedAt", "status", "usageData", "context", "tokenCount", "contextUsagePercent")
@@ -56,7 +56,7 @@ _TOOLS = {
     **dict.fromkeys(("grep", "grep_search", "ripgrep_raw_search", "glob_file_search", "file_search"), "Grep"),
     **dict.fromkeys(("edit_file", "edit_file_v2", "search_replace", "write", "delete_file"), "Edit"),
 }
-"""Cursor's own tools as what they are the same as; any other may bring words from outside."""
+"""Cursor's own tools, with their standard equivalents. Every other tool may bring untrusted content."""
 
 
 def _read_clock() -> Micros:
@@ -73,11 +73,11 @@ class Cursor:
         self._now = clock
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether this is a SQLite file of that name. VS Code's own, and a workspace's, have it too."""
+        """Return whether this is a SQLite file of that name. VS Code's own, and a workspace's, have it too."""
         return path.name == NAME and head.startswith(MAGIC)
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the conversations that have words, oldest first."""
+        """Yield the conversations that have text, oldest first."""
         database = ForeignDatabase(path)
         with database.snapshot() as connection:
             _check(connection, path)
@@ -102,7 +102,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class _ConversationHeader:
-    """What is known of a conversation without reading it."""
+    """Data about a conversation that is known without reading it."""
 
     id: str
     title: str
@@ -116,13 +116,15 @@ def _check(connection: SqliteConnection, path: Path) -> None:
     tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if _TABLE not in tables:
         raise SourceUnreadable(
-            f"{path} has no table '{_TABLE}': it holds settings, of VS Code or of one workspace. Cursor keeps its "
+            f"{path} has no table '{_TABLE}': it contains settings of VS Code or of one workspace. Cursor keeps its "
             "conversations in 'User/globalStorage/state.vscdb'."
         )
     columns = {str(row[1]) for row in connection.execute(f"PRAGMA table_info({_TABLE})")}
     for column in ("key", "value"):
         if column not in columns:
-            raise SourceUnreadable(f"{path} has no column '{column}' in '{_TABLE}': a Cursor that is not known.")
+            raise SourceUnreadable(
+                f"{path} has no column '{column}' in '{_TABLE}': this version of Cursor is not supported."
+            )
 
 
 def _read_header(connection: SqliteConnection, key: str, value: object) -> _ConversationHeader:
@@ -156,7 +158,7 @@ def _rows(database: ForeignDatabase, own: str, is_resting: bool) -> Iterator[Row
 
 
 def _in_order(record: JsonObject, bubbles: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The bubbles as the headers list them, with their ids; then those that no header names."""
+    """Yield the bubbles with their IDs in the headers' order; then those that no header names."""
     rest = dict(bubbles)
     older = record.get("conversationMap")
     older = older if isinstance(older, dict) else {}
@@ -216,7 +218,7 @@ def _tool(bubble: JsonObject) -> JsonObject:
 
 
 def _result(raw_value: object) -> str:
-    """What a tool gave back, out of the JSON that Cursor wraps it in."""
+    """Return a tool's result, unwrapped from Cursor's JSON."""
     result = _read(raw_value)
     if isinstance(result, str):
         return result
@@ -227,7 +229,7 @@ def _result(raw_value: object) -> str:
 
 
 def _read(raw_value: object) -> object:
-    """The value of a string that is JSON; anything else as it is."""
+    """Return the value of a JSON string; anything else unchanged."""
     if not isinstance(raw_value, str):
         return raw_value
     try:
@@ -245,7 +247,7 @@ def _time(bubble: object) -> Micros | None:
 
 
 def _values(connection: SqliteConnection, prefix: str, whole: bool = False) -> Iterator[tuple[str, object]]:
-    """Yield the keys that begin with a prefix (or are it) and their JSON; a string that is none stays one."""
+    """Yield the keys that begin with a prefix (or are it) and their JSON; a string that is not JSON stays."""
     end = f"{prefix}\x00" if whole else f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"
     sql = f"SELECT CAST(key AS BLOB), CAST(value AS BLOB) FROM {_TABLE} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
     for key, value in connection.execute(sql, (prefix, end)):
@@ -254,7 +256,7 @@ def _values(connection: SqliteConnection, prefix: str, whole: bool = False) -> I
 
 
 def _folders(connection: SqliteConnection, storage: Path) -> dict[str, str]:
-    """The directory of each conversation whose workspace is known."""
+    """Return the directory of each conversation whose workspace is known."""
     columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(composerHeaders)")}
     if not {"composerId", "workspaceId"} <= columns:
         return {}
@@ -267,7 +269,7 @@ def _folders(connection: SqliteConnection, storage: Path) -> dict[str, str]:
 
 
 def _folder(file: Path) -> str:
-    """The directory of a workspace; "" where it has none, or lies on another machine."""
+    """Return the directory of a workspace; "" if it has none or lies on another machine."""
     try:
         record = _read(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,10 +1,10 @@
 """Diaries kept as one Markdown file per day: `2026-03-04.md`, an entry under each heading.
 
-A convention of journals and daily notes (Obsidian and Logseq name their daily notes so), not a format. A file whose
-name is a date alone is a diary's; one whose name goes on after the date (`2026-03-04-standup.md`) only in a folder
-that is named like a diary, because blog posts, minutes and plans have such names too.
+This is a convention of journals and daily notes (Obsidian and Logseq name their daily notes so), not a format. A file
+whose name is only a date belongs to a diary. A file whose name continues after the date (`2026-03-04-standup.md`) does
+so only in a folder with a diary-like name, because blog posts, minutes and plans have such names too.
 
-Entries are notes. The time of one is the file's day, and the hour that its heading begins with (UTC).
+Entries are notes. The time of an entry is the file's day, and the hour at the beginning of its heading (UTC).
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ class DiaryFiles:
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the name is a day, in words: of a diary and of nothing else."""
+        """Return whether this is a text file whose name is a day; a longer name counts only in a diary folder."""
         match = _NAME.fullmatch(path.name)
         if not match or not head or is_binary(head) or moment(match["day"]) is None:
             return False
         return not match["rest"] or path.parent.name.lower() in _FOLDERS
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the one day."""
+        """Yield the one day as a session."""
         try:
             if path.stat().st_size > LARGEST:
-                raise SourceUnreadable(f"{path} is over {LARGEST:,} bytes, more than a day of a diary.")
+                raise SourceUnreadable(f"{path} is over {LARGEST:,} bytes, more than one diary day can have.")
             data = path.read_bytes()
         except OSError as error:
             raise SourceUnreadable(f"{path} cannot be read ({error}).") from None
@@ -67,7 +67,7 @@ def _rows(data: bytes, day: str) -> Iterator[Row]:
 
 
 def _entries(data: bytes) -> list[tuple[str, bytes]]:
-    """The stretch under each heading, with the heading; joined, they are the file."""
+    """Return the section under each heading, with the heading; joined, they are the file."""
     entries: list[tuple[str, list[bytes]]] = []
     for line in lines_of(data):
         match = None if line.in_fence else _HEADING.match(line.text)

@@ -1,10 +1,10 @@
 """Project documents: one row per version of a file, its text whole.
 
-A document has no rows of its own, so the file is the row; its bytes are kept as they are, and what is no text is read
-as the Markdown that a converter makes of it, under the converter's name and version. `project` and the path below
-`root` identify it; neither says where the checkout lies. The content's date is what the document itself states, in its
+A document has no rows of its own, so the file is the row. Its bytes are kept as they are; a file that is not text is
+read as the Markdown that a converter makes of it, under the converter's name and version. `project` and the path below
+`root` identify it; neither says where the checkout is. The content's date is what the document itself states, in its
 front matter (YAML between `---` lines, TOML between `+++`, as Jekyll and Hugo define them) or as `YYYY-MM-DD` in its
-name; the file system's times say when a checkout was made, and are not used.
+name. The times in the file system are those of the checkout, and are not used.
 """
 
 from __future__ import annotations
@@ -50,28 +50,28 @@ class Documents:
         self.project, self.root = project, root
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether this is text of a kind that documents or source code have, or a format that is converted."""
+        """Return whether this is text of a kind that documents or source code have, or a convertible format."""
         if converted_documents.has_format(path):
             return converted_documents.refusal_by_head(path, head) is None
         return (is_document(path) or is_code(path)) and not is_binary(head)
 
     def identify(self, path: Path, head: bytes) -> Identity:
-        """The project and the path within it; of a file outside `root`, its name."""
+        """Return the project and the path within it; for a file outside `root`, its name."""
         inside = self.root is not None and path.is_relative_to(self.root)
         relative = path.relative_to(self.root).as_posix() if self.root and inside else path.name
         return Identity((KIND, self.project, relative))
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
-        """Yield the one row. The name, for title and date, is the stream's where it has one.
+        """Yield the one row. The name, for title and date, is the stream's if it has one.
 
-        Raises SourceUnreadable for a binary file, for one that is too large, and, as Unconvertible, for one of which a
-        converter makes no text.
+        Raises SourceUnreadable for a binary file, for one that is too large, and, as Unconvertible, for one that a
+        converter cannot turn into text.
         """
         name = _name(stream)
         most = largest(PurePath(name))
         raw = stream.read(most + 1)
         if len(raw) > most:
-            raise SourceUnreadable(f"The file has more than {most:,} bytes, the most a document may have.")
+            raise SourceUnreadable(f"The file has more than {most:,} bytes, the limit for a document.")
         text, title, meta = _words(PurePath(name), raw)
         parts = (Part("text", 0, len(text)),) if text else ()
         message = Message(text, "author", kind="document", parts=parts, created_at=content_date(text, name), meta=meta)
@@ -79,14 +79,14 @@ class Documents:
 
 
 def _words(path: PurePath, raw: bytes) -> tuple[str, str, dict[str, object]]:
-    """Return a document's text, the title that its format states, and how it was read where that is not UTF-8."""
+    """Return a document's text, the title that its format states, and how it was read if it is not UTF-8."""
     if converted_documents.is_converted(path, raw[:HEAD]):
         conversion = converted_documents.convert(path, raw)
         return conversion.text, conversion.title, {"decoder": conversion.decoder}
     if path.suffix.lower() == converted_notebooks.SUFFIX:
         return converted_notebooks.notebook_text(raw), "", {"decoder": converted_notebooks.DECODER}
     if is_binary(raw[:HEAD]):
-        raise SourceUnreadable("The file is binary (it has NUL bytes), not a document.")
+        raise SourceUnreadable("The file is binary (it contains NUL bytes), not a document.")
     text, encoding = decode(raw)
     return text, "", {} if encoding == "utf-8" else {"encoding": encoding}
 
@@ -94,8 +94,9 @@ def _words(path: PurePath, raw: bytes) -> tuple[str, str, dict[str, object]]:
 def decode(raw: bytes) -> tuple[str, str]:
     """Return the text, and the encoding it was read in.
 
-    A byte order mark decides, and stays out of the text. Without one it is UTF-8; bytes that are not become
-    lone surrogates if other characters are good UTF-8, and the whole is Windows-1252 or Latin-1 if none is.
+    A byte order mark decides, and is not part of the text. Without one it is UTF-8; invalid bytes become lone
+    surrogates if there are other valid multi-byte characters; if there are none, the whole is read as Windows-1252 or
+    Latin-1.
     """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
@@ -123,7 +124,7 @@ def _decode_marked(raw: bytes, encoding: str) -> tuple[str, str]:
 
 
 def content_date(text: str, name: str) -> Micros | None:
-    """Return the date that the document states: in its front matter, else in its name."""
+    """Return the date stated in the front matter, else in the document's name."""
     date = moment(_front_matter(text, "date"))
     if date is not None:
         return date
@@ -151,6 +152,6 @@ def _front_matter(text: str, key: str) -> str:
 
 
 def _name(stream: BinaryIO) -> str:
-    """The name that the stream was opened by; "" for one without (a file descriptor, bytes in memory)."""
+    """Return the name that the stream was opened by; "" if it has none (a file descriptor, bytes in memory)."""
     name = getattr(stream, "name", "")
     return os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else ""

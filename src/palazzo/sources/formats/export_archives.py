@@ -1,12 +1,12 @@
 """The files of an export, in a directory or a zip archive, read without ever writing one to disk.
 
-A zip file comes from somewhere else, so it is not trusted: an entry whose name leads out of the archive (absolute,
-or through `..`), that is a link, encrypted, or far larger than its bytes justify, is refused with a reason, and the
-others are still read. Names are only ever compared, never opened as paths of this machine. In a directory links and
-devices are refused alike.
+A zip file comes from somewhere else, so it is not trusted: an entry whose name leads out of the archive (absolute, or
+through `..`), or that is a link, encrypted, or far larger than its bytes justify, is refused with a reason, and the
+others are still read. Names are only ever compared, never opened as paths of this machine. In a directory, links and
+devices are refused too.
 
-The format is PKWARE's APPNOTE.TXT: names are UTF-8 where bit 11 of the flags says so, else code page 437 (in
-practice often UTF-8 all the same); the upper half of the external attributes is a Unix mode.
+The format is PKWARE's APPNOTE.TXT: names are UTF-8 where bit 11 of the flags says so, else code page 437 (in practice
+often UTF-8 all the same); the upper half of the external attributes is a Unix mode.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from typing import Protocol
 from palazzo.errors import SourceUnreadable
 
 LARGEST_ENTRY = 2 * 1024**3
-"""Bytes of one file of an export: some twenty years of one person's conversations."""
+"""Maximum bytes of one file of an export: about twenty years of one person's conversations."""
 LARGEST_TOTAL = 8 * 1024**3
-"""Bytes read from one archive."""
+"""Maximum bytes that are read from one archive."""
 LARGEST_RATIO = 200
-"""How many times its size an entry may grow. Conversations shrink to a tenth; a zip bomb's entry to a thousandth."""
+"""Maximum ratio of an entry's unpacked to its packed size. Conversations shrink to a tenth; a zip bomb's entry to a
+thousandth.
+"""
 _SMALL_ENTRY = 32 * 1024 * 1024
-"""Bytes up to which any ratio does no harm: a log that was pasted may be one line a million times."""
+"""Maximum bytes for which any ratio is accepted: a pasted log may repeat one line a million times."""
 _MOST_ENTRIES = 1_000_000
 _BRIEF = 120
 _UTF8_NAME = 0x800
@@ -37,11 +39,11 @@ _ENCRYPTION_FLAG = 0x1
 
 
 class Export(Protocol):
-    """The files of one export by their names, which use `/`."""
+    """The files of one export, by their names with `/`."""
 
     @property
     def refusals(self) -> Mapping[str, str]:
-        """Why some files are not read, by name."""
+        """Return why some files are not read, by name."""
         ...
 
     def names(self) -> list[str]:
@@ -57,7 +59,7 @@ class Export(Protocol):
         ...
 
     def stamp(self, name: str) -> str:
-        """Return what changes whenever the file does."""
+        """Return a value that changes whenever the file does."""
         ...
 
 
@@ -67,19 +69,19 @@ def open_export(path: Path) -> Export:
 
 
 def refuse_rest(export: Export, path: Path, predicate: Callable[[str], object]) -> None:
-    """Raise SourceUnreadable if some file that is `wanted` was refused; called when the others have been read."""
+    """Raise SourceUnreadable if a `predicate` file was refused; called after the others have been read."""
     for name, why in sorted(export.refusals.items()):
         if predicate(name):
             raise SourceUnreadable(f"{_brief(name)} in {path} was not read ({why}); everything else was.")
 
 
 def is_zip(head: bytes) -> bool:
-    """Whether a file that begins with `head` is a zip archive."""
+    """Return whether a file that begins with `head` is a zip archive."""
     return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def find(export: Export, name: str) -> str:
-    """Return the full name of the file `name` at the top, or in the one folder that holds everything; else ""."""
+    """Return the full name of the file `name` at the top or in the only top folder; else ""."""
     return next((full for full in export.names() if PurePosixPath(full).name == name and full.count("/") <= 1), "")
 
 
@@ -113,7 +115,9 @@ class ZipExport:
         if info is None:
             raise SourceUnreadable(f"{self._path} has no file {_brief(name)!r}{self._because(name)}.")
         if min(info.file_size, size) > self._left:
-            raise SourceUnreadable(f"{self._path} unpacks to more than {LARGEST_TOTAL:,} bytes; extract it and check.")
+            raise SourceUnreadable(
+                f"{self._path} unpacks to more than {LARGEST_TOTAL:,} bytes; extract it and check it."
+            )
         try:
             with self._archive.open(info) as stream:
                 data = stream.read(min(info.file_size + 1, size))
@@ -125,24 +129,24 @@ class ZipExport:
         return data
 
     def stamp(self, name: str) -> str:
-        """Return the size and the checksum that the archive states."""
+        """Return the size and the checksum stated by the archive."""
         info = self._entries[name]
         return f"{info.file_size}-{info.CRC:08x}"
 
     def _admit(self, info: zipfile.ZipInfo) -> None:
         name = _entry_name(info)
-        reason = _refusal(info, name) or ("a second file of that name" if name in self._entries else "")
+        reason = _refusal(info, name) or ("a second file with that name" if name in self._entries else "")
         if reason:
             self.refusals[name] = reason
         else:
             self._entries[name] = info
 
     def _because(self, name: str) -> str:
-        return f" that may be read ({self.refusals[name]})" if name in self.refusals else ""
+        return f" that is readable ({self.refusals[name]})" if name in self.refusals else ""
 
 
 class DirectoryExport:
-    """A directory into which somebody extracted an export."""
+    """A directory with an extracted export."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -159,7 +163,7 @@ class DirectoryExport:
         """Return the bytes of a file."""
         try:
             if self._status(name).st_size > LARGEST_ENTRY:
-                raise SourceUnreadable(f"{self._path / name} is over {LARGEST_ENTRY:,} bytes, more than an export has.")
+                raise SourceUnreadable(f"{self._path / name} is over {LARGEST_ENTRY:,} bytes, larger than any export.")
         except (OSError, ValueError) as error:
             raise SourceUnreadable(f"{self._path / name} cannot be read ({error}).") from None
         return self.head(name, LARGEST_ENTRY)
@@ -200,12 +204,12 @@ class DirectoryExport:
                 if regular:
                     file_names.append(name)
                 else:
-                    self.refusals[name] = "a link, or no file"
+                    self.refusals[name] = "a link, or not a file"
         return file_names
 
 
 def _brief(text: str) -> str:
-    """A name out of an archive, or what Python says about it, as far as it fits into a sentence."""
+    """Return a name from an archive, or a Python error about it, shortened to fit into a sentence."""
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 
@@ -217,7 +221,7 @@ def _zip_file(path: Path) -> zipfile.ZipFile:
 
 
 def _entry_name(info: zipfile.ZipInfo) -> str:
-    """The entry's name, read as UTF-8 also where the archive forgot to say that it is."""
+    """Return the entry's name, decoded as UTF-8 even if the archive does not declare it."""
     name = info.orig_filename
     if not info.flag_bits & _UTF8_NAME and not name.isascii():
         with contextlib.suppress(UnicodeError):
@@ -226,20 +230,20 @@ def _entry_name(info: zipfile.ZipInfo) -> str:
 
 
 def _refusal(info: zipfile.ZipInfo, name: str) -> str:
-    """Why an entry is not read; "" where it may be."""
+    """Return why an entry is not read; "" if it may be."""
     if not name:
         return "it has no name"
     if "\x00" in name or name.startswith("/") or name[1:2] == ":" or ".." in name.split("/"):
-        return "its name leads out of the archive"
+        return "its name points outside the archive"
     mode = info.external_attr >> 16
     if mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
-        return "a link, or no file"
+        return "a link, or not a file"
     if info.flag_bits & _ENCRYPTION_FLAG:
         return "encrypted"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return "compressed in a way that exports are not"
+        return "compressed with a method that exports do not use"
     if info.file_size > LARGEST_ENTRY:
-        return f"{info.file_size:,} bytes, more than an export has"
+        return f"{info.file_size:,} bytes, larger than any export"
     if info.file_size > _SMALL_ENTRY and info.file_size > LARGEST_RATIO * max(info.compress_size, 1):
         return f"unpacks to {info.file_size // max(info.compress_size, 1):,} times its size, as a zip bomb does"
     return ""

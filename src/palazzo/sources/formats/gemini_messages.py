@@ -1,9 +1,9 @@
-"""Messages of Gemini CLI's recordings: parts of Google's Gen AI API, tool calls, thoughts, and what was said before.
+"""Messages of Gemini CLI's recordings: parts of Google's Gen AI API, tool calls, thoughts, and repeated text.
 
 A `content` is a string, a part or a list of parts: `text`, `inlineData`, `fileData`, `functionCall`,
-`functionResponse`, and code run on the server. `displayContent` is what the person typed where `content` holds
-more (the files behind an `@path`); the rest is set aside as an attachment. `toolCalls` hold arguments and result
-of each call; `resultDisplay` is for the screen and stays in the row's bytes.
+`functionResponse`, and code run on the server. `displayContent` is the person's input if `content` holds more (the
+files behind an `@path`); the rest is set aside as an attachment. `toolCalls` hold arguments and result of each call;
+`resultDisplay` is for the screen and stays in the row's bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from palazzo.sources.formats.source_times import moment
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI. We are setting up the context", "<hook_context>")
 _FILLER = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
-"""What the host lets the model answer to its own context."""
+"""The host's filler answers of the model to the host's own context."""
 _SNAPSHOT = "<state_snapshot>"
 
 _DIRECTORY = re.compile(r"\*\*Workspace Directories:\*\*[ \t]*\n[ \t]*- (.+)")
@@ -41,7 +41,7 @@ class _Block:
 
 
 class ConversationHistory:
-    """What the rows so far have said, and the tools their calls belong to."""
+    """The messages of the rows so far, and the tools to which their calls belong."""
 
     def __init__(self) -> None:
         self._blocks: set[int] = set()
@@ -49,7 +49,7 @@ class ConversationHistory:
         self.trusts: dict[str, Trust] = {}
 
     def fresh(self, message: str, speaker: str, blocks: list[_Block], *, is_copy: bool) -> list[_Block]:
-        """Return the blocks that were not said before, and take them in."""
+        """Return the blocks that have not occurred before, and record them."""
         fresh = []
         for block in blocks:
             anywhere = hash((speaker, block.kind, block.text))
@@ -64,14 +64,14 @@ class ConversationHistory:
         return fresh
 
     def times(self, message: str) -> int:
-        """Return how often a message of this id has said something, this time not counted."""
+        """Return how often a message of this ID has already had content, before this time."""
         times = self._times.get(message, 0)
         self._times[message] = times + 1
         return times
 
 
 def read_message(row: JsonObject, history: ConversationHistory, *, is_copy: bool) -> Message | Noise:
-    """Return what a message says that was not said before. `synced` marks a copy of what the model sees."""
+    """Return the new content of a message. `is_copy` marks a copy of what the model sees."""
     identity, speaker = string(row, "id"), string(row, "type")
     for call in _tool_calls(row):
         history.trusts[string(call, "id")] = _trust(string(call, "name"), call.get("args"))
@@ -193,7 +193,7 @@ def _answer(response: JsonObject, history: ConversationHistory, broke: bool = Fa
 
 
 def _trust(name: str, arguments: object) -> Trust:
-    """Tools of an MCP server are named `mcp_<server>_<tool>` here."""
+    """Map a tool's name: tools of an MCP server are named `mcp_<server>_<tool>` here."""
     own = name.startswith(_OWN_SERVER)
     return trust_of_call("mcp__palazzo__" + name.removeprefix(_OWN_SERVER) if own else name, arguments)
 

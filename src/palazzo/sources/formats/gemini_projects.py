@@ -1,8 +1,8 @@
-"""Which directory a session of Gemini CLI was held in, from what the host keeps beside its sessions.
+"""Gemini projects: the directory of a Gemini CLI session, from the files that the host keeps beside its sessions.
 
 Learned from Gemini CLI's public sources (`projectRegistry.ts`, `storage.ts`): the hash in a session's header is the
-SHA-256 of the project's absolute path, which is in lower case on Windows. The path itself stands in `.project_root` in
-the project's folder, or as a key of `projects` in `projects.json` above it.
+SHA-256 of the project's absolute path, which is in lower case on Windows. The path itself is in `.project_root` in the
+project's folder, or a key of `projects` in `projects.json` above it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from pathlib import Path
 
 _MARK, _REGISTRY = ".project_root", "projects.json"
 _FOLDERS_ABOVE = 5
-"""How far above a session `projects.json` may lie: `<host>/tmp/<project>/chats/<parent session>/<file>`."""
+"""Maximum levels above a session at which `projects.json` may be: `<host>/tmp/<project>/chats/<parent
+session>/<file>`.
+"""
 _LARGEST = 1024 * 1024
 
 
 def directory_of(path: Path, project_hash: str) -> str:
-    """Return the directory of the session at `path` whose header states that hash; "" where nobody knows.
+    """Return the directory of the session at `path` whose header states that hash; "" if it is unknown.
 
-    A path counts if it has the hash. Without one in the header the folder's own mark is believed.
+    A path counts if it has the hash. If the header has no hash, the folder's own mark decides.
     """
     for candidate in _candidates(path):
         if not project_hash or _hash(candidate) == project_hash:
@@ -40,7 +42,7 @@ def _candidates(path: Path) -> Iterator[str]:
 
 
 def _read_registry(registry: Path, names: set[str]) -> Iterator[str]:
-    """The paths of a registry; first those whose name is that of a folder above the session."""
+    """Return the paths of a registry; first those named like a folder above the session."""
     try:
         content = json.loads(_text(registry) or "{}")
     except (ValueError, RecursionError):
@@ -51,7 +53,7 @@ def _read_registry(registry: Path, names: set[str]) -> Iterator[str]:
 
 
 def _text(file: Path) -> str:
-    """What a small file says; "" of one that is not there, is no file, or cannot be read."""
+    """Return a small file's text; "" if it does not exist, is not a file, or cannot be read."""
     try:
         if not file.is_file() or file.stat().st_size > _LARGEST:
             return ""

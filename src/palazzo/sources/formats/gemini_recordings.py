@@ -1,27 +1,27 @@
-"""Gemini CLI's chat recordings: an append-only log of changes, and the single JSON text it was before.
+"""Gemini CLI's chat recordings: an append-only log of changes, and its predecessor, a single JSON text.
 
 Learned from files that Gemini CLI 0.61 wrote (`tests/fixtures/gemini`) and from its public sources
-(`chatRecordingService.ts`, `chatRecordingTypes.ts`), which also say how it reads its older files.
+(`chatRecordingService.ts`, `chatRecordingTypes.ts`), which also show how it reads its older files.
 
-`~/.gemini/tmp/<project>/chats/session-<time>-<first 8 of the session id>.jsonl`; a sub-agent's lies in a
-folder named after its parent's session. `<project>` was the SHA-256 of the directory's path (as `projectHash`
-is), and since early 2026 is a short name; `gemini_projects` finds the path, which no row of an older session
-states. The first row is a header without a `type` (`sessionId`, `projectHash`). The others are
+`~/.gemini/tmp/<project>/chats/session-<time>-<first 8 of the session id>.jsonl`; a sub-agent's file is in a folder
+named after its parent's session. `<project>` was the SHA-256 of the directory's path (as `projectHash` is), and since
+early 2026 is a short name; `gemini_projects` finds the path, which no row of an older session states. The first row is
+a header without a `type` (`sessionId`, `projectHash`). The others are
 
 - messages with `id` and `type` (`user`, `gemini`, `info`, `warning`, `error`). A message is written again, whole,
-  under its id whenever its tool calls change. A tool's output stands in the call's `result` and once more in
+  under its id whenever its tool calls change. A tool's output is in the call's `result`, and again in
   the `user` row that answers it.
-- `{"$set": …}`, new values for the header's fields. `messages` among them is what the model sees from then on:
+- `{"$set": …}`, new values for the header's fields. `messages` among them is the model's view from then on:
   the context at the start, and the whole history again after a resume or a compression, under other ids.
 - `{"$rewindTo": id}`, which takes back that message and all after it. They were said, so they stay.
 
-Until early 2026 a session was one JSON text, the header's fields with `messages`, written anew at each change
+Until early 2026 a session was one JSON text, the header's fields with `messages`, rewritten at each change
 (`session-….json`). When such a session is resumed, it is copied into the newer form with its ids.
 
-**What is said once.** Every row is archived to the byte. Of a message that is written again, the later row says
-what no earlier row of that id said (`meta["continues"]`), so that nothing is said twice and nothing taken back,
-however the file grew while it was read. Of `$set` messages only words are said that their speaker has not yet
-said in this file. A row of many messages comes as one row per message and one for the bytes on either side.
+**No repetition.** Every row is archived to the byte. If a message is written again, the later row contributes only what
+no earlier row of that id contained (`meta["continues"]`), so that nothing is repeated and nothing is taken back,
+however the file grew while it was read. Of `$set` messages, only text is taken that its speaker has not yet said in
+this file. A row of many messages comes as one row per message and one for the bytes on either side.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from palazzo.sources.formats.resume_context import lines_before
 KIND = "gemini"
 
 LARGEST = 256 * 1024 * 1024
-"""Bytes of a session in one JSON text that are read at most; the host itself reads it whole."""
+"""Maximum bytes of a session in one JSON text; the host itself reads it whole."""
 _REACH = 64 * 1024 * 1024
-"""How far back what was said is remembered. A `$set` may repeat the session from its beginning."""
+"""Number of bytes for which earlier messages are remembered. A `$set` may repeat the session from its beginning."""
 
 _SPEAKERS = frozenset({"user", "gemini", "info", "warning", "error"})
 _WHOLE = re.compile(rb'(?:\xef\xbb\xbf)?\{[ \t]*\r?\n\s+"sessionId"\s*:\s*"')
-"""How one JSON text begins: indented. A header of the newer form is a line."""
+"""The beginning of a single JSON text: indented. The header of the newer form is one line."""
 _HEADER = re.compile(rb'\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
 _FIELD_PATTERNS = {
     key: re.compile(rf'"{key}"\s*:\s*"([^"\\]+)"'.encode()) for key in ("sessionId", "kind", "projectHash")
@@ -59,7 +59,8 @@ _LINE = 64 * 1024
 class Gemini:
     """Reads Gemini CLI's sessions, in both forms.
 
-    `appends` is said of the newer form. The older is written anew, which the hash of what was read last shows.
+    `appends` applies to the newer form. Files of the older form are rewritten, which is detected by the hash of the
+    last bytes read.
     """
 
     kind = KIND
@@ -67,14 +68,14 @@ class Gemini:
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether `head` begins with a session's header, alone or with its messages."""
+        """Return whether `head` begins with a session's header, alone or with its messages."""
         if _WHOLE.match(head) or _HEADER.match(head.removeprefix(b"\xef\xbb\xbf")):
             return b'"projectHash"' in head
         objects, lines = objects_in_head(head)
         return 2 * len(objects) >= max(lines, 1) and any(map(_is_header, objects))
 
     def identify(self, path: Path, head: bytes) -> Identity:
-        """The session, from its header; a sub-agent's parent from the folder it lies in."""
+        """Return the session, from its header; a sub-agent's parent from its folder."""
         start = head.partition(b'"messages"' if _WHOLE.match(head) else b"\n")[0]
         fields = {
             key: match[1].decode("utf-8", "replace")
@@ -89,7 +90,7 @@ class Gemini:
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`, which may lie between two messages of one line.
 
-        Raises SourceUnreadable for a session in one JSON text that is not whole: it is being written.
+        Raises SourceUnreadable for a session in one JSON text that is incomplete: it is being written.
         """
         if _is_one_text(stream, start):
             yield from (row for row in _rows_of_text(stream) if row.position >= start)
@@ -108,9 +109,9 @@ class Gemini:
 
 
 def _rest(row: Row, start: int) -> Row:
-    """What came after a row that was read when its line had not ended: the line's end."""
+    """Return the rest of a line whose row was read before the line had ended."""
     rest = row.raw[start - row.position :]
-    return Row(start, rest, Noise("blank") if not rest.strip() else Unreadable("words after a whole row"))
+    return Row(start, rest, Noise("blank") if not rest.strip() else Unreadable("text after a complete row"))
 
 
 def _is_header(row: JsonObject) -> bool:
@@ -127,7 +128,7 @@ def _is_one_text(stream: BinaryIO, start: int) -> bool:
 
 
 def _line_at(stream: BinaryIO, start: int) -> int:
-    """Where the line begins that byte `start` lies in. The stream stands there then."""
+    """Return where the line that contains byte `start` begins, and move the stream there."""
     if not start or not stream.seekable():
         return start
     end = start
@@ -147,10 +148,12 @@ def _rows_of_text(stream: BinaryIO) -> Iterator[Row]:
     stream.seek(0)
     raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
-        raise SourceUnreadable(f"The session is one JSON text of more than {LARGEST:,} bytes, too long to be read.")
+        raise SourceUnreadable(
+            f"The session is one JSON text of more than {LARGEST:,} bytes, which is too long to read."
+        )
     value = parse_line(raw)
     if not isinstance(value, dict):
-        raise SourceUnreadable("The session is one JSON text that is not whole; it may be being written, so try again.")
+        raise SourceUnreadable("The session is one incomplete JSON text; it may still be being written, so try again.")
     return _rows_of_line(0, raw, value, ConversationHistory())
 
 

@@ -1,7 +1,7 @@
-"""Where the elements of a list lie in a JSON text, to the byte.
+"""Positions, to the byte, of the elements of a list in a JSON text.
 
-Some hosts keep a whole conversation in one JSON text. To archive it message by message, its bytes are cut
-between the list's elements; `json` itself says what an element is, but not where it lies.
+Some hosts keep a whole conversation in one JSON text. To archive it message by message, its bytes are cut between the
+list's elements; `json` itself parses an element, but does not report its position.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _AROUND = " \t\r\n\0\ufeff"
 
 
 def elements(raw: bytes, path: Sequence[str]) -> list[tuple[int, int, object]]:
-    """Return (start, end, value) in bytes of each element of the list that `path`'s keys lead to.
+    """Return (start, end, value) in bytes of each element of the list at the keys `path`.
 
-    Returns nothing where the path leads to no list. Raises ValueError for what is not JSON.
+    Returns nothing if there is no list at that path. Raises ValueError if the text is not JSON.
     """
     text = raw.decode("utf-8", "surrogateescape")
     at: int | None = _skip(text, 0)
@@ -54,7 +54,7 @@ def _items(text: str, at: int) -> Iterator[tuple[int, int, object]]:
 
 
 def _skip_comma(text: str, end: int) -> int:
-    """Where the next member begins after a value that ends at `end`, or where the closing bracket stands."""
+    """Return where the next member begins after a value that ends at `end`, or where the closing bracket is."""
     at = _skip(text, end)
     return _skip(text, at + 1) if text[at : at + 1] == "," else at
 

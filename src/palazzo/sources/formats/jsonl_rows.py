@@ -1,12 +1,12 @@
 """JSON Lines as hosts really write them: one object per line, and now and then something else.
 
-What goes wrong in practice, and what is done about it:
+Deviations that occur in practice, and how they are handled:
 
-- The last line may still be being written. It is handed out only if it is already a whole object; if not, the
+- The last line may still be being written. It is returned only if it is already a whole object; if not, the
   next read begins there. A line end that arrives later is then a blank row of its own.
 - A byte order mark, CRLF, blank lines, and runs of NUL that a power cut leaves: ignored around an object,
   kept in its bytes.
-- A bare control character or NUL inside a string: accepted, since the words around it are good.
+- A bare control character or NUL inside a string: accepted, since the text around it is good.
 - Bytes that are not UTF-8: decoded with `surrogateescape`, one lone surrogate per bad byte, so nothing is
   dropped and the text still encodes with `surrogatepass`. A `\\ud800` escape that stands alone gives a lone
   surrogate too. The text cannot tell the two apart; the row's own bytes can.
@@ -35,7 +35,7 @@ _BOM = b"\xef\xbb\xbf"
 def json_lines(
     stream: BinaryIO, start: int = 0, longest: int = LONGEST_LINE
 ) -> Iterator[tuple[int, bytes, JsonObject | Noise | Unreadable]]:
-    """Yield each line's position, its exact bytes and its object (or what it is instead)."""
+    """Yield each line's position, its exact bytes and its object (or why it is none)."""
     position = start
     while raw := stream.readline(longest):
         is_complete = raw.endswith(b"\n")
@@ -51,7 +51,7 @@ def json_lines(
 
 
 def parse_line(raw: bytes) -> JsonObject | Noise | Unreadable:
-    """Return the object that one line holds, or what the line is instead."""
+    """Return the object in a line, or why there is none."""
     words = raw.strip(_AROUND).removeprefix(_BOM).strip(_AROUND)
     if not words:
         return Noise("blank")
@@ -67,9 +67,9 @@ def parse_line(raw: bytes) -> JsonObject | Noise | Unreadable:
 
 
 def objects_in_head(head: bytes) -> tuple[list[JsonObject], int]:
-    """Return the objects among a head's lines, and how many lines hold anything.
+    """Return the objects among a head's lines, and the number of non-empty lines.
 
-    The last line is left out of the count when it is cut off.
+    The last line is not counted if it is cut off.
     """
     lines = [line for line in head.split(b"\n") if line.strip(_AROUND)]
     values = [parse_line(line) for line in lines]
@@ -79,6 +79,6 @@ def objects_in_head(head: bytes) -> tuple[list[JsonObject], int]:
 
 
 def string(value: JsonObject, key: str) -> str:
-    """Return the string at `key`, or "" where there is none."""
+    """Return the string at `key`, or "" if there is none."""
     member = value.get(key)
     return member if isinstance(member, str) else ""

@@ -1,7 +1,7 @@
-"""The lines of a text file as bytes, with what a line of Markdown is: inside a code fence, or outside.
+"""The lines of a text file as bytes, each marked as inside or outside a Markdown code fence.
 
-Fences as CommonMark 0.31 (section 4.5) has them: three or more backticks or tildes, closed by at least as many of
-the same. One that is never closed is no fence here, so that it cannot hide the rest of a file.
+Fences follow CommonMark 0.31 (section 4.5): three or more backticks or tildes, closed by at least as many of the same.
+A fence that is never closed does not count here, so that it cannot hide the rest of a file.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
 _LOOKED_AT = 400
-"""Bytes of a line that may make it a mark; no mark is longer."""
+"""Maximum bytes of a line that may be a mark; no mark is longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line with its ending, where it begins, and whether it stands in a code fence."""
+    """One line with its ending, its start, and whether it is in a code fence."""
 
     start: int
     raw: bytes
@@ -24,7 +24,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The line's beginning, without its ending; enough to tell a mark by."""
+        """Return the line's beginning, without its ending; enough to recognise a mark."""
         head = self.raw[:_LOOKED_AT]
         if head.startswith(b"\xef\xbb\xbf") and self.start == 0:
             head = head[3:]
@@ -44,13 +44,13 @@ def lines_of(data: bytes) -> list[Line]:
 
 
 def words_of(raw: bytes) -> str:
-    """Decode a stretch of a file: its words without blank lines around them; bad bytes become lone surrogates."""
+    """Decode part of a file: its text without surrounding blank lines; bad bytes become lone surrogates."""
     text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").strip("\r\n")
     return text if text.strip() else ""
 
 
 def _find_fences(raws: list[bytes]) -> list[bool]:
-    """Which lines stand in a fence, its own two lines included."""
+    """Return which lines are in a fence, including its own two lines."""
     inside = [False] * len(raws)
     fence_start, mark = -1, b""
     for n, raw in enumerate(raws):

@@ -6,14 +6,14 @@ Learned from databases of opencode 1.2.27 (as it migrated an older store) and 1.
     message(id, session_id, time_created, time_updated, data)     data: JSON, see opencode_parts
     part(id, message_id, session_id, time_created, time_updated, data)
 
-Generations of the schema differ in columns, so these are taken by name. `event` repeats every update and is not
-read. `parent_id` names the session that a sub-agent works for. Order is by time and then by id; ids alone do not
-sort (see `opencode_parts.made`), and a migration gives all parts of a store one time.
+Generations of the schema differ in columns, so columns are read by name. `event` repeats every update and is not read.
+`parent_id` names the session that a sub-agent works for. Order is by time and then by id; ids alone do not sort (see
+`opencode_parts.rank_id`), and a migration gives all parts of a store one time.
 
-The rows of a session are its own, then each message followed by its parts; `raw` is the database row as canonical
-JSON, with `data` as JSON inside. A message that the model is still writing, and what follows it, is left for the
-next read, because a row that was archived half-written would stay so. After an hour without a word it counts as
-abandoned, and is read as it is.
+The rows of a session are its own, then each message followed by its parts; `raw` is the database row as canonical JSON,
+with `data` as JSON inside. A message that the model is still writing, and everything after it, is left for the next
+read, because a row that was archived half-written would stay so. After an hour without a change, the message counts as
+abandoned and is read as it is.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from palazzo.store.database import SqliteConnection
 from palazzo.store.foreign_database import MAGIC, ForeignDatabase
 
 IDLE_LIMIT = Micros(3600 * 1_000_000)
-"""How long after the last change a message that was not completed never will be: tools may run for minutes."""
+"""Time after the last change after which an incomplete message is considered abandoned: tools may run for minutes."""
 _NAME = re.compile(r"opencode(?:-[\w.-]+)?\.db")
 _REQUIRED_COLUMNS = {
     "session": ("id",),
@@ -52,10 +52,10 @@ _REQUIRED_COLUMNS = {
     "part": ("id", "message_id", "session_id", "data"),
 }
 _VOLATILE_COLUMNS = re.compile(r"time_updated|time_compacting|tokens_\w+|cost|summary_\w+|revert|share_url")
-"""Columns of a session that change whenever it goes on; its own row is the rest."""
+"""Columns of a session that change whenever it continues; its own row is the rest."""
 
 _ORPHAN_FILTER = "session_id = ? AND message_id NOT IN (SELECT id FROM message)"
-"""Parts whose message is gone."""
+"""Parts whose message was deleted."""
 
 Record = dict[str, object]
 
@@ -74,7 +74,7 @@ class Opencode:
         self._now = clock
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether this is a SQLite file with opencode's name, or with its tables."""
+        """Return whether this is a SQLite file with opencode's name, or with its tables."""
         return head.startswith(MAGIC) and (bool(_NAME.fullmatch(path.name)) or _has_tables(path))
 
     def sessions(self, path: Path) -> Iterator[Session]:
@@ -106,7 +106,7 @@ class Opencode:
 
 @dataclass(frozen=True, slots=True)
 class _SessionHeader:
-    """A session's row, how many rows it has beside, and when the latest of all was changed."""
+    """A session's row, the number of its other rows, and the time of the latest change among all of them."""
 
     row: Record
     messages: int
@@ -124,7 +124,7 @@ def _rows(database: ForeignDatabase, session: str, is_resting: bool) -> Iterator
 def _records(
     connection: SqliteConnection, tables: _Tables, session: str, is_resting: bool
 ) -> Iterator[tuple[Record, Content, str]]:
-    """Each row of a session in order, with what it says."""
+    """Yield each row of a session in order, with its content."""
     for row in _select(connection, tables, "session", "id = ?", session):
         session_row = {key: value for key, value in row.items() if not _VOLATILE_COLUMNS.fullmatch(key)}
         yield session_row, Noise("session"), _text(row.get("title")).strip()
@@ -143,7 +143,7 @@ def _records(
 
 
 def _find_open_message(messages: Sequence[Record]) -> int | None:
-    """The place of the message that the model is at: the last of its own, if that is not completed."""
+    """Return the index of the message in progress: the model's last one, if it is not completed."""
     for n in range(len(messages) - 1, -1, -1):
         data = messages[n].get("data")
         if isinstance(data, dict) and string(data, "role") == "assistant":
@@ -174,21 +174,21 @@ def _has_tables(path: Path) -> bool:
 
 
 def _tables(connection: SqliteConnection, path: Path) -> dict[str, list[str]]:
-    """The columns of each table. Raises SourceUnreadable where one is missing that is needed."""
+    """Return the columns of each table. Raises SourceUnreadable if a required one is missing."""
     table_names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     tables: dict[str, list[str]] = {}
     for table, columns in _REQUIRED_COLUMNS.items():
         if table not in table_names:
             raise SourceUnreadable(
-                f"{path} has no table '{table}', as a database that opencode has not set up. Start opencode once, "
-                "then try again."
+                f"{path} has no table '{table}': opencode has not set up this database. Start opencode once, then "
+                "try again."
             )
         tables[table] = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
         missing = [column for column in columns if column not in tables[table]]
         if missing:
             raise SourceUnreadable(
-                f"{path} has no column '{missing[0]}' in '{table}': it is half-migrated, or of a version of opencode "
-                "that Palazzo does not know. Start opencode once, then try again."
+                f"{path} has no column '{missing[0]}' in '{table}': its migration is incomplete, or Palazzo does not "
+                "know this version of opencode. Start opencode once, then try again."
             )
     return tables
 
@@ -199,7 +199,7 @@ def _sessions(connection: SqliteConnection, tables: _Tables) -> list[Record]:
 
 
 def _extent(connection: SqliteConnection, tables: _Tables, session: str) -> tuple[int, int, int]:
-    """How many messages and parts a session has, and when the latest was changed; by indexes alone where there are."""
+    """Return a session's numbers of messages and parts and its latest change; by index only, if there is one."""
     counts, latest = [], 0
     for table in ("message", "part"):
         changed = "max(time_updated)" if "time_updated" in tables[table] else "0"
@@ -211,7 +211,7 @@ def _extent(connection: SqliteConnection, tables: _Tables, session: str) -> tupl
 
 
 def _select(connection: SqliteConnection, tables: _Tables, table: str, condition: str, value: str) -> list[Record]:
-    """Return whole rows by column name. Text comes as bytes: what is in it need not be good UTF-8."""
+    """Return whole rows by column name. Text comes as bytes: it may be invalid UTF-8."""
     names = tables[table]
     columns = ", ".join(f'CAST("{name}" AS BLOB), typeof("{name}")' for name in map(_escape_name, names))
     sql = f"SELECT {columns} FROM {table} WHERE {condition}"  # noqa: S608 (constants, and names that SQLite gave, escaped)
@@ -242,7 +242,7 @@ def _value(data: object, kind: str) -> object:
 
 
 def _parse_json(text: str) -> object:
-    """The JSON in `data`; the text itself where it is none."""
+    """Return the JSON in `data`; the text itself if it is not JSON."""
     try:
         value: object = json.loads(text, strict=False)
         canonical(value)

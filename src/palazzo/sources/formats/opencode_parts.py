@@ -1,20 +1,20 @@
-"""What a message and a part of opencode mean, wherever they are kept.
+"""Meaning of opencode's messages and parts, independent of where they are stored.
 
 Learned from stores that opencode 1.1.65, 1.2.27 and 1.18.33 wrote (`tests/fixtures/opencode`), and for the part types
 that these lack from public descriptions of opencode's `message-v2.ts`.
 
-A message says who speaks (`role`), when, with which model and where (`path.cwd`); its words are its parts, in order:
+A message says who speaks (`role`), when, with which model and where (`path.cwd`); its text is in its parts, in order:
 
     text                       words; `synthetic` and `ignored` ones were put there by a program
-    reasoning                  what the model thought
+    reasoning                  the model's thoughts
     tool                       a call and its result: `state` has `status`, `input`, and `output` or `error`
-    file                       what was attached; `url` may hold it whole
-    subtask                    what a command asked a sub-agent to do
+    file                       an attachment; `url` may hold it whole
+    subtask                    the request of a command to a sub-agent
     step-start, step-finish, snapshot, patch, compaction, retry, agent
                                bookkeeping
 
-`opencode run "a b"` stores the prompt in double quotes, quotes within it escaped; one pair is taken off the text. A
-message with `summary: true` replaces what was compacted.
+`opencode run "a b"` stores the prompt in double quotes, quotes within it escaped; one pair is removed from the text. A
+message with `summary: true` replaces the messages that were compacted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from palazzo.sources.formats.row_records import objects_in
 from palazzo.sources.formats.source_times import moment
 
 KIND = "opencode"
-"""Both of opencode's stores have one kind: they hold the same sessions under the same ids."""
+"""Both of opencode's stores have the same kind: they contain the same sessions under the same ids."""
 
 _INTERNAL_TYPES = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent"})
 _QUOTE_PATTERN = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*', re.DOTALL)
@@ -41,7 +41,7 @@ _WRAP = 1 << 48
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What the parts of one message share."""
+    """The common properties of the parts of one message."""
 
     id: str
     role: Role
@@ -54,7 +54,7 @@ class Speech:
 
 
 def speech_of(message: str, data: JsonObject) -> Speech | None:
-    """Read a message; None where its role is none that is known."""
+    """Read a message; None if its role is unknown."""
     role = string(data, "role")
     if role not in ("user", "assistant"):
         return None
@@ -73,15 +73,15 @@ def speech_of(message: str, data: JsonObject) -> Speech | None:
 
 
 def is_unfinished(data: JsonObject) -> bool:
-    """Whether the model is still at this message: neither completed nor ended by an error."""
+    """Return whether the model is still at this message: neither completed nor ended by an error."""
     return string(data, "role") == "assistant" and _time(data, "completed") is None and not data.get("error")
 
 
 def message_content(message: str, data: object) -> Content:
-    """Return what a message's own row says: nothing, but for the error that ended it."""
+    """Return the content of a message's own row: empty, except for the error that ended it."""
     speech = speech_of(message, data) if isinstance(data, dict) else None
     if speech is None or not isinstance(data, dict):
-        return Unreadable("a message of no known role")
+        return Unreadable("a message with an unknown role")
     error = data.get("error")
     if not isinstance(error, dict):
         return Noise(f"message/{speech.role}")
@@ -96,14 +96,14 @@ def message_content(message: str, data: object) -> Content:
 
 
 def part_content(part: str, data: object, speech: Speech | None) -> Content:
-    """Return what a part says."""
+    """Return the content of a part."""
     if not isinstance(data, dict):
-        return Unreadable("a part that is no object")
+        return Unreadable("a part that is not an object")
     kind = string(data, "type")
     if kind in _INTERNAL_TYPES:
         return Noise(f"part/{kind}")
     if speech is None:
-        return Unreadable("a part of a message that is not there")
+        return Unreadable("a part of a missing message")
     composer = Composer()
     status = speech.standing
     try:
@@ -131,7 +131,7 @@ def part_content(part: str, data: object, speech: Speech | None) -> Content:
 
 
 def strip_quotes(text: str) -> str:
-    """Take one pair of double quotes off a prompt of `opencode run`, which quotes what has spaces."""
+    """Remove one pair of double quotes from a prompt of `opencode run`, which quotes arguments with spaces."""
     match = _QUOTE_PATTERN.fullmatch(text)
     if not match or not match.group(1).strip():
         return text
@@ -139,9 +139,9 @@ def strip_quotes(text: str) -> str:
 
 
 def rank_id(own: str, near: str) -> int:
-    """Return where an id stands among those of its message `near`, in the order in which they were made.
+    """Return the position of an ID relative to its message `near`, in the order of creation.
 
-    Ids count 2^48 ticks of 1/4096 ms and then begin anew, last on 2026-08-14, so that only distances order them.
+    IDs count 2^48 ticks of 1/4096 ms and then start over, last on 2026-08-14, so only distances order them.
     """
     mine, theirs = _MAKER.match(own), _MAKER.match(near)
     if not mine or not theirs:
@@ -164,7 +164,7 @@ def _add_tool(composer: Composer, data: JsonObject) -> None:
 
 
 def _known_server(tool: str) -> str:
-    """opencode names the tools of an MCP server `server_tool`; its own have no server, or are in the list."""
+    """Map a tool's name: MCP tools are named `server_tool`; opencode's own have no server, or are listed here."""
     server, _, name = tool.partition("_")
     return f"mcp__{server}__{name}" if name and tool not in ("apply_patch", "plan_enter", "plan_exit") else tool
 
@@ -193,7 +193,7 @@ def _message(speech: Speech, uuid: str, composer: Composer, status: ContentKind,
 
 
 def _part_time(data: JsonObject) -> Micros | None:
-    """When a part began, where it says so. The time of its row may be that of a migration."""
+    """Return when a part began, if it says so. The time of its row may be that of a migration."""
     start_time = _time(data, "start")
     state = data.get("state")
     return start_time if start_time is not None or not isinstance(state, dict) else _time(state, "start")

@@ -6,8 +6,8 @@ Learned from a store of opencode 1.1.65 (`tests/fixtures/opencode`).
     message/<session id>/<message id>.json    id, sessionID, and what opencode_parts describes
     part/<message id>/<part id>.json          id, messageID, sessionID, likewise
 
-Versions 1.2 took this into the database and left the files; 1.18 started on such a store takes nothing, so that the
-files may be all there is. The two have one kind and the same ids, hence a message of both is archived once. Sessions
+Versions 1.2 imported this into the database and left the files; 1.18, started on such a store, imports nothing, so the
+files may be the only copy. The two have one kind and the same ids, hence a message of both is archived once. Sessions
 that `opencode.db` beside the tree has are left to it.
 
 The rows are the files, to the byte: the session's, then each message followed by its parts.
@@ -47,7 +47,7 @@ def _read_clock() -> Micros:
 
 
 class OpencodeStorage:
-    """Reads opencode's tree of JSON files; `path` is the directory `storage`, or the one that has it."""
+    """Reads opencode's tree of JSON files; `path` is the directory `storage`, or the one that contains it."""
 
     kind = KIND
     version = 1
@@ -56,17 +56,19 @@ class OpencodeStorage:
         self._now = clock
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the directory has sessions and messages as opencode lays them out."""
+        """Return whether the directory has sessions and messages in opencode's layout."""
         if head:
             return False
         root = _root(path)
         return root is not None and any(_ID.fullmatch(entry.name) for entry in _list_directory(root / "message"))
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the sessions that no database beside them has, oldest first."""
+        """Yield the sessions that are in no database beside them, oldest first."""
         root = _root(path)
         if root is None:
-            raise SourceUnreadable(f"{path} has no directories 'session' and 'message', as opencode's storage has.")
+            raise SourceUnreadable(
+                f"{path} has no directories 'session' and 'message', so it is not opencode's storage."
+            )
         database_ids = _in_database(root.parent / "opencode.db")
         files = [
             file
@@ -100,7 +102,7 @@ class OpencodeStorage:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file's bytes and its JSON; None where it is none."""
+    """A file's bytes and its JSON value; None if it is not JSON."""
 
     path: Path
     raw: bytes
@@ -108,12 +110,12 @@ class _File:
 
     @property
     def id(self) -> str:
-        """The id that the file is named for."""
+        """Return the ID that the file is named after."""
         return self.path.stem
 
     @property
     def object(self) -> JsonObject:
-        """The JSON object; an empty one where it is none."""
+        """Return the JSON object; an empty one if it is not an object."""
         return self.value if isinstance(self.value, dict) else {}
 
 
@@ -154,7 +156,7 @@ def _root(path: Path) -> Path | None:
 
 
 def _list_directory(directory: Path) -> list[Path]:
-    """What a directory holds, sorted; nothing where there is none. Links are left out."""
+    """Return a directory's entries, sorted and without links; nothing if it does not exist."""
     try:
         return sorted(entry for entry in directory.iterdir() if not entry.is_symlink())
     except OSError:
@@ -162,7 +164,7 @@ def _list_directory(directory: Path) -> list[Path]:
 
 
 def _read_all(files: list[Path]) -> list[_File]:
-    """Read the files. One that opencode took away since they were listed is none."""
+    """Read the files. A file that opencode has removed since the listing is skipped."""
     read = []
     for file in files:
         try:
@@ -193,7 +195,7 @@ def _created(value: object) -> int:
 
 
 def _in_database(path: Path) -> set[str]:
-    """The ids of the sessions that the database beside the tree has."""
+    """Return the IDs of the sessions in the database beside the tree."""
     try:
         return {session.identity.session_id for session in Opencode().sessions(path)} if path.is_file() else set()
     except SourceUnreadable:

@@ -1,7 +1,7 @@
-"""Entries of pi's sessions as messages: the roles, the blocks, and what an extension or the host put in.
+"""Entries of pi's sessions as messages: the roles, the blocks, and the text that an extension or the host inserted.
 
-Blocks are `text`, `thinking`, `toolCall` and `image`, as pi's own description of its session files has them.
-A tool's `details` are for the screen and stay in the row's bytes.
+Blocks are `text`, `thinking`, `toolCall` and `image`, as in pi's own description of its session files. A tool's
+`details` are for the screen and stay in the row's bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EXTENSION_ROLES = frozenset({"custom", "hookMessage"})
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an entry stands: its thread, whether it begins it, and the session's directory."""
+    """The position of an entry: its thread, whether it begins the thread, and the session's directory."""
 
     thread: str
     begins: bool
@@ -41,7 +41,7 @@ def calls_in(row: JsonObject) -> Iterator[tuple[str, str, Trust]]:
 
 
 def read_entry(row: JsonObject, origin: Origin, calls: Calls) -> Content:
-    """Return what an entry says; noise for what pi and its extensions keep for themselves."""
+    """Return the content of an entry; noise for data that pi and its extensions keep for themselves."""
     kind = string(row, "type")
     composer = Composer()
     if kind == "message":
@@ -148,7 +148,7 @@ def _add_result(composer: Composer, message: JsonObject, calls: Calls) -> None:
 
 
 def _add_own_command(composer: Composer, message: JsonObject, entry: str) -> None:
-    """A command that the person ran (`!ls`), and what it printed."""
+    """Render a command that the person ran (`!ls`), and its output."""
     command, code = string(message, "command"), message.get("exitCode")
     composer.add("tool_call", call_text("bash", {"command": command}), name="bash", call=entry)
     failed = isinstance(code, int) and code != 0

@@ -1,27 +1,27 @@
 """pi's session files: JSON Lines that hold a tree, only ever appended to.
 
-Learned from files that pi 0.73, 0.87 and 0.99 wrote (`tests/fixtures/pi`), and from pi's own description of
-them (`docs/session.md` of its coding agent).
+Learned from files that pi 0.73, 0.87 and 0.99 wrote (`tests/fixtures/pi`), and from pi's own description of them
+(`docs/session.md` of its coding agent).
 
-`sessions/--<directory with - for />--/<time>_<session id>.jsonl`. The first row is a header
-(`type: session`) with the directory and, for a fork, the file it was copied from; the others are entries with
-an `id` and the `parentId` of the entry before. Going back in a conversation appends an entry whose parent
-lies further up: what came after that parent is abandoned and stays in the file. The active history is the
-walk from the last entry up to the root. Version 1 had no ids; its files are one line of entries.
+`sessions/--<directory with - for />--/<time>_<session id>.jsonl`. The first row is a header (`type: session`) with the
+directory and, for a fork, the file it was copied from; the others are entries with an `id` and the `parentId` of the
+entry before. Going back in a conversation appends an entry whose parent is further up: the entries after that parent
+are abandoned and stay in the file. The active history is the path from the last entry up to the root. Version 1 had no
+ids; its files are one line of entries.
 
-**Branches and threads.** An entry goes on with its parent's thread where the parent is that thread's newest
-entry; otherwise it begins a thread of its own, which is named by its id. So within a thread each entry's
-parent is the entry before it: a thread reads as one conversation, none mixes two attempts, and going back to
-an abandoned end goes on with its thread. The active history is the last entry's thread, above it the part up
-to the branch of the thread it left, and so on; `parent` says where (`meta["branch"]` marks an entry that
-begins one). Which thread an entry lies in is settled by what stands before it and never changes as the file
-grows, so that nothing is archived twice; which branch is the abandoned one does change, and is not said here.
+**Branches and threads.** An entry continues its parent's thread if the parent is that thread's newest entry; otherwise
+it begins a thread of its own, which is named by its id. So within a thread each entry's parent is the entry before it:
+a thread reads as one conversation, none mixes two attempts, and going back to an abandoned end continues its thread.
+The active history is the last entry's thread, above it the part up to the branch of the thread it left, and so on;
+`parent` says where (`meta["branch"]` marks an entry that begins one). The thread of an entry depends only on what
+stands before it and never changes as the file grows, so that nothing is archived twice. Which branch is the abandoned
+one does change, and is not recorded here.
 
-**Forks.** A session that was forked from another begins with copies of its entries, whole and with their ids and
-times; only labels are made anew (`SessionManager.createBranchedSession` and `forkFrom`). An id is eight hexadecimal
-digits, so a message is known by its id and its time, wherever its entry stands, and a copy is the same message.
+**Forks.** A session that was forked from another begins with copies of its entries, whole and with their ids and times;
+only labels are created anew (`SessionManager.createBranchedSession` and `forkFrom`). An id is eight hexadecimal digits,
+so a message is identified by its id and its time, wherever its entry stands, and a copy is the same message.
 
-A read that begins in the middle goes over the entries' ids before it, without parsing the rows.
+A read that begins in the middle scans the ids of the entries before it, without parsing the rows.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _ENTRIES = frozenset(
     }
 )
 _EVENT_TYPES = frozenset({"agent_start", "agent_end", "turn_start", "message_start", "message_update", "message_end"})
-"""What `pi --mode json` prints below the same header."""
+"""Types of rows that `pi --mode json` prints after the same header."""
 
 _LINK = re.compile(
     rb'\s*\{\s*"type"\s*:\s*"[a-z_]+"\s*,\s*"id"\s*:\s*"([^"\\]+)"\s*,'
     rb'\s*"parentId"\s*:\s*(?:"([^"\\]*)"|null)\s*[,}]'
 )
-"""How pi writes most entries; one glance gives the link, also of a row that is damaged further on."""
+"""The form of most of pi's entries. It gives the link without parsing, even of a row that is damaged further on."""
 
 
 class Pi:
@@ -62,14 +62,14 @@ class Pi:
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether `head` is a header with entries below it. What pi streams to a program is not."""
+        """Return whether `head` is a header with entries below it. The output that pi streams to a program is not."""
         objects, lines = objects_in_head(head)
         if 2 * len(objects) < lines or any(string(row, "type") in _EVENT_TYPES for row in objects):
             return False
         return any(map(_is_header, objects[:2])) or sum(map(_is_entry, objects)) > len(objects) // 2
 
     def identify(self, path: Path, head: bytes) -> Identity:
-        """The session, from the header, else from the file's name; the parent is the session it was forked from."""
+        """Return the session, from the header, else the file name; its parent is the session it was forked from."""
         objects, _ = objects_in_head(head)
         header = next(filter(_is_header, objects), {})
         session = string(header, "id") or _id_in(path.name)
@@ -97,7 +97,7 @@ class Pi:
 
 
 class _Tree:
-    """Which thread each entry lies in."""
+    """Determines the thread of each entry."""
 
     def __init__(self) -> None:
         self._thread_of: dict[str, str] = {}
@@ -105,10 +105,10 @@ class _Tree:
         self._last = ""
 
     def place(self, link: tuple[str, str] | None) -> tuple[str, bool]:
-        """Place an entry, given its id and its parent's; return its thread, and whether it begins one.
+        """Place an entry, given its ID and its parent's; return its thread, and whether it begins one.
 
-        An entry whose parent is not in the file (its row was damaged) goes on with the thread before it. A row
-        without a link lies where the row before it lies.
+        An entry whose parent is not in the file (its row was damaged) continues the thread before it. A row without a
+        link belongs to the thread of the row before it.
         """
         if link is None:
             return self._last, False
@@ -145,7 +145,7 @@ def _is_entry(row: JsonObject) -> bool:
 
 
 def _id_in(path: str) -> str:
-    """The session's id in a file's name or path, which may be another system's."""
+    """Return the session's ID from a file's name or path, which may use another system's separators."""
     return path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
 
 

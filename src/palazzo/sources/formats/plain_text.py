@@ -1,12 +1,12 @@
 """Conversations that somebody kept as plain text or Markdown, with a mark before each turn.
 
 There is no such format, only habits: `User:` and `Assistant:`, the same in bold, as headings, in brackets, or with a
-time before or after the name. `speaker_marks` knows them. A file is taken for a conversation only when one habit
-holds through it; everything else is a document. A line that begins with `>` is a quotation, never a turn
-(`quoted_turns` reads conversations in which it is a turn).
+time before or after the name. `speaker_marks` knows them. A file counts as a conversation only if one habit holds
+throughout; everything else is a document. A line that begins with `>` is a quotation, never a turn (`quoted_turns`
+reads conversations in which it is a turn).
 
-A file may hold several sessions, each begun by a line such as `# Session 3` or `=== Chat 2026-03-04 ===` with the
-first turn right below. What stands before the first turn is kept as a note.
+A file may hold several sessions, each begun by a line such as `# Session 3` or `=== Chat 2026-03-04 ===` with the first
+turn right below. Text before the first turn is kept as a note.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
 
 
 class PlainText:
-    """Reads conversations kept as text."""
+    """Reads conversations stored as plain text."""
 
     kind = KIND
     version = 1
 
     def __init__(self, is_stated: bool = False) -> None:
-        """Make a reader. If a person states that files are conversations, one question and its answer are enough."""
+        """Create a reader. If a person states that files are conversations, one question and answer suffice."""
         self._is_stated = is_stated
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether one habit of marking turns holds through the file."""
+        """Return whether one style of marking turns is used throughout the file."""
         if path.suffix.lower() not in SUFFIXES or b"\x00" in head[:1024]:
             return False
         if find_style(lines_of(head), self._is_stated) is None:
@@ -57,16 +57,14 @@ class PlainText:
         lines = lines_of(data)
         style = find_style(lines, self._is_stated)
         if style is None:
-            raise SourceUnreadable(
-                f"{path} has no marks that say who speaks, or they change; it is read as a document."
-            )
+            raise SourceUnreadable(f"{path} has no consistent speaker marks, so it is read as a document.")
         starts = _session_starts(lines, style)
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
             yield _session(path.name, lines[start:end], style)
 
 
 def _session_starts(lines: list[Line], style: Style) -> list[int]:
-    """The line of each session mark that a first turn follows; the first session begins with the file."""
+    """Return the line of each session mark that a first turn follows; the first session begins with the file."""
     starts = [0]
     has_turn = False
     for n, line in enumerate(lines):
@@ -88,7 +86,7 @@ def _turn_follows(lines: list[Line], at: int, style: Style) -> bool:
 
 
 def _session(name: str, lines: list[Line], style: Style) -> Session:
-    """A session is known by the file's name and by how it begins, which stays as it grows at its end."""
+    """Identify a session by the file's name and its beginning, which stays as the file grows."""
     pieces = _pieces(lines, style)
     first = next((raw for mark, raw in pieces if mark), b"")
     begins = stamp_of(b"".join(raw for mark, raw in pieces[:1] if not mark).strip(), first.strip())
@@ -99,7 +97,7 @@ def _session(name: str, lines: list[Line], style: Style) -> Session:
 
 
 def _heading(lines: list[Line], style: Style) -> tuple[str, Micros | None]:
-    """The title and the time that stand above the first turn."""
+    """Return the title and the time given above the first turn."""
     title, began = "", None
     for line in lines:
         if style.mark(line):
@@ -112,7 +110,7 @@ def _heading(lines: list[Line], style: Style) -> tuple[str, Micros | None]:
 
 
 def _pieces(lines: list[Line], style: Style) -> list[tuple[Mark | None, bytes]]:
-    """The turns with their marks; first what stands above them, which has none."""
+    """Return the turns with their marks; first the text above them, which has none."""
     pieces: list[tuple[Mark | None, list[bytes]]] = []
     for line in lines:
         mark = style.mark(line)
@@ -130,7 +128,7 @@ def _rows(pieces: list[tuple[Mark | None, bytes]], title: str, began: Micros | N
 def _content(mark: Mark | None, raw: bytes, began: Micros | None) -> Content:
     text = words_of(raw[mark.size :] if mark else raw)
     if not text:
-        return Noise("a turn without words" if mark else "blank")
+        return Noise("a turn without text" if mark else "blank")
     parts = (Part("text", 0, len(text)),)
     if mark is None:
         return Message(text, "author", kind="note", parts=parts, created_at=began)

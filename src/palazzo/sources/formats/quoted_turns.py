@@ -6,9 +6,9 @@
     > And the health check?
     Port 8080.
 
-MemPalace uses this form. Mail that answers line by line and many pages of documentation look the same, so a file is
-read in this form only if a person states that it is a conversation, and if the form holds from the first line to the
-last: each quotation is answered, and only a title stands above the first.
+MemPalace uses this form. Mail with answers between the quoted lines and many pages of documentation look the same, so a
+file is read in this form only if a person states that it is a conversation, and if the form holds from the first line
+to the last: each quotation is answered, and only a title stands above the first.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ KIND = "quoted-turns"
 _QUOTE_MARK = re.compile(r" {0,3}>(?!>)[ \t]?")
 _LEAST_QUESTIONS = 2
 _LEAST_ANSWERED = 0.8
-"""Share of quotations that an answer follows. The last quotation may lack one."""
+"""Minimum share of quotations that are followed by an answer. The last quotation may lack one."""
 
 Turn = tuple[Role | None, bytes]
 
 
 class QuotedTurns:
-    """Reads conversations in which the person's messages are quoted."""
+    """Reads conversations in which the user's messages are quoted."""
 
     kind = KIND
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether quotations and answers alternate from the first line to the last."""
+        """Return whether quotations and answers alternate from the first line to the last."""
         if path.suffix.lower() not in SUFFIXES or b"\x00" in head[:1024] or not _alternate(_turns(lines_of(head))):
             return False
         try:
@@ -52,10 +52,10 @@ class QuotedTurns:
             return True
 
     def sessions(self, path: Path) -> Iterator[Session]:
-        """Yield the conversation that the file is."""
+        """Yield the file's one conversation."""
         turns = _turns(lines_of(read_file(path)))
         if not _alternate(turns):
-            raise SourceUnreadable(f"{path} is no conversation of quoted questions and answers.")
+            raise SourceUnreadable(f"{path} is not a conversation of quoted questions and answers.")
         first = next(raw for role, raw in turns if role == "user")
         begins = stamp_of(first.strip())
         above = words_of(turns[0][1]) if turns[0][0] is None else ""
@@ -65,7 +65,7 @@ class QuotedTurns:
 
 
 def _turns(lines: Sequence[Line]) -> list[Turn]:
-    """The stretches of the file, each with its speaker: None above the first quotation."""
+    """Return the sections of the file, each with its speaker: None above the first quotation."""
     turns: list[tuple[Role | None, list[bytes]]] = []
     speaker: Role | None = None
     for line in lines:
@@ -104,7 +104,7 @@ def _content(role: Role | None, raw: bytes) -> Content:
     if role == "user":
         text = "\n".join(_QUOTE_MARK.sub("", line, count=1) for line in text.splitlines()).strip("\n")
     if not text.strip():
-        return Noise("a turn without words" if role else "blank")
+        return Noise("a turn without text" if role else "blank")
     parts = (Part("text", 0, len(text)),)
     if role is None:
         return Message(text, "author", kind="note", parts=parts)

@@ -1,7 +1,7 @@
-"""What a read that begins in the middle of a transcript must know of the rows before it.
+"""Resume context: what a read that begins in the middle of a transcript must know about the rows before it.
 
-A tool's result names its call, and a row its place in the session, only by what stands earlier in the file.
-So that a row means the same wherever reading began, a feeder replays the rows behind before it goes on.
+A tool's result refers to its call, and a row's place in the session follows, only from rows earlier in the file. So
+that a row has the same meaning wherever reading began, a feeder replays the earlier rows before it continues.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from palazzo.security.source_trust import trust_of_tool
 from palazzo.sources.formats.jsonl_rows import JsonObject, parse_line
 
 LOOK_BACK = 4 * 1024 * 1024
-"""How far before the start of a read rows are replayed. A turn's calls and its context lie well within it."""
+"""Number of bytes before the start of a read from which rows are replayed. A turn's calls and its context are well
+within it.
+"""
 
 
 def trust_of_call(name: str, arguments: object) -> Trust:
-    """Return the trust of what a tool printed; external where its arguments are nested beyond all reading."""
+    """Return the trust of a tool's output; external if its arguments are nested too deeply to read."""
     try:
         return trust_of_tool(name, arguments)
     except RecursionError:
@@ -26,23 +28,23 @@ def trust_of_call(name: str, arguments: object) -> Trust:
 
 
 class Calls:
-    """Which tool each call id belongs to, the trust of what it printed, and which calls failed."""
+    """The tool of each call id, the trust of its output, and which calls failed."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, Trust]] = {}
         self._failed: set[str] = set()
 
     def record_call(self, call: str, name: str, trust: Trust) -> None:
-        """Remember a call and the trust of what it will print."""
+        """Remember a call and the trust of its output."""
         if call:
             self._known[call] = (name, trust)
 
     def fail(self, call: str) -> None:
-        """Remember that the host saw a call fail."""
+        """Record that the host saw a call fail."""
         self._failed.add(call)
 
     def tool_of(self, call: str) -> tuple[str, Trust]:
-        """Return the tool's name and the trust of its words; of an unknown call, "" and external."""
+        """Return a tool's name and the trust of its output; for an unknown call, "" and external."""
         return self._known.get(call) or ("", trust_of_tool(""))
 
     def failed(self, call: str) -> bool:
@@ -53,7 +55,7 @@ class Calls:
 def lines_before(stream: BinaryIO, start: int, reach: int | None = LOOK_BACK) -> Iterator[tuple[int, bytes]]:
     """Yield the first line of a file, then those of the `reach` bytes before `start` (None: all), with positions.
 
-    The stream stands at `start` again when this is done. A stream that cannot seek has nothing behind it.
+    Afterwards the stream is at `start` again. For a stream that cannot seek, nothing is yielded.
     """
     if not start or not stream.seekable():
         return

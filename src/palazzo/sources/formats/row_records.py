@@ -1,8 +1,8 @@
 """Records without bytes of their own: canonical JSON for a row's `raw`, and the elements of a long JSON array.
 
-An export is one JSON array of conversations, often hundreds of megabytes on one line. Its elements are found one
-after another, so that what comes before damage is still read, and a conversation is objects only while its rows
-are being read.
+An export is one JSON array of conversations, often hundreds of megabytes on one line. Its elements are located one
+after another, so that everything before a damaged place is still read, and a conversation is held as objects only while
+its rows are being read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def canonical(record: object) -> bytes:
 
 
 def stamp_of(*pieces: str | bytes) -> str:
-    """Return a short text that differs whenever one of the pieces does."""
+    """Return a short text that differs whenever one of the pieces differs."""
     state = hashlib.blake2b(digest_size=12)
     for piece in pieces:
         data = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
@@ -43,9 +43,9 @@ def stamp_of(*pieces: str | bytes) -> str:
 
 
 def decode_json_text(data: bytes) -> str:
-    """Decode a JSON file: UTF-8 with or without a byte order mark; bytes that are not become lone surrogates.
+    """Decode a JSON file: UTF-8 with or without a byte order mark; invalid bytes become lone surrogates.
 
-    A file that some editor or shell of Windows wrote again is UTF-16 and says so by its mark.
+    A file that a Windows editor or shell rewrote may be UTF-16; its byte order mark says so.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
@@ -65,7 +65,7 @@ def parse(data: bytes, name: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One element of a JSON array, as the stretch of text that holds it."""
+    """One element of a JSON array, as the range of text that contains it."""
 
     text: str
     start: int
@@ -82,9 +82,9 @@ class Element:
 
 
 def elements(text: str, name: str) -> Iterator[tuple[Element, object]]:
-    """Yield the elements of the JSON array that `text` is, or has under `conversations`; an object is its own.
+    """Yield the elements of the JSON array in `text` or its `conversations`; a single object is its own element.
 
-    Raises SourceUnreadable where the text stops being JSON, after the elements before that were yielded.
+    Raises SourceUnreadable at the point where the text stops being JSON, after the elements before it were yielded.
     """
     start = _skip(text, 0)
     wrapper = _ENVELOPE.match(text, start)
@@ -94,7 +94,7 @@ def elements(text: str, name: str) -> Iterator[tuple[Element, object]]:
     elif text[at : at + 1] == "[":
         yield from _members(text, _skip(text, at + 1), name)
     else:
-        raise SourceUnreadable(f"{name} holds no list of conversations.")
+        raise SourceUnreadable(f"{name} contains no list of conversations.")
 
 
 def _members(text: str, at: int, name: str) -> Iterator[tuple[Element, object]]:
@@ -105,7 +105,7 @@ def _members(text: str, at: int, name: str) -> Iterator[tuple[Element, object]]:
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         elif text[at : at + 1] != "]":
-            raise SourceUnreadable(f"{name} ends in the middle of its list; what stands before was read.")
+            raise SourceUnreadable(f"{name} is truncated within its list; everything before was read.")
 
 
 def _element(text: str, at: int, name: str) -> tuple[Element, object]:
@@ -115,13 +115,13 @@ def _element(text: str, at: int, name: str) -> tuple[Element, object]:
         raise SourceUnreadable(f"{name} is nested too deeply to be read beyond character {at:,}.") from None
     except ValueError:
         raise SourceUnreadable(
-            f"{name} is cut off or damaged after character {at:,} of {len(text):,}; what stands before was read."
+            f"{name} is truncated or damaged after character {at:,} of {len(text):,}; everything before was read."
         ) from None
     return Element(text, at, end), value
 
 
 def objects_in(value: object) -> list[JsonObject]:
-    """Return the objects of a list; nothing of what is no list."""
+    """Return the objects of a list; nothing for any other value."""
     return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
 
 

@@ -4,12 +4,12 @@ Learned from Slack's help pages ("How to read Slack data exports"), the message 
 (`https://api.slack.com/events/message`, "Formatting text for app surfaces") and public readers of exports.
 
 `users.json` (`org_users.json` on Enterprise Grid) lists people; `channels.json`, `groups.json`, `dms.json` and
-`mpims.json` the conversations; messages lie in `<channel>/<YYYY-MM-DD>.json`, of direct messages in `<id>/…`. What a
-message holds is described in `slack_messages`.
+`mpims.json` list the conversations; messages are in `<channel>/<YYYY-MM-DD>.json`, direct messages in `<id>/…`. The
+content of a message is described in `slack_messages`.
 
-A session is one channel on one day. Exports of different ranges overlap, and a day's file is the same in all of
-them, so its messages keep their places and only days that are new or changed are read. `ts` is a message's identity
-in its channel; a reply names its thread's first message in `thread_ts`, and stands on the day it was written.
+A session is one channel on one day. Exports of different ranges overlap, and a day's file is the same in all of them,
+so its messages keep their places and only days that are new or changed are read. `ts` is a message's identity in its
+channel; a reply names its thread's first message in `thread_ts`, and is in the file of the day on which it was written.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _MESSAGES = re.compile(
     rb'\s*\[\s*\{(?=[^{}]*"type"\s*:\s*"message")(?=[^{}]*"text"\s*:)[^{}]*"ts"\s*:\s*"\d{9,10}\.\d+"'
 )
-"""How the file of one day begins. Outside an export it has no list of people: they are named by their ids."""
+"""The beginning of a file of one day. Outside an export there is no list of people, so they are named by their ids."""
 _DAY = re.compile(r"(?:[^/]+/)?(?P<folder>[^/]+)/(?P<day>\d{4}-\d{2}-\d{2})\.json")
 
 
 class Slack:
-    """Reads workspace exports of Slack."""
+    """Reads Slack workspace exports."""
 
     kind = KIND
     version = 1
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether people and channels are listed at `path` as Slack lists them."""
+        """Return whether people and channels are listed at `path` in Slack's format."""
         try:
             if is_zip(head):
                 tops = {PurePosixPath(name).name for name in ZipExport(path).names() if name.count("/") <= 1}
@@ -64,7 +64,7 @@ class Slack:
             return
         export = open_export(path)
         if not any(find(export, name) for name in (*_PEOPLE, *_LISTS)) and not export.refusals:
-            raise SourceUnreadable(f"{path} lists neither people nor channels, as an export of Slack does.")
+            raise SourceUnreadable(f"{path} lists neither people nor channels, so it is not a Slack export.")
         people = _people(export)
         channels = _channels(export)
         for name in export.names():
@@ -92,7 +92,7 @@ def _single_day(path: Path) -> Session:
 
 
 def _title(channel: JsonObject, folder: str, people: People) -> str:
-    """`#general`, or who takes part in a direct conversation."""
+    """Return `#general`, or the participants of a direct conversation."""
     members = channel.get("members")
     if not channel or (string(channel, "name") and not string(channel, "name").startswith("mpdm-")):
         return f"#{string(channel, 'name') or folder}"
@@ -127,7 +127,7 @@ def _people(export: Export) -> People:
 
 
 def _channels(export: Export) -> dict[str, JsonObject]:
-    """The conversations by the folder that each lies in: its name, or the id of one that has none."""
+    """Return the conversations by folder: a folder's name is the conversation's name, or its ID if it has none."""
     channels: dict[str, JsonObject] = {}
     for name in _LISTS:
         file = find(export, name)

@@ -1,10 +1,10 @@
-"""What one message of a Slack export says, who says it, and how its text is written.
+"""Content and sender of one message of a Slack export, and how its text is written.
 
-Text is Slack's own: `&amp; &lt; &gt;` stand for themselves, `<@U024BE7LH>` names a person, `<#C024BE7LR|general>` a
-channel, `<!here>` everybody, `<https://…|label>` a link. People read names, so names are what the text gets. Rows
-carry `subtype`s: joining and leaving is the host's bookkeeping; a topic is something somebody wrote. An edited
-message has `edited.ts`, and only its last words are in the export: with that time in its id, the words before the
-edit stay in the archive beside those after it, when two exports saw both.
+Slack has its own markup: `&amp; &lt; &gt;` are escapes, `<@U024BE7LH>` names a person, `<#C024BE7LR|general>` a
+channel, `<!here>` everybody, `<https://…|label>` a link. People read names, so the text gets names. Rows carry
+`subtype`s: joining and leaving is the host's bookkeeping; a topic is text that somebody wrote. An edited message has
+`edited.ts`, and only its last text is in the export. That time is part of its id, so if two exports saw both versions,
+the archive keeps the text before the edit beside the text after it.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class People:
         return cls({string(user, "id"): _real_name(user) for user in users if string(user, "id")})
 
     def name(self, user: str) -> str:
-        """Return the person's name; the id of somebody unknown."""
+        """Return the person's name; the ID if it is unknown."""
         return self.names.get(user) or user
 
 
 def content_of(message: JsonObject, people: People) -> Content:
-    """Return what a message says."""
+    """Return the content of a message."""
     subtype = string(message, "subtype")
     if string(message, "type") not in ("message", ""):
         return Noise(f"slack {string(message, 'type')}")
@@ -70,7 +70,7 @@ def content_of(message: JsonObject, people: People) -> Content:
     except RecursionError:
         return Unreadable("nested too deeply")
     if not composer.text:
-        return Noise("a message without words")
+        return Noise("a message without text")
     edit = message.get("edited")
     edited_at = string(edit, "ts") if isinstance(edit, dict) else ""
     thread = string(message, "thread_ts")
@@ -90,7 +90,7 @@ def content_of(message: JsonObject, people: People) -> Content:
 
 
 def plain_text(text: str, people: People) -> str:
-    """Return Slack's text as people read it."""
+    """Return Slack's text in readable form."""
 
     def render_markup(match: re.Match[str]) -> str:
         sign, target, label = match["sign"], match["target"], match["label"] or ""
@@ -114,7 +114,7 @@ def _escape_entities(text: str) -> str:
 
 
 def _compose(message: JsonObject, people: People, *, is_bot: bool) -> Composer:
-    """The words of a person are `repo`: a colleague's, not this user's own. A bot may repeat anybody's."""
+    """Compose a message. A person's words get trust `repo`: a colleague's. A bot may repeat anyone's words."""
     composer = Composer()
     words = string(message, "text") or "".join(_of_blocks(message.get("blocks"), people))
     composer.add("text", plain_text(words, people), trust="external" if is_bot else "repo")
@@ -132,7 +132,7 @@ def _compose(message: JsonObject, people: People, *, is_bot: bool) -> Composer:
 
 
 def _of_blocks(value: object, people: People) -> Iterator[str]:
-    """The words of rich text, for messages that have no `text`."""
+    """Return the text of rich text, for messages that have no `text`."""
     for member in objects_in(value):
         kind = string(member, "type")
         if kind == "user":

@@ -1,7 +1,7 @@
-"""When a source says something was written, as microseconds since 1970 UTC.
+"""Source times: the time at which a source says something was written, as microseconds since 1970 UTC.
 
-Hosts write ISO 8601 with `Z`, with an offset or bare (taken as UTC), or numbers of seconds, milliseconds,
-microseconds or nanoseconds. Anything else is no time at all, rather than a wrong one.
+Hosts write ISO 8601 with `Z`, with an offset or without a zone (taken as UTC), or numbers of seconds, milliseconds,
+microseconds or nanoseconds. Anything else gives no time at all, rather than a wrong one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _EARLIEST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _UNITS = ((1e11, 1_000_000.0), (1e14, 1_000.0), (1e17, 1.0), (math.inf, 0.001))
-"""Below the first figure (of which 1e11 seconds is the year 5138), one unit is that many microseconds."""
+"""Below the first number (1e11 seconds is the year 5138), one unit is this many microseconds."""
 
 
 def moment(value: object) -> Micros | None:
-    """Return the moment that `value` names, or None where it names none."""
+    """Return the time that `value` states, or None if it states none."""
     if isinstance(value, str):
         text = value.strip()
         if text.isascii() and text.isdigit() and 10 <= len(text) <= 20:

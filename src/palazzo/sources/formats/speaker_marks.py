@@ -1,8 +1,8 @@
-"""How people mark who speaks in text they kept, and whether a file holds to one way of doing it.
+"""Speaker marks: how people mark who speaks in text they kept, and whether a file uses one way throughout.
 
-A *form* is where the name stands: before a colon, in bold, as a heading, in brackets, each with or without a time.
-A *style* is one form with one spelling of each name. The rules err on the side of documents: a manual that shows a
-conversation, a form with a field `User:`, or a page with a heading `## Assistant` must never become a transcript.
+A *form* is where the name stands: before a colon, in bold, as a heading, in brackets, each with or without a time. A
+*style* is one form with one spelling of each name. The rules prefer documents: a manual that shows a conversation, a
+form with a field `User:`, or a page with a heading `## Assistant` must never become a transcript.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ _ABOVE = re.compile(
 )
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 _MOST_ABOVE = 15
-"""Lines that may stand above the first turn: a title, a date, a few fields."""
+"""Maximum number of lines above the first turn: a title, a date, a few fields."""
 _LEAST_TURNS, _LEAST_STATED = 3, 2
-"""The fewest turns of a conversation: of a file that is recognised, and of one that a person states to be one."""
+"""Minimum number of turns in a conversation: for a recognised file, and for a file that the user declares to be one."""
 _LEAST_CHANGES = 0.7
-"""Share of turns that follow one of somebody else in their session."""
+"""Minimum share of turns that follow a turn of another speaker in their session."""
 _LEAST_SAID = 0.8
-"""Share of turns in which anything is said."""
+"""Minimum share of turns that contain words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A speaker's mark: whose turn begins, when it says so, and how many bytes of the line it takes."""
+    """A speaker's mark: the speaker of the turn, the stated time, and the number of bytes of the line that it takes."""
 
     role: Role
     said_at: Micros | None
@@ -69,7 +69,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """One form of marks, with the one spelling of each name that the file uses."""
+    """One form of marks, with the spelling of each name that the file uses."""
 
     form: str
     level: str
@@ -87,7 +87,7 @@ class Style:
 
 
 def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
-    """Return the style that holds through the lines; None for what is no conversation.
+    """Return the style used throughout the lines; None if they are not a conversation.
 
     If a person states that they are one (`is_stated`), it may be short, and answers may have headings of their own.
     """
@@ -110,17 +110,17 @@ def find_style(lines: Sequence[Line], is_stated: bool = False) -> Style | None:
 
 
 def is_preamble(line: Line) -> bool:
-    """Whether a line may stand between a session's beginning and its first turn: a title, a field, a rule, a date."""
+    """Return whether a line may be between a session's start and its first turn: title, field, rule or date."""
     return not line.in_fence and _ABOVE.fullmatch(line.text) is not None
 
 
 def session_mark(line: Line) -> bool:
-    """Whether a line says that a session begins."""
+    """Return whether a line starts a session."""
     return not line.in_fence and _SESSION.match(line.text) is not None
 
 
 def _first_style(lines: Sequence[Line]) -> Style | None:
-    """The style of the first mark, which must stand near the top with nothing but a title and fields above it."""
+    """Return the style of the first mark, which must be near the top with only a title and fields above it."""
     spellings: dict[Role, str] = {}
     form = level = ""
     above = 0
@@ -141,7 +141,7 @@ def _first_style(lines: Sequence[Line]) -> Style | None:
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn's speaker, whether it is the first of a session, and whether anything is said in it."""
+    """A turn's speaker, whether it is the first of a session, and whether it contains words."""
 
     role: Role
     is_first: bool
@@ -166,7 +166,7 @@ def _turns(lines: Sequence[Line], style: Style) -> Iterator[_Turn]:
 
 
 def _are_most_headings(lines: Sequence[Line], style: Style) -> bool:
-    """Whether speakers are at least half of what has a heading of that level or above."""
+    """Return whether speakers are at least half of the headings of that level or above."""
     marks = sum(style.mark(line) is not None for line in lines)
     headings = sum(
         len(match.group(1)) <= len(style.level)

@@ -1,4 +1,4 @@
-"""The feeders that read transcripts, in the order in which they are asked. A new format is added here."""
+"""Transcript formats: the feeders that read transcripts, in the order in which they are tried. Add new formats here."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ COLLECTIONS: tuple[Collection, ...] = (
     *(CodexCold(), Cursor(), Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
     *(Aider(), PlainText(), DiaryFiles()),
 )
-"""Readers of files and directories that hold many conversations; what is most particular is asked first."""
+"""Readers of files and directories that contain many conversations; the most specific readers are tried first."""
 
 NAMED_FILE_COLLECTIONS: tuple[Collection, ...] = (ChatMessages(),)
-"""Readers of files that may be data: used only for a file that a person names or states to be a conversation."""
+"""Readers of files that may be data: used only for a file that the user names or declares to be a conversation."""
 STATED_COLLECTIONS: tuple[Collection, ...] = (PlainText(is_stated=True), QuotedTurns())
-"""Readers of text that may be a document: used only where a person states that it is a conversation."""
+"""Readers of text that may be a document: used only if the user declares that it is a conversation."""

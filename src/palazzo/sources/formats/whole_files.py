@@ -1,4 +1,4 @@
-"""Files that are read as a whole, since what they are can only be said of all of their text."""
+"""Whole files: files that are read completely, since only their whole text shows what they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LARGEST = 256 * 1024 * 1024
 
 
 def read_file(path: Path, largest: int = LARGEST) -> bytes:
-    """Return the bytes of a file; SourceUnreadable where it has more than `largest` or cannot be read."""
+    """Return the bytes of a file; raises SourceUnreadable if it exceeds `largest` or cannot be read."""
     try:
         if path.stat().st_size > largest:
             raise SourceUnreadable(f"{path} is over {largest:,} bytes; split it.")

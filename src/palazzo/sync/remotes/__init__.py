@@ -1,8 +1,9 @@
 """Remotes: where devices leave segments for one another. No server; a folder, or a branch of a git repository.
 
-A remote is files, and who writes which is settled: each device its own directory, and `palazzo.json`, which says whose
-segments these are, the first. So two devices never change the same file, and nothing here knows what segments hold.
-`folder` and `git` keep the promise of `Remote`; `opening.open_remote` tells which an address is.
+A remote is a set of files, each with one fixed writer: each device writes its own directory, and the first device
+writes `palazzo.json`, which says which palace the segments belong to. So two devices never change the same file, and
+nothing here knows the content of segments. `folder_remote` and `git_remote` implement the contract of `Remote`;
+`remote_factory.open_remote` decides which of them an address means.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ Kind = Literal["folder", "git"]
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
-    """What a remote holds. `about` is `palazzo.json`, None on a remote that no palace uses yet.
+    """The content of a remote. `about` is `palazzo.json`, None on a remote that no palace uses yet.
 
-    `names` are each device's segments, sorted, also such as no head names (yet, or any more); `damaged` says of
-    devices whose head cannot be read what is wrong. Files that are none of these are left alone and not told of.
+    `names` are each device's segments, sorted, including those that no head names (yet, or any more); `damaged` says,
+    by device, why its head cannot be read. Other files are left unchanged and are not reported.
     """
 
     about: bytes | None = None
@@ -37,36 +38,39 @@ class RemoteState:
 
 
 Ready = Callable[[Head], None]
-"""Told of the head that is about to be seen by others, once all before it is there. Who notes it durably knows after a
-kill whether a head that it finds is its own. It may raise: then nothing is seen by others."""
+"""Called with the head that is about to become visible to others, after everything before it was written. A caller that
+stores it durably knows after a kill whether a head that it finds is its own. It may raise; then nothing becomes
+visible.
+"""
 
 
 class Remote(Protocol):
-    """Where devices leave segments. All calls raise RemoteUnusable, in one sentence, where it can't be had or written.
+    """A place where devices store segments.
 
-    One remote object is for one thread; two processes of one palace take turns (who calls holds a lock).
+    All calls raise RemoteUnusable, in one sentence, if it cannot be reached or written. One remote object is for one
+    thread; processes of one palace take turns (the caller holds a lock).
     """
 
     @property
     def kind(self) -> Kind:
-        """What it is."""
+        """Return the kind of remote."""
         ...
 
     @property
     def address(self) -> str:
-        """Where it is, as messages name it: without a password."""
+        """Return the address for messages: without a password."""
         ...
 
     def look(self) -> RemoteState:
-        """Go there and return what there is now."""
+        """Access the remote and return its current state."""
         ...
 
     def read(self, device: str, name: SegmentName) -> bytes:
-        """Return a segment's bytes, of what was there at the last `look`; `segments.read` checks them."""
+        """Return a segment's bytes, as of the last `look`; `segments.read` checks them."""
         ...
 
     def introduce(self, about: bytes) -> bytes:
-        """Write `palazzo.json` where there is none; return what is there now, which may be another device's."""
+        """Write `palazzo.json` if there is none; return the current one, which may be another device's."""
         ...
 
     def push(
@@ -78,24 +82,24 @@ class Remote(Protocol):
         device_name: str = "",
         is_new_epoch: bool = False,
     ) -> Head | None:
-        """Add a device's next segments and let its head stand behind the last; return that head.
+        """Add a device's next segments and set its head to the last of them; return that head.
 
-        `expected` is the head that this palace last put there for the device. None, and nothing is done, where there
-        are no segments. `anew` takes the device's other segments away with the same step: in a folder when the head
-        has been written (`tidy` does what a kill left), in git so that no branch leads to them any more. Others see
-        all of it or nothing. Raises DeviceCopied or RemoteRewritten where the device's head is another than `expected`.
+        `expected` is the head that this palace last put there for the device. Without segments, do nothing and return
+        None. `anew` removes the device's other segments in the same step: in a folder when the head has been written
+        (`tidy` finishes this after a kill), in git so that no branch leads to them any more. Others see all of it or
+        nothing. Raises DeviceCopied or RemoteRewritten if the device's head is not `expected`.
         """
         ...
 
     def tidy(self, head: Head) -> None:
-        """Take away what of this device's segments does not lead to `head`, its own: left by a push that was killed."""
+        """Delete this device's segments that do not lead to its head `head`: an interrupted push left them."""
         ...
 
 
 def refuse_other(address: str, device: str, remote_head: Head | None, expected: Head | None) -> None:
-    """Raise unless the head that a device has on a remote is the one that its palace put there.
+    """Raise unless a device's head on a remote is the one that its palace put there.
 
-    RemoteRewritten where it is gone or went back, DeviceCopied where somebody else moved it on.
+    Raise RemoteRewritten if it is gone or went back, DeviceCopied if someone else moved it forward.
     """
     if remote_head == expected:
         return
@@ -103,14 +107,14 @@ def refuse_other(address: str, device: str, remote_head: Head | None, expected: 
         expected is not None and (remote_head.epoch, remote_head.n) < (expected.epoch, expected.n)
     ):
         raise RemoteRewritten(
-            f"{address} was rewritten: it no longer holds what this palace has put there, so nothing was changed; "
-            f"if that was on purpose, 'palazzo sync init {address} --again' tells it all anew."
+            f"{address} was rewritten: it no longer holds what this palace has pushed there, so nothing was changed; "
+            f"if that was intended, 'palazzo sync init {address} --again' pushes everything again."
         )
     if expected is None:
         raise DeviceCopied(
-            f"This device ({device[:8]}) has brought something to {address} that this palace does not know of: if the "
-            f"remote was removed here, 'palazzo sync init {address} --again' goes on; if this palace is a copy of "
-            f"another, 'palazzo sync init {address} --new-device' makes it a device of its own."
+            f"This device ({device[:8]}) has pushed data to {address} that this palace does not know: if the remote "
+            f"was removed here, 'palazzo sync init {address} --again' continues; if this palace is a copy of "
+            f"another, 'palazzo sync init {address} --new-device' makes it a separate device."
         )
     raise DeviceCopied(
         f"Another palace writes to {address} as this device ({device[:8]}): one is a copy of the other, or was "
@@ -119,8 +123,8 @@ def refuse_other(address: str, device: str, remote_head: Head | None, expected: 
 
 
 def no_longer_there(device: str, name: SegmentName) -> str:
-    """Say that a segment cannot be had though it was there."""
+    """Return the message that a segment is no longer available."""
     return (
-        f"Segment {name.epoch}-{name.n} of device {device[:8]} is no longer there, since that device has just told all "
-        "anew, or it is still being copied; pull again."
+        f"Segment {name.epoch}-{name.n} of device {device[:8]} is no longer there: either that device has just "
+        "pushed everything again, or the segment is still being copied; pull again."
     )

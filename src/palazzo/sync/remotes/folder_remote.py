@@ -1,8 +1,8 @@
 """A folder as a remote: one that Syncthing or a drive carries between machines, or a mounted bucket.
 
-A file is there whole or not at all: written under another name, brought to the disk, renamed. What carries the folder
-promises no order, so a head may be there before its segments; who reads finds that by names and hashes. Whatever has
-another name (a conflict's copy, a half-carried file, anything of the user's) is left alone.
+A file is there whole or not at all: it is written under another name, flushed to disk, then renamed. Programs that
+carry the folder guarantee no order, so a head may arrive before its segments; readers detect that by names and hashes.
+Files with other names (a conflict copy, a partly carried file, anything of the user's) are left alone.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from palazzo.sync.segments import LARGEST, LARGEST_HEAD, Head, Segment, SegmentN
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OURS, _PARTIAL_SUFFIX = ".palazzo-", ".part"
-"""How a file is called while it is written. Syncthing and cloud drives carry it like any other, and nobody reads it."""
+"""Prefix and suffix of a file while it is being written. Syncthing and cloud drives transfer it like any other file; no
+reader uses it.
+"""
 
 
 class Folder:
-    """A remote in a directory that is there; see `Remote`."""
+    """A remote in an existing directory; see `Remote`."""
 
     kind: Kind = "folder"
 
@@ -46,7 +48,7 @@ class Folder:
         self.address = str(path)
 
     def look(self) -> RemoteState:
-        """Go there and return what there is now."""
+        """Read the remote and return its current state."""
         with self._translate_errors("read"):
             self._be_there()
             about = _read(self._path / ABOUT, LARGEST_ABOUT)
@@ -65,7 +67,7 @@ class Folder:
         return RemoteState(about, heads, names, head_errors)
 
     def read(self, device: str, name: SegmentName) -> bytes:
-        """Return a segment's bytes; SegmentUnreadable where it has gone, or is more than any is."""
+        """Return a segment's bytes; raises SegmentUnreadable if it is gone or larger than any segment may be."""
         with self._translate_errors("read"):
             content = _read(self._directory(device) / str(name), LARGEST)
         if content is None:
@@ -73,7 +75,7 @@ class Folder:
         return content
 
     def introduce(self, about: bytes) -> bytes:
-        """Write `palazzo.json` where there is none; return what is there now."""
+        """Write `palazzo.json` if there is none; return the current one."""
         with self._translate_errors("written"):
             self._be_there()
             stored_about = _read(self._path / ABOUT, LARGEST_ABOUT)
@@ -91,7 +93,7 @@ class Folder:
         device_name: str = "",
         is_new_epoch: bool = False,
     ) -> Head | None:
-        """Add a device's next segments and let its head stand behind the last; see `Remote.push`."""
+        """Add a device's next segments and move its head to the last of them; see `Remote.push`."""
         last: Segment | None = None
         for segment in segments:
             device = segment.header.device
@@ -118,14 +120,14 @@ class Folder:
         return head
 
     def tidy(self, head: Head) -> None:
-        """Take away what of this device's segments does not lead to `head`, its own, and what was not finished."""
+        """Delete this device's segments that do not lead to its head `head`, and its half-written files."""
         with self._translate_errors("written"):
             self._be_there()
             if self._head(head.device) == head:
                 self._remove_all_but(head.device, head)
 
     def _remove_all_but(self, device: str, head: Head | None) -> None:
-        """Remove what of this device's, and of half-written files, does not lead to `head`."""
+        """Remove this device's segments that do not lead to `head`, and its half-written files."""
         directory = self._directory(device)
         over = [directory / str(name) for name in _names(directory) if not _leads_to(name, head)]
         for path in [*over, *_list_partial_files(directory)]:
@@ -146,10 +148,10 @@ class Folder:
         return self._path / DEVICES / device
 
     def _be_there(self) -> None:
-        """A drive that is not mounted leaves an empty place, or none; nothing is made where there is none."""
+        """Raise if the directory is missing, as on a drive that is not mounted; it is never created here."""
         if not self._path.is_dir():
             raise RemoteUnusable(
-                f"{self.address} is not there: mount the drive, or bring back the directory, and run it again."
+                f"{self.address} does not exist: mount the drive or restore the directory, and run the command again."
             )
 
     @contextlib.contextmanager
@@ -161,12 +163,12 @@ class Folder:
 
     def _sentence(self, error: OSError, action: str) -> str:
         if error.errno in _FULL:
-            return f"The folder {self.address} is full: free some space there, and run it again."
+            return f"The folder {self.address} is full: free some space there, and run the command again."
         if error.errno in _UNWRITABLE and action == "written":
-            return f"The folder {self.address} cannot be written: check its permissions, and run it again."
+            return f"The folder {self.address} cannot be written: check its permissions, and run the command again."
         return (
-            f"The folder {self.address} cannot be {action} ({error.strerror}): check that it is mounted, "
-            "and run it again."
+            f"The folder {self.address} cannot be {action} ({error.strerror}): check that it is mounted, and run the "
+            "command again."
         )
 
 
@@ -192,14 +194,14 @@ def _names(directory: Path) -> Iterator[SegmentName]:
 
 
 def _list_partial_files(directory: Path) -> Iterator[Path]:
-    """What this device began to write, and was killed."""
+    """Return this device's half-written files, left by an interrupted write."""
     with os.scandir(directory) as entries:
         file_names = [e.name for e in entries if e.name.startswith(_OURS) and e.name.endswith(_PARTIAL_SUFFIX)]
     return (directory / name for name in file_names)
 
 
 def _read(path: Path, largest: int) -> bytes | None:
-    """The file's bytes; None where there is none, or something else. What is larger is not read."""
+    """Return the file's bytes; None if it is missing, is not a file, or is larger than the limit."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
     except (FileNotFoundError, NotADirectoryError):
@@ -214,12 +216,12 @@ def _read(path: Path, largest: int) -> bytes | None:
     with os.fdopen(handle, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise SegmentUnreadable(f"{path} is larger than anything that Palazzo writes; nothing of it was taken in.")
+        raise SegmentUnreadable(f"{path} is larger than any file that Palazzo writes; nothing of it was pulled.")
     return content
 
 
 def _write(directory: Path, name: str, content: bytes) -> None:
-    """Put a file there, whole: its owner alone reads it."""
+    """Write the whole file, readable by its owner only."""
     path = directory / f"{_OURS}{secrets.token_hex(8)}{_PARTIAL_SUFFIX}"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -239,7 +241,7 @@ def _make_directory(path: Path) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    """Bring names to the disk, too, where the system can be asked to."""
+    """Flush directory entries to disk, where the system supports it."""
     if sys.platform == "win32":
         return
     handle = os.open(path, os.O_RDONLY)
@@ -253,5 +255,5 @@ def _sync_directory(path: Path) -> None:
 
 
 def _leads_to(name: SegmentName, head: Head | None) -> bool:
-    """Whether a segment may stand before `head`: what is behind it was left by a push that did not end."""
+    """Return whether a segment may precede `head`; later ones were left by a push that did not finish."""
     return head is not None and name.epoch == head.epoch and (name.n < head.n or name == head.name)

@@ -1,7 +1,7 @@
-"""A bare repository of our own, in which a remote's branch is kept and what is pushed is put together.
+"""Git cache: a bare repository of Palazzo's own, which holds a remote's branch and in which pushes are assembled.
 
-It is a cache: deleting it costs a fetch. It holds words, so what the branch no longer leads to is dropped at once, and
-by the next process where one was killed before that: a file names the commit up to which it is done.
+Deleting it costs a fetch. It holds text, so objects that the branch no longer leads to are dropped at once, or by the
+next process if one was killed before that: a file records the commit up to which this is done.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from palazzo.paths import make_private_directory
 from palazzo.sync.remotes.git_transport import Answer, Git
 
 _TIP_REF = "refs/palazzo/seen"
-"""The branch as it was when it was last looked at."""
+"""The branch at its last fetch."""
 _PENDING_REF = "refs/palazzo/adding"
-"""The files of a push that is not through, so that clearing up in between does not take them for rubbish."""
+"""The files of an unfinished push, so that a cleanup in the meantime does not remove them."""
 _CLEANUP_NOTE = "palazzo-cleared"
 
 
 class Cache:
-    """See the module. What fails in it raises BrokenCache."""
+    """The local copy of the branch; see the module. Its failures raise BrokenCache."""
 
     def __init__(self, path: Path, variables: Mapping[str, str], *, asks: bool, heed: Callable[[], None]) -> None:
         self.path = path
@@ -32,43 +32,47 @@ class Cache:
         self._is_adding = False
 
     def make(self) -> None:
-        """Make the repository if it is not there; RemoteUnusable where it cannot be made."""
+        """Create the repository if it does not exist; raises RemoteUnusable if it cannot be created."""
         if (self.path / "HEAD").exists():
             return
         try:
             make_private_directory(self.path)
         except OSError as error:
-            raise RemoteUnusable(f"{self.path} cannot be made ({error.strerror}); check its permissions.") from None
+            raise RemoteUnusable(f"{self.path} cannot be created ({error.strerror}); check its permissions.") from None
         answer = self.git("init", "--quiet", "--bare", "--template=", str(self.path), cwd=self.path)
         if answer.code:
-            raise RemoteUnusable(f"git cannot make its repository in {self.path} ({answer.last_words}); check it.")
+            raise RemoteUnusable(
+                f"git cannot create its repository in {self.path} ({answer.last_words}); check that directory."
+            )
 
     @property
     def tip(self) -> str:
-        """The commit that the branch was at when it was last looked at, "" before that."""
+        """Return the commit of the branch at the last look, "" if there was none."""
         answer = self.git("rev-parse", "--verify", "--quiet", f"{_TIP_REF}^{{commit}}")
         return answer.out.decode().strip() if answer.code == 0 else ""
 
     def fetch(self, url: str, branch: str, timeout: float) -> Answer:
-        """Take over the branch as it is at `url`; the answer says whether that went well."""
+        """Fetch the branch from `url`; the answer says whether that succeeded."""
         return self.git("fetch", "--quiet", "--no-tags", "--", url, f"+{branch}:{_TIP_REF}", timeout=timeout)
 
     def take(self, commit: str) -> None:
-        """Take a commit for what the branch is at; "" for nothing."""
+        """Record a commit as the branch's; "" for none."""
         self.git.tell("update-ref", *([_TIP_REF, commit] if commit else ["-d", _TIP_REF]))
 
     def keep(self, tree: str) -> None:
-        """Keep the files of a tree, which nothing leads to yet, until they are let go."""
+        """Protect the files of a tree that nothing refers to yet, until they are released."""
         self.git.tell("update-ref", _PENDING_REF, tree)
         self._is_adding = True
 
     def let_go(self) -> None:
-        """Keep them no longer."""
+        """Release the protected files."""
         self.git.tell("update-ref", "-d", _PENDING_REF)
         self._is_adding = False
 
     def clear_up(self, previous_tip: str = "") -> None:
-        """Drop what the branch led to and no longer does. `before` is where it was, in case nobody noted that."""
+        """Drop objects that the branch no longer reaches. `previous_tip` is its earlier commit, if none was
+        recorded.
+        """
         note, tip = self.path / _CLEANUP_NOTE, self.tip
         last = note.read_text("ascii", "replace") if note.exists() else previous_tip
         if last and last != tip and self._began_anew(last, tip):
@@ -77,13 +81,13 @@ class Cache:
             note.write_text(tip, "ascii")
 
     def clear(self) -> None:
-        """Drop whatever nothing leads to, with what a push left that was killed."""
+        """Drop unreachable objects, including those left by an interrupted push."""
         if not self._is_adding:
             self.let_go()
         self.git.tell("gc", "--quiet", "--prune=now")
 
     def drop(self) -> None:
-        """Delete all of it."""
+        """Delete the whole cache."""
         self._is_adding = False
         drop(self.path)
 
@@ -92,7 +96,7 @@ class Cache:
 
 
 def drop(cache: Path) -> None:
-    """Delete what is kept of a git remote on this machine; the next look fetches it anew."""
+    """Delete the local copy of a git remote; the next look fetches it again."""
     for directory, _, files in os.walk(cache):
         for name in files:
             (Path(directory) / name).chmod(stat.S_IREAD | stat.S_IWRITE)  # Windows deletes nothing that is read-only

@@ -1,15 +1,16 @@
 """A git repository as a remote: the branch `palazzo/v1` of any repository that the user may push to.
 
-What is pushed is put together in a bare repository of our own (a cache: deleting it costs a fetch) by plumbing alone;
-no working files are touched, and no other branch. Each push is a commit on top of the branch, with a lease: where
-another device pushed in between, it is put on top of that one's and tried again. Its parent is what lets git send only
-what is new; a commit without one would be sent whole each time, in both directions.
+A push is assembled by plumbing commands alone, in a bare repository of Palazzo's own (a cache: deleting it costs a
+fetch); no working files and no other branch are touched. Each push is a commit on top of the branch, with a lease: if
+another device pushed in between, the commit is rebuilt on top of that device's commit and pushed again. Its parent lets
+git send only what is new; a commit without a parent would be sent whole each time, in both directions.
 
-When a device tells all anew, as after an erase, the commit has no parent. From then on nothing of the branch leads to
-what was erased, on no machine: caches drop it at once, and the remote at its next `git gc --prune=now`.
+When a device sends everything again, as after an erase, the commit has no parent. From then on the branch leads to
+nothing that was erased, on any machine: caches drop it at once, and the remote drops it at its next `git gc
+--prune=now`.
 
-On the branch a device's segments lie in directories of 256 each, since a push writes the tree of every directory
-that it changes.
+On the branch, a device's segments are in directories of 256 each, since a push writes the tree of every directory that
+it changes.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ from palazzo.sync.segments import LARGEST, LARGEST_HEAD, Head, Segment, SegmentN
 
 BRANCH = "refs/heads/palazzo/v1"
 _SHELF = 256
-"""Segments of an epoch that lie in one directory of the branch."""
+"""Segments of an epoch that are in one directory of the branch."""
 _TRIES = 8
-"""How often a push is put on top of what other devices pushed in between."""
+"""Maximum number of times that a push is rebased onto other devices' pushes."""
 _OVERTAKEN = re.compile(r"stale info|fetch first|cannot lock ref|failed to (?:update|lock)|already exists|old value")
 _CLASHES = re.compile(r"exists; cannot create|directory file conflict", re.IGNORECASE)
 _FILE, _DIRECTORY = "100644", "040000 tree"
@@ -58,7 +59,7 @@ _FILE, _DIRECTORY = "100644", "040000 tree"
 
 @dataclass(slots=True)
 class _Tree:
-    """The branch at one commit: of its files the blob and the size."""
+    """The branch at one commit: the blob and the size of each file."""
 
     commit: str = ""
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -66,9 +67,9 @@ class _Tree:
 
 
 class GitBranch:
-    """A remote in a git repository; see `Remote`. `url` is anything that git accepts, `cache` a directory of ours.
+    """A remote in a git repository; see `Remote`. `url` is anything that git accepts, `cache` is a Palazzo directory.
 
-    `asks` and `heed` are as of `Git`.
+    `asks` and `heed` are the same as for `Git`.
     """
 
     kind: Kind = "git"
@@ -89,7 +90,7 @@ class GitBranch:
         self._tree: _Tree | None = None
 
     def look(self) -> RemoteState:
-        """Go there, fetch what is new, and return what there is now."""
+        """Contact the remote, fetch what is new, and return its current state."""
         tip = self._tip()
         try:
             tree = self._fetch_tree(tip)
@@ -103,10 +104,10 @@ class GitBranch:
         return tree.state
 
     def read(self, device: str, name: SegmentName) -> bytes:
-        """Return a segment's bytes, of what was there at the last `look`."""
+        """Return a segment's bytes, as of the last `look`."""
         blob, size = self._require_tree().files.get(f"{DEVICES}/{device}/{_path(name)}", ("", 0))
         if size > LARGEST:
-            raise SegmentUnreadable(f"Segment {name} is larger than any that Palazzo writes; nothing was taken in.")
+            raise SegmentUnreadable(f"Segment {name} is larger than any that Palazzo writes; nothing was pulled.")
         try:
             if blob:
                 return self._git.tell("cat-file", "blob", blob)
@@ -115,7 +116,7 @@ class GitBranch:
         raise SegmentUnreadable(no_longer_there(device, name))
 
     def introduce(self, about: bytes) -> bytes:
-        """Write `palazzo.json` where there is none; return what is there now."""
+        """Write `palazzo.json` if there is none; return the current one."""
         with self._repair_cache():
             return self._introduce(about)
 
@@ -140,7 +141,7 @@ class GitBranch:
         device_name: str = "",
         is_new_epoch: bool = False,
     ) -> Head | None:
-        """Add a device's next segments and let its head stand behind the last; see `Remote.push`."""
+        """Add a device's next segments and move its head to the last of them; see `Remote.push`."""
         self._cache.make()
         with self._repair_cache():
             head, added = self._added(segments, expected, device_name)
@@ -153,7 +154,7 @@ class GitBranch:
     def _added(
         self, segments: Iterable[Segment], expected: Head | None, device_name: str
     ) -> tuple[Head | None, dict[str, str]]:
-        """Write segments and head into our own repository; return the head, and the blobs by name."""
+        """Write segments and head into the local repository; return the head, and the blobs by name."""
         head: Head | None = None
         added: dict[str, str] = {}
         for segment in segments:
@@ -167,7 +168,7 @@ class GitBranch:
         return head, added
 
     def _put(self, head: Head, added: Mapping[str, str], expected: Head | None, is_new_epoch: bool) -> None:
-        """Send a commit with what was added, on top of the branch as it is by then."""
+        """Push a commit with the added files on top of the current branch."""
         for number in range(_TRIES):
             if number:
                 time.sleep(random.uniform(0.05, 0.2) * number)  # noqa: S311 - so that two do not meet again
@@ -183,7 +184,7 @@ class GitBranch:
         raise self._overtaken()
 
     def _note_push(self, commit: str) -> None:
-        """Take what was pushed for what is there. It is there, whatever becomes of our own repository."""
+        """Record the pushed commit as the remote's state, even if the local repository turns out to be broken."""
         try:
             previous_tip = self._cache.tip
             self._cache.take(commit)
@@ -196,7 +197,7 @@ class GitBranch:
             self._cache.drop()
 
     def tidy(self, head: Head) -> None:
-        """Drop what no branch leads to from our own repository; the remote has nothing of a push that was killed."""
+        """Delete unreachable objects from the local repository; an interrupted push leaves nothing on the remote."""
         self._cache.make()
         with self._repair_cache():
             self._cache.clear()
@@ -204,7 +205,7 @@ class GitBranch:
     # --- what is there -------------------------------------------------------------------------------------
 
     def _tip(self) -> str:
-        """The commit that the branch is at, "" where there is no such branch."""
+        """Return the commit that the branch points to, "" if there is no such branch."""
         self._cache.make()
         answer = self._git("ls-remote", "--", self._url, BRANCH, timeout=LOOK_WITHIN)
         if answer.code:
@@ -216,7 +217,7 @@ class GitBranch:
         return ""
 
     def _fetch_tree(self, tip: str) -> _Tree:
-        """Fetch the branch if it is not at what we have, and read what it holds."""
+        """Fetch the branch if it differs from the local copy, and read its contents."""
         self._cache.make()
         previous_tip = self._cache.tip
         if not tip and previous_tip:
@@ -263,7 +264,7 @@ class GitBranch:
                     head_errors[device] = str(error)
         blob, size = files.get(ABOUT, ("", 0))
         if size > LARGEST_ABOUT:
-            raise RemoteUnusable(f"{ABOUT} on {self.address} is too long to be Palazzo's; use another remote.")
+            raise RemoteUnusable(f"{ABOUT} on {self.address} is too long to be from Palazzo; use another remote.")
         about = self._git.tell("cat-file", "blob", blob) if blob else None
         return RemoteState(
             about, heads, {device: tuple(sorted(segment_names)) for device, segment_names in names.items()}, head_errors
@@ -288,7 +289,7 @@ class GitBranch:
     def _root(
         self, tree: _Tree, about: bytes | None, own: tuple[str, Mapping[str, str]] | None, is_new_epoch: bool = False
     ) -> str:
-        """Make the tree of a commit: what is at `tree`, but for `palazzo.json` or files in a device's directory."""
+        """Create the tree of a commit: that of `tree`, except `palazzo.json` or files in a device's directory."""
         root = self._entries(tree.commit)
         if about is not None:
             root[ABOUT] = f"{_FILE} blob {self._blob(about)}"
@@ -303,7 +304,7 @@ class GitBranch:
         return self._mktree(root)
 
     def _with(self, entries: dict[str, str], place: str, files: Mapping[str, str]) -> str:
-        """Make the tree of a directory that is `entries` (at `place`), with blobs added by their paths below it."""
+        """Create a tree from `entries` (of the directory `place`), adding blobs at their paths below it."""
         shelves: dict[str, dict[str, str]] = {}
         for path, blob in files.items():
             shelf, _, name = path.rpartition("/")
@@ -315,7 +316,7 @@ class GitBranch:
         return self._mktree(entries)
 
     def _entries(self, tree: str) -> dict[str, str]:
-        """The names of a tree, each with its mode, type and object."""
+        """Return the names in a tree, each with its mode, type and object."""
         if not tree:
             return {}
         output = self._git.tell("ls-tree", "-z", "--full-tree", tree).decode("utf-8", "surrogateescape")
@@ -331,7 +332,7 @@ class GitBranch:
         return self._git.tell("commit-tree", tree, *parent_options, "-m", "Palazzo").decode().strip()
 
     def _send(self, commit: str, over: str) -> bool:
-        """Push it, if the branch is still at `over`; False where it is not."""
+        """Push the commit if the branch still points to `over`; return False if it does not."""
         lease = f"--force-with-lease={BRANCH}:{over}"
         names = f"{commit}:{BRANCH}"
         answer = self._git("push", "--porcelain", "--no-verify", lease, "--", self._url, names, timeout=TRANSFER_WITHIN)
@@ -344,23 +345,23 @@ class GitBranch:
         return False
 
     def _overtaken(self) -> RemoteUnusable:
-        return RemoteUnusable(f"Other devices kept pushing to {self.address}; run it again.")
+        return RemoteUnusable(f"Other devices kept pushing to {self.address}; run the command again.")
 
     @contextlib.contextmanager
     def _repair_cache(self) -> Iterator[None]:
-        """What our own repository lacks is fetched anew by whoever comes next."""
+        """Drop a damaged local repository; the next use fetches it again."""
         try:
             yield
         except BrokenCache as error:
             self._tree = None
             self._cache.drop()
             raise RemoteUnusable(
-                f"What is kept here of {self.address} was damaged and has been dropped; run it again."
+                f"The local copy of {self.address} was damaged and has been deleted; run the command again."
             ) from error
 
 
 def _path(name: SegmentName) -> str:
-    """Where a segment lies in its device's directory."""
+    """Return the path of a segment in its device's directory."""
     return f"{name.epoch}-{name.n // _SHELF}/{name}"
 
 

@@ -1,9 +1,10 @@
-"""Starts git where it goes out: to fetch from a remote, to push to it, and to put together what is pushed.
+"""Git transport: runs git to fetch from a remote, to push to it, and to assemble pushes.
 
-`git/git_process` reads repositories that somebody else made, within 0.2 s and with no network; this is the other case. The
-repository at hand is our own (bare, no working files, no hooks, no configuration but ours), and the remote is one that
-the user named. So the user's git settings hold, with the credentials, proxies and ssh commands that they name; what a
-*remote* can make git start is off (`ext::` and other helpers). Where nobody sits at a terminal, nobody is asked.
+`git/git_process` reads repositories that somebody else made, within 0.2 s and without network; this module is the
+opposite case. The local repository is Palazzo's own (bare, no working files, no hooks, no configuration but Palazzo's),
+and the user named the remote. So the user's git settings apply, with the credentials, proxies and ssh commands that
+they name. Programs that a *remote* can make git start are disabled (`ext::` and other helpers). Without a terminal, git
+asks no questions.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from palazzo.errors import RemoteUnusable
 from palazzo.git.git_process import find_program
 
 LOCAL_WITHIN = 120.0
-"""Seconds for what git does without the network: the slowest is `gc` of a repository with years of segments."""
+"""Maximum seconds for git operations without the network: the slowest is `gc` of a repository with years of
+segments.
+"""
 LOOK_WITHIN = 60.0
-"""Seconds in which a remote says which branches it has."""
+"""Maximum seconds in which a remote must list its branches."""
 TRANSFER_WITHIN = 900.0
-"""Seconds for one push or fetch: 100 MB at 1 Mbit/s. A line that stands still ends it sooner (`_STILL`)."""
+"""Maximum seconds for one push or fetch: 100 MB at 1 Mbit/s. A stalled connection ends it earlier (`_STILL`)."""
 _HEED_EVERY = 0.5
-"""Seconds after which whoever waits for git is asked whether to go on."""
+"""Seconds between two checks whether to continue waiting for git."""
 _STILL = 30
-"""Seconds in which fewer than 100 bytes a second came over HTTP."""
+"""Maximum seconds with less than 100 bytes per second over HTTP."""
 
 _SETTINGS = (
     *(("protocol.allow", "never"), ("protocol.file.allow", "always"), ("protocol.git.allow", "always")),
@@ -52,12 +55,14 @@ _SETTINGS = (
 _VARIABLE_PATTERN = re.compile(
     r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM)"
 )
-"""Variables of git that say how the user reaches remotes. Others (`GIT_DIR` in a hook) are about another repository."""
+"""Variables of git that say how the user reaches remotes. Other variables (`GIT_DIR` in a hook) concern another
+repository.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What git said: how it ended, what it printed, and what it said of that, in English."""
+    """Result of a git call: its exit code, its standard output, and its messages in English."""
 
     code: int
     out: bytes
@@ -65,25 +70,25 @@ class Answer:
 
     @property
     def is_of_the_way(self) -> bool:
-        """Whether it is the way to the remote that failed: the network, or a right."""
+        """Return whether access to the remote failed: the network, or a permission."""
         return any(re.search(pattern, self.stderr, re.IGNORECASE) for pattern in (_NO_RIGHT, _NO_WAY, _SERVER_FAILED))
 
     @property
     def last_words(self) -> str:
-        """The line that says most of what went wrong, as it may be shown."""
+        """Return the most informative line of the error, made safe to show."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         error_lines = [line for line in lines if line.lower().startswith(("fatal:", "error:", "remote:", "!"))] or lines
         return (
             _replace_unprintable(without_password(error_lines[0])[:300])
             if error_lines
-            else f"it ended with {self.code}"
+            else f"it exited with {self.code}"
         )
 
 
 class Git:
-    """Calls git in one bare repository. `asks` lets it ask the person at the terminal for a password.
+    """Calls git in one bare repository. `asks` lets it ask the user at the terminal for a password.
 
-    `heed` is called now and then while git is waited for; what it raises ends git.
+    `heed` is called regularly while git runs; an exception from it ends git.
     """
 
     def __init__(
@@ -104,7 +109,7 @@ class Git:
     def __call__(
         self, *arguments: str, stdin: bytes = b"", timeout: float = LOCAL_WITHIN, cwd: Path | None = None
     ) -> Answer:
-        """Run one command and return what came of it; RemoteUnusable where it takes longer than `within` seconds."""
+        """Run one command and return its result; raises RemoteUnusable if it takes longer than `timeout` seconds."""
         settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
         if not self._asks:
             settings += ["-c", "core.askPass="]
@@ -129,7 +134,8 @@ class Git:
                 except subprocess.TimeoutExpired:
                     self._end(process)
                     raise RemoteUnusable(
-                        f"git {arguments[0]} has not ended in {timeout:.0f} seconds; check the network and try again."
+                        f"git {arguments[0]} did not finish within {timeout:.0f} seconds; check the network and try "
+                        "again."
                     ) from None
                 except BaseException:
                     self._end(process)
@@ -138,14 +144,14 @@ class Git:
             return Answer(process.returncode, out, stderr_file.read(64 * 1024).decode("utf-8", "replace"))
 
     def tell(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Return what a command of our own repository prints; BrokenCache where it fails."""
+        """Return the output of a command in the local repository; raises BrokenCache if it fails."""
         answer = self(*arguments, stdin=stdin)
         if answer.code:
             raise BrokenCache(answer.stderr)
         return answer.out
 
     def _out(self, process: subprocess.Popen[bytes], timeout: float) -> bytes:
-        """Wait for it to end; return what it printed. Raises TimeoutExpired, and what `heed` raises."""
+        """Wait for the process to end and return its output. Raises TimeoutExpired, and what `heed` raises."""
         until = time.monotonic() + timeout
         while True:
             try:
@@ -156,7 +162,7 @@ class Git:
             self._heed()
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """End it with what it started: ssh, remote helpers."""
+        """Terminate the process and its children: ssh, remote helpers."""
         if sys.platform == "win32" or self._asks:
             process.kill()
         else:
@@ -166,19 +172,21 @@ class Git:
 
 
 class BrokenCache(Exception):
-    """Our own repository does not do what it must; it can be fetched anew."""
+    """The local copy is damaged; it can be fetched again."""
 
 
 def refuse(answer: Answer, address: str) -> NoReturn:
-    """Raise RemoteUnusable with what git said of a remote, in a sentence that says what to do."""
+    """Raise RemoteUnusable with git's message about a remote, in a sentence that says what to do."""
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, answer.stderr, re.IGNORECASE):
             raise RemoteUnusable(sentence.format(address))
-    raise RemoteUnusable(f"git could not reach or change {address} ({answer.last_words}); mend that, and run it again.")
+    raise RemoteUnusable(
+        f"git could not reach or change {address} ({answer.last_words}); fix that, and run the command again."
+    )
 
 
 def _replace_unprintable(text: str) -> str:
-    """What a server says may hold anything, also what would steer a terminal."""
+    """Replace unprintable characters: a server's text may contain terminal control sequences."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
@@ -194,59 +202,60 @@ _SERVER_FAILED = r"returned error: \d|rpc failed|early eof"
 _SENTENCES = (
     (
         r"dubious ownership",
-        "git does not trust the repository {}, which belongs to another user; git's setting safe.directory allows it.",
+        "git does not trust the repository {}, which belongs to another user; allow it with git's setting "
+        "safe.directory.",
     ),
     (
         r"hash algorithm|object format",
-        "{} keeps its objects by another hash than git's usual one; use a repository that has SHA-1 objects.",
+        "{} does not use git's usual hash algorithm; use a repository with SHA-1 objects.",
     ),
     (
         r"no space left|disk quota|file too large|exceeds .{0,40}limit|out of space",
-        "{} is full, or takes no file of this size: free some space there, and run it again.",
+        "{} is full, or does not accept a file of this size: free some space there, and run the command again.",
     ),
     (
         r"read-only file system|insufficient permission|unable to create temporary|unpacker error",
-        "{} cannot be written: check its permissions, and run it again.",
+        "{} cannot be written: check its permissions, and run the command again.",
     ),
     (
         _NO_RIGHT,
-        "git may not use {}: set up its credentials (as for 'git push' there), and run it again.",
+        "git has no access to {}: set up its credentials (as for 'git push' there), and run the command again.",
     ),
     (
         r"does not appear to be a git repository|repository .{0,400}not found|does not exist|not a git repository"
         r"|returned error: 404|no such file or directory",
-        "There is no git repository at {} any more, or it may not be seen: check the address.",
+        "There is no git repository at {} any more, or you have no access to it: check the address.",
     ),
     (
         _NO_WAY,
-        "{} cannot be reached: check the network, and run it again.",
+        "{} cannot be reached: check the network, and run the command again.",
     ),
     (
         r"protected branch|non-fast-forward|denynonfastforwards|denying",
-        "{} refuses to have the branch palazzo/v1 replaced: allow its owner to force-push to that one branch, "
-        "and run it again.",
+        "{} does not allow the branch palazzo/v1 to be replaced: let its owner force-push to that one branch, and "
+        "run the command again.",
     ),
     (
         r"hook declined",
-        "{} refused the push by a hook or a rule of its own: let it take the branch palazzo/v1, also when that is "
-        "replaced, and run it again.",
+        "{} refused the push because of one of its hooks or rules: let it accept the branch palazzo/v1, also when "
+        "that branch is replaced, and run the command again.",
     ),
     (
         r"directory file conflict|cannot lock ref .{0,300}exists; cannot create",
-        "{} has a branch named 'palazzo', so there cannot be one named 'palazzo/v1': rename the other one.",
+        "{} has a branch named 'palazzo', so a branch named 'palazzo/v1' cannot exist: rename the other one.",
     ),
 )
 
 
 def without_password(text: str) -> str:
-    """Return text with the passwords of URLs blotted out, and the tokens that stand there in the place of a name."""
+    """Return text with the passwords of URLs masked, and the tokens that stand in place of a user name."""
     masked_text = re.sub(r"(\w{2,20}://[^/@:\s]*):[^/@\s]*@", r"\1:***@", text)
     return re.sub(r"(https?://)[^/@:\s]{20,}(:\*\*\*)?@", r"\1***@", masked_text, flags=re.IGNORECASE)
 
 
 @contextlib.contextmanager
 def _open_stdin(stdin: bytes) -> Iterator[Any]:
-    """What it reads lies in a file, so that nobody has to feed it while it is waited for."""
+    """Provide standard input from a file, so that nothing has to be written while waiting."""
     if not stdin:
         yield subprocess.DEVNULL
         return

@@ -1,4 +1,4 @@
-"""Which remote an address names: a folder, or a git repository."""
+"""Remote factory: decides whether an address names a folder or a git repository."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from palazzo.sync.remotes.git_transport import LOOK_WITHIN, Git
 _URL = re.compile(r"(?:https?|ssh|git|git\+ssh|ssh\+git|file)://[^\s]+", re.IGNORECASE)
 _OTHER_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
 _OVER_SSH = re.compile(r"(?:[^\s/:@-][^\s/:@]*@)?[^\s/:@-][^\s/:@]+:[^\s]+")
-"""`user@host:path`. One letter before the colon is a drive of Windows."""
+"""`user@host:path`. A single letter before the colon is a Windows drive."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteLocation:
-    """What an address names, so that it means the same wherever the command is run: a whole path, or a URL."""
+    """The target of an address, in a form that does not depend on the working directory: an absolute path or a URL."""
 
     kind: Kind
     address: str
 
 
 def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) -> RemoteLocation:
-    """Read an address that somebody gave: a directory, anything git accepts, or the name of a remote of the repository
-    at `cwd`. A directory that holds a git repository, bare or not, is that repository.
+    """Resolve an address: a directory, anything git accepts, or the name of a remote of the repository at `cwd`. A
+    directory that holds a git repository, bare or not, is that repository.
 
-    Raises UsageError for what is none of these.
+    Raises UsageError for anything else.
     """
     if not address.strip() or address.startswith("-") or not address.isprintable():
-        raise UsageError("Name a remote: a directory, the URL of a git repository, or a remote of the one you are in.")
+        raise UsageError(
+            "Name a remote: a directory, the URL of a git repository, or a remote of the current git repository."
+        )
     path = cwd / os.path.expanduser(address)  # noqa: PTH111 - the other one raises RuntimeError for no user's `~`
     if _is_directory(path):
         path = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were given
@@ -43,20 +45,20 @@ def resolve(address: str, cwd: Path, variables: Mapping[str, str] = os.environ) 
     if _URL.fullmatch(address):
         return RemoteLocation("git", address)
     if _OTHER_URL.match(address):
-        raise UsageError(f"Palazzo does not use '{address}' as a remote: give a URL with https, ssh or file.")
+        raise UsageError(f"Palazzo does not support '{address}' as a remote: give a URL with https, ssh or file.")
     if _OVER_SSH.fullmatch(address):
         return RemoteLocation("git", address)
     location = _remote_of_repository(address, cwd, variables)
     if location is None:
         raise UsageError(
-            f"'{address}' is no directory that is there, no URL, and no remote of a git repository here: "
-            "make the directory first, or give a URL."
+            f"'{address}' is not an existing directory, a URL, or a remote of a git repository here: create the "
+            "directory first, or give a URL."
         )
     return location
 
 
 def parse_address(address: str) -> RemoteLocation:
-    """Return what `resolve` had found at this address, also while it is not there: a drive that is not mounted."""
+    """Return what `resolve` found at this address, even if it is missing now (a drive that is not mounted)."""
     if _URL.fullmatch(address) or (_OVER_SSH.fullmatch(address) and not Path(address).is_absolute()):
         return RemoteLocation("git", address)
     return RemoteLocation("git" if _is_repository(Path(address)) else "folder", address)
@@ -70,10 +72,10 @@ def open_remote(
     asks: bool = False,
     heed: Callable[[], None] = lambda: None,
 ) -> Remote:
-    """Return the remote; nothing is read or written yet. `cache` is a directory of ours for it, which git needs.
+    """Return the remote; nothing is read or written yet. `cache` is a local directory for it, which git needs.
 
-    `asks` says that a person sits at the terminal, whom git may ask for a password; what `heed` raises ends a git that
-    is waited for.
+    `asks` says that a person sits at the terminal, so git may ask for a password; an exception from `heed` ends a git
+    process that is being waited for.
     """
     if location.kind == "folder":
         return Folder(Path(location.address))

@@ -1,1 +1,1 @@
-"""The rules of `text/text_mentions`, by what they find."""
+"""The rules of `text/text_mentions`, grouped by the kind of name that they find."""

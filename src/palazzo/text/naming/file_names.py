@@ -1,4 +1,4 @@
-"""Files and directories; commits, tickets and pull requests; and what is spelled like them and names nothing."""
+"""Rules for files, directories, commits, tickets and pull requests, and for text spelled like them that names none."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DIFF_SIDE = re.compile(r"(?<![\w/])[ab]/(?=\S)")
 
 
 def files(page: Page) -> Iterator[Mention]:
-    """Paths, names of files, directories, packages below `node_modules`."""
+    """Find paths, file names, directories, and packages below `node_modules`."""
     for match in _NODE_MODULE.finditer(page.rest):
         yield make_mention(match, "package", 1)
         page.blank(page.text.rfind(" ", 0, match.start()) + 1, match.start(1))
@@ -100,7 +100,7 @@ _LOG_LINE = re.compile(r"^(?:\* |\| )*([0-9a-f]{7,12})(?= (?:\([^)]*\) )?\S)", r
 
 
 def references(page: Page) -> Iterator[Mention]:
-    """Commits, tickets, pull requests."""
+    """Find commits, tickets and pull requests."""
     for match in _ISSUE_NUMBER.finditer(page.rest):
         yield make_mention(match, "reference", 1 if match[1] else 0)
     for match in _TICKET.finditer(page.rest):

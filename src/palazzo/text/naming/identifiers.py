@@ -1,4 +1,4 @@
-"""Identifiers: what is marked as code, defined in code, or spelled as only code is."""
+"""Rules for identifiers: text marked as code, defined in code, or spelled as only code is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEYWORD_NAME = re.compile(r"(?<![\w-])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?==)")
 
 
 def find_code_names(page: Page) -> Iterator[Mention]:
-    """What stands in backticks or is defined in code."""
+    """Find names in backticks or defined in code."""
     for match in _BACKTICKS.finditer(page.rest):
         if SPOKEN_FOR in match[1] or page.is_code(match.start()):
             continue
@@ -52,12 +52,12 @@ def _drop_reserved(mention: Mention) -> Iterator[Mention]:
 
 
 def _is_plain_tool(page: Page, name: str) -> bool:
-    """Whether a compiler or a linter says it: locals in its warnings are nobody's names."""
+    """Whether a compiler or linter writes it: local variables in its warnings are not names."""
     return page.voice == "tool" and not _looks_like_code(name)
 
 
 def symbols(page: Page) -> Iterator[Mention]:
-    """What is spelled as only code is."""
+    """Find names that are spelled like code."""
     yield from (make_mention(match, "identifier") for match in _FLAG.finditer(page.rest))
     yield from (make_mention(match, "identifier", 1) for match in _KEYWORD_NAME.finditer(page.rest))
     for match in _SYMBOL.finditer(page.rest):
@@ -86,7 +86,7 @@ def _is_host(page: Page, text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _looks_like_code(text: str) -> bool:
-    """Whether a word is spelled as identifiers are: `snake_case`, `LOUD_SNAKE`, `camelCase`, `PascalCase`."""
+    """Whether a word is spelled like an identifier: `snake_case`, `LOUD_SNAKE`, `camelCase`, `PascalCase`."""
     if (
         re.fullmatch(r"[A-Z]+s", text)
         or text in known.NOT_IDENTIFIERS

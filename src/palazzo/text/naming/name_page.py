@@ -1,4 +1,4 @@
-"""A text that is being read for names, and what was found in it so far."""
+"""The state of reading a text for names: the text, and the names found so far."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 Kind = Literal["identifier", "package", "file", "person", "product", "reference"]
 KINDS: tuple[Kind, ...] = ("identifier", "package", "file", "person", "product", "reference")
 Voice = Literal["user", "assistant", "tool", "document", "commit", "chat"]
-"""Who speaks, as far as it matters to how names are written."""
+"""The speaker, as far as it affects how names are written."""
 
 
 class Mention(NamedTuple):
-    """A name as it stands in the text, between `start` and `end`, and what it names."""
+    """A name in the text, from `start` to `end`, and the kind of thing it names."""
 
     text: str
     kind: Kind
@@ -23,9 +23,9 @@ class Mention(NamedTuple):
 
 
 class Page:
-    """A text that is being read: what was found, and the rest of the text with that blanked out.
+    """A text being scanned: the mentions found, and the rest of the text with those blanked out.
 
-    `people` are the full names of those who are known otherwise.
+    `people` are the full names of people known from elsewhere.
     """
 
     def __init__(self, text: str, voice: Voice, people: Collection[str] = ()) -> None:
@@ -36,7 +36,7 @@ class Page:
         self.fences = [(fence.start(), fence.end()) for fence in _FENCE.finditer(text)]
 
     def take(self, mention: Mention) -> None:
-        """Keep a mention unless something in it is spoken for."""
+        """Add a mention unless part of it is already claimed."""
         if (
             mention.start < mention.end
             and self._blanked.find(1, mention.start, mention.end) < 0
@@ -46,13 +46,13 @@ class Page:
             self.blank(mention.start, mention.end)
 
     def blank(self, start: int, end: int) -> None:
-        """Let no further rule see a stretch."""
+        """Hide a range from later rules."""
         self._blanked[start:end] = b"\1" * (end - start)
         self._left = None
 
     @property
     def rest(self) -> str:
-        """The text with all blanked out that is spoken for. Built once for all that was blanked since the last look."""
+        """Return the text with all claimed ranges blanked. It is built once for all ranges blanked since last time."""
         if self._left is None:
             pieces: list[str] = []
             at = 0
@@ -63,7 +63,7 @@ class Page:
         return self._left
 
     def is_code(self, place: int) -> bool:
-        """Whether a place is in a fenced block."""
+        """Whether a position is in a fenced block."""
         fence_number = bisect_right(self.fences, (place, len(self.text) + 1))
         return fence_number > 0 and place < self.fences[fence_number - 1][1]
 

@@ -1,4 +1,4 @@
-"""People: by lines that name them, by handles, titles and given names."""
+"""Rules for people: by lines that name them, by handles, titles and given names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPEAKER = re.compile(r"^([^\W\d_][\w.-]{1,30})(?: \[?\d\d?:\d\d(?: ?[AP]M)?\]?)
 
 
 def find_signatures(page: Page) -> Iterator[Mention]:
-    """Who wrote, by the lines of a commit and the names before messages of a chat."""
+    """Find authors, by the lines of a commit and the names before chat messages."""
     for match in _SIGNATURE_LINE.finditer(page.text):
         if not match[1].endswith("[bot]"):
             yield make_mention(match, "person", 1)
@@ -55,7 +55,7 @@ _BEFORE_PERSON = re.compile(
 
 
 def people(page: Page) -> Iterator[Mention]:
-    """Handles, titles, given names, and whom a verb of saying makes a person."""
+    """Find handles, titles, given names, and persons marked by a verb of saying."""
     if page.voice != "tool":
         for match in _HANDLE.finditer(page.rest):
             if match[1].casefold() not in known.NO_HANDLES and not page.is_code(match.start()):
@@ -101,7 +101,7 @@ def people(page: Page) -> Iterator[Mention]:
 
 
 def _find_known_people(page: Page) -> Iterator[Mention]:
-    """Full names of two words or more that are known, in prose, unless they could be words: `Test User`."""
+    """Find known full names of two words or more, in prose, unless they could be words: `Test User`."""
     for name in page.people:
         if " " not in name or name not in page.rest or all(_may_be_word(part) for part in name.split()):
             continue

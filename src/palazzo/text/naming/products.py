@@ -1,4 +1,4 @@
-"""Packages, and products: programs, services, languages."""
+"""Rules for packages, and for products: programs, services, languages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORD = re.compile(r"(?<![\w@/.\\:-])[A-Za-z][\w+#]*(?:[.-][\w+#]+)*")
 
 
 def packages(page: Page) -> Iterator[Mention]:
-    """What is installed, required, imported, or known to be a package."""
+    """Find packages that are installed, required, imported, or known."""
     yield from (
         make_mention(match, "package") for match in _SCOPE_PACKAGE.finditer(page.rest) if not _is_extension(match[0])
     )
@@ -108,7 +108,7 @@ _ALWAYS_CUED = {
 
 
 def products(page: Page) -> Iterator[Mention]:
-    """What is known to be a product; a word only beside a cue."""
+    """Find known products; a product name that is also a word counts only next to a cue."""
     yield from (make_mention(match, "product") for match in _PHRASE.finditer(page.rest))
     for match in _WORD.finditer(page.rest):
         name = match[0]

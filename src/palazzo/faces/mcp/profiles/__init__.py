@@ -1,1 +1,1 @@
-"""Other memories' tools, so that what was written for them works unchanged: their names over our operations."""
+"""Compatibility profiles: other memories' tool names over Palazzo's operations. Their clients work unchanged."""

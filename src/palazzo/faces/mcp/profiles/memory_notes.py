@@ -1,4 +1,4 @@
-"""Notes as other memories know them: one thing with one id."""
+"""Notes as other memories present them: one thing with one id."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from collections.abc import Sequence
 
 
 def id_of(item: str, drawers: Sequence[str]) -> str:
-    """Return the id that a note goes by: its drawer's, which searches give; its own where it was cut into several."""
+    """Return a note's ID: its drawer's, which searches return; its own if it was cut into several drawers."""
     return drawers[0] if len(drawers) == 1 else item

@@ -1,4 +1,4 @@
-"""Palazzo's own profile: `core`, which every session pays for, and `full`, for those who look after a palace."""
+"""Palazzo's own profile: `core`, whose cost every session pays, and `full`, for palace administration."""
 
 from palazzo.faces.mcp.profile import Profile
 from palazzo.faces.mcp.tool import Tool

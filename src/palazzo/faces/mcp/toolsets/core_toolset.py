@@ -1,4 +1,4 @@
-"""The core toolset: what an agent needs in a session. `tools/list` of it stays under 10,000 characters."""
+"""The core toolset: what an agent needs in a session. Its `tools/list` stays under 10,000 characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""list_drawers, update_drawer, check_duplicate, dedup: what is filed, saying something better, and saying it once."""
+"""The tools list_drawers, update_drawer, check_duplicate and dedup: list, improve and deduplicate filed content."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
             entry_lines.describe_speakers(drawer.role, drawer.author),
             drawer.trust,
             drawer.text,
-            "; ".join(filter(None, (f"{drawer.length:,} characters in all" if drawer.truncated else "", drawer.label))),
+            "; ".join(
+                filter(None, ((f"{drawer.length:,} characters in total") if drawer.truncated else "", drawer.label))
+            ),
         )
         for drawer in result.drawers
     ]
     end = result.offset + len(entries)
     extent = f"{result.offset + 1:,} to {end:,}" if entries else "none"
-    notice = f"{NOTICE}: {extent} of {result.total:,}, newest first, by how they begin."
+    notice = f"{NOTICE}: {extent} of {result.total:,}, newest first, only the beginnings."
     next_offset = end if end < result.total else None
     return entry_lines.answer_entries(notice, entries, "drawers", total=result.total, next_offset=next_offset)
 
@@ -46,17 +48,17 @@ def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
 LIST_DRAWERS = Tool(
     name="list_drawers",
     operation="list_drawers",
-    description="Browse what is filed in a place, newest first. To find something, use search.",
+    description="List what is filed in a place, newest first. To find something, use search.",
     arguments=(
         Argument("wing"),
         Argument("room"),
         Argument("kind"),
         Argument("filed_as", "Notes of these kinds: decision, learning, …"),
-        Argument("tags", "Has all of these."),
-        Argument("since", "From then on."),
+        Argument("tags", "Must have all these tags."),
+        Argument("since", "From this time on."),
         Argument("before", "Before then."),
         Argument("limit", schema={"minimum": 1, "maximum": _MOST}),
-        Argument("offset", "How many to skip.", schema={"minimum": 0}),
+        Argument("offset", "Number of entries to skip.", schema={"minimum": 0}),
     ),
     answer=_answer_list,
     output=shape(notice=TEXT, drawers=LIST),
@@ -70,9 +72,9 @@ def _updated(result: UpdateDrawerResult, call: CallArguments) -> Answer:
     place = f"{result.wing}/{result.room}"
     fields = {"id": result.id, "where": place, "replaced": list(result.replaced), "change": result.change}
     if result.change is None:
-        return Answer(fields, f"{result.id} in {place} says so already; nothing was changed.")
+        return Answer(fields, f"{result.id} in {place} is already up to date; nothing was changed.")
     instead = f" instead of {', '.join(result.replaced)}" if result.replaced else ""
-    return Answer(fields, f"{result.id} stands in {place}{instead}. undo takes this back.")
+    return Answer(fields, f"{result.id} is now in {place}{instead}. undo reverts this.")
 
 
 def _instead(call: CallArguments) -> Mapping[str, Any]:
@@ -82,12 +84,12 @@ def _instead(call: CallArguments) -> Mapping[str, Any]:
 UPDATE_DRAWER = Tool(
     name="update_drawer",
     operation="update_drawer",
-    description="Say something better than a drawer does, or file it elsewhere. The old words are kept, not found.",
+    description="Replace a drawer's text, or move it. The old text is kept, but search does not find it.",
     arguments=(
         Argument("id"),
-        Argument("text", "What to say instead."),
-        Argument("wing", "File it in this wing."),
-        Argument("room", "File it in this room."),
+        Argument("text", "The new text."),
+        Argument("wing", "Move it to this wing."),
+        Argument("room", "Move it to this room."),
     ),
     hints=CHANGES,
     fields=_instead,
@@ -100,7 +102,7 @@ UPDATE_DRAWER = Tool(
 
 
 def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
-    notice = f"{NOTICE}: said already, to the word or nearly." if result.is_duplicate else "Not said yet."
+    notice = f"{NOTICE}: already stored, word for word or nearly." if result.is_duplicate else "Not stored yet."
     matches = [
         {
             "id": match.id,
@@ -118,11 +120,11 @@ def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
 CHECK_DUPLICATE = Tool(
     name="check_duplicate",
     operation="check_duplicate",
-    description="Whether a text is in the memory already, to the word or nearly.",
+    description="Check whether the memory already has a text, word for word or nearly.",
     arguments=(
         Argument("text"),
         Argument("wing"),
-        Argument("threshold", "Share of it that must be there.", schema={"minimum": 0, "maximum": 1}),
+        Argument("threshold", "Share of the text that must be there.", schema={"minimum": 0, "maximum": 1}),
     ),
     answer=_duplicates,
     output=shape(notice=TEXT, is_duplicate=FLAG, matches=LIST),
@@ -134,7 +136,7 @@ CHECK_DUPLICATE = Tool(
 
 def _answer_dedup(result: DedupResult, call: CallArguments) -> Answer:
     n = count_noun(len(result.folded), "drawer")
-    did = f"{n} would be folded" if result.dry_run else f"{n} folded; undo brings all of them back"
+    did = f"{n} would be folded" if result.dry_run else f"{n} folded; undo restores all of them"
     notice = f"{NOTICE}: {did}." if result.clusters else "No notes say the same."
     clusters = [
         {"survivor": cluster.survivor, "copies": list(cluster.copies), "where": f"{cluster.wing}/{cluster.room}",
@@ -152,11 +154,11 @@ def _answer_dedup(result: DedupResult, call: CallArguments) -> Answer:
 DEDUP = Tool(
     name="dedup",
     operation="dedup",
-    description="Notes of one wing that say the same; with dry_run=false all but one of each are found no longer.",
+    description="Find notes of one wing that say the same; dry_run=false removes all but one of each from search.",
     arguments=(
-        Argument("threshold", "How alike they must be.", schema={"minimum": 0, "maximum": 1}),
+        Argument("threshold", "Required similarity.", schema={"minimum": 0, "maximum": 1}),
         Argument("wing", "Only in this wing."),
-        Argument("dry_run", "Only says what it would do unless this is false.", default=True),
+        Argument("dry_run", "Only report what would change, unless this is false.", default=True),
     ),
     hints=CHANGES,
     answer=_answer_dedup,

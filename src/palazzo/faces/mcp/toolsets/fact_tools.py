@@ -1,4 +1,4 @@
-"""kg_query, kg_add, kg_end and the others about facts: what holds, since when, until when, and who said so."""
+"""The tools kg_query, kg_add, kg_end and the other fact tools: facts, when they hold, and who said so."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from palazzo.text.count_phrases import count_noun
 
 _MOST_FACTS = 50
 _LONGEST = 500
-"""Characters of one part of a fact that are shown; most are a few words."""
+"""Maximum characters of one part of a fact that are shown; most parts are a few words."""
 
 
 def told_fact(fact: FactView) -> dict[str, Any]:
-    """Return a fact as JSON has it: what is known of it, and nothing that is null."""
+    """Return a fact as JSON fields: what is known of it, without nulls."""
     speakers = list(dict.fromkeys(source.stated_by for source in fact.provenance))
     fields = {
         "id": fact.id,
@@ -44,7 +44,7 @@ def told_fact(fact: FactView) -> dict[str, Any]:
 
 
 def fact_line(fact: Mapping[str, Any]) -> str:
-    """Return a told fact as a line."""
+    """Return a fact's JSON fields as a line."""
     since = f"since {fact['from']}" if "from" in fact else ""
     until = f"until {fact['to']}" if "to" in fact else ""
     remarks = filter(
@@ -68,7 +68,7 @@ def _beginning(text: str) -> str:
 
 
 def _short(iso: str) -> str:
-    """A time as it was meant: a day where it is the beginning of one."""
+    """Shorten a time: to its day if it is the start of one, else to the minute."""
     return iso[:10] if iso[10:19] == "T00:00:00" else f"{iso[:16]}Z"
 
 
@@ -76,13 +76,13 @@ def _several(notice: str, facts: Iterable[FactView]) -> Answer:
     return rows(notice, "facts", [told_fact(fact) for fact in facts], fact_line)
 
 
-_SUBJECT = Argument("subject", "Who or what.")
-_PREDICATE = Argument("predicate", "uses, listens on, is owned by.")
+_SUBJECT = Argument("subject", "A person, service or thing.")
+_PREDICATE = Argument("predicate", "For example: uses, listens on, is owned by.")
 _OBJECT = Argument("object")
 _WING = Argument("wing", "Another wing.")
-_EVERYWHERE = Argument("everywhere", "In all projects.")
-_ALL_WINGS = Argument("everywhere", "Of all projects.")
-_HELD_EVERYWHERE = Argument("everywhere", "The fact that holds in all projects.")
+_EVERYWHERE = Argument("everywhere", "Applies to all projects.")
+_ALL_WINGS = Argument("everywhere", "Include all projects.")
+_HELD_EVERYWHERE = Argument("everywhere", "Replace the fact that holds in all projects.")
 _FACTS = shape(notice=TEXT, facts=LIST)
 
 
@@ -95,14 +95,14 @@ def _by_host(call: CallArguments) -> Mapping[str, Any]:
 
 def _answer_query(result: KgQueryResult, call: CallArguments) -> Answer:
     if result.matched is None:
-        return _several(f"Nothing is known of '{result.entity}'. Try another name of it, or search.", ())
+        return _several(f"Nothing is known about '{result.entity}'. Try another name for it, or search.", ())
     period = (
         "of all times" if call["all"] else "now" if call["as_of"] is None else f"as of {_short(result.as_of or '')}"
     )
-    guess = f" '{call['entity']}' is not known itself; this is near." if result.matched == "near" else ""
+    guess = f" '{call['entity']}' itself is unknown; this name is similar." if result.matched == "near" else ""
     more = " There are more." if result.truncated else ""
     omission = (
-        f" {count_noun(result.count_elsewhere, 'fact')} of other projects left out." if result.count_elsewhere else ""
+        f" {count_noun(result.count_elsewhere, 'fact')} of other projects omitted." if result.count_elsewhere else ""
     )
     notice = f"{NOTICE}: {count_noun(result.count, 'fact')} about {result.entity}, {period}.{guess}{more}{omission}"
     return _several(notice, result.facts)
@@ -111,11 +111,11 @@ def _answer_query(result: KgQueryResult, call: CallArguments) -> Answer:
 KG_QUERY = Tool(
     name="kg_query",
     operation="kg_query",
-    description="Facts about a person, service or thing: what holds now, or held then.",
+    description="Get facts about a person, service or thing: those that hold now, or held at a given time.",
     arguments=(
         Argument("entity"),
-        Argument("as_of", "What held then."),
-        Argument("all", "Also what has ended."),
+        Argument("as_of", "What held at this time."),
+        Argument("all", "Include ended facts."),
     ),
     fields=lambda given: {"limit": _MOST_FACTS} if "limit" not in given.arguments else {},
     answer=_answer_query,
@@ -123,7 +123,7 @@ KG_QUERY = Tool(
 )
 
 KG_QUERY_IN_FULL = KG_QUERY.with_arguments(
-    Argument("known_at", "What was believed then."),
+    Argument("known_at", "What was known at this time."),
     Argument("direction"),
     _ALL_WINGS,
     Argument("wing", "This wing, and facts that hold everywhere."),
@@ -134,26 +134,26 @@ KG_QUERY_IN_FULL = KG_QUERY.with_arguments(
 def _over_time(result: KgTimelineResult, call: CallArguments) -> Answer:
     entity_phrase = f" of {result.entity}" if result.entity else ""
     if call["entity"] is not None and result.matched is None:
-        return _several(f"Nothing is known of '{call['entity']}'.", ())
+        return _several(f"Nothing is known about '{call['entity']}'.", ())
     start = call["offset"]
     extent = (
         f"{start + 1} to {start + len(result.timeline)} of {result.count}"
         if result.timeline
         else f"0 of {result.count}"
     )
-    return _several(f"{NOTICE}: facts{entity_phrase} in order of time, {extent}.", result.timeline)
+    return _several(f"{NOTICE}: facts{entity_phrase} in chronological order, {extent}.", result.timeline)
 
 
 KG_TIMELINE = Tool(
     name="kg_timeline",
     operation="kg_timeline",
-    description="Facts in the order in which they began, ended ones too: how something came to be as it is.",
+    description="List facts in the order in which they began, including ended ones: how something became what it is.",
     arguments=(
-        Argument("entity", "About this alone."),
-        Argument("known_at", "As believed then."),
+        Argument("entity", "Only about this entity."),
+        Argument("known_at", "What was known at this time."),
         Argument("wing", "This wing, and facts that hold everywhere."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}, default=_MOST_FACTS),
-        Argument("offset", "How many to skip.", schema={"minimum": 0}),
+        Argument("offset", "Number of entries to skip.", schema={"minimum": 0}),
         _ALL_WINGS,
     ),
     answer=_over_time,
@@ -167,17 +167,13 @@ KG_TIMELINE = Tool(
 def _added(result: KgAddResult, call: CallArguments) -> Answer:
     fact = told_fact(result.fact)
     outcome = (
-        "New"
-        if result.new
-        else f"Known already; better now: {', '.join(result.changed)}"
-        if result.changed
-        else "Known"
+        "New" if result.new else f"Known already; improved: {', '.join(result.changed)}" if result.changed else "Known"
     )
     notes = []
     if result.conflicts:
         notes.append(f"It conflicts with {', '.join(result.conflicts)}: end one, or kg_supersede.")
     for name, similar_names in result.near.items():
-        notes.append(f"'{name}' is new here; like it: {', '.join(similar_names)}.")
+        notes.append(f"'{name}' is new here; similar: {', '.join(similar_names)}.")
     fields = {"id": result.id, "new": result.new, "fact": fact, "notes": notes}
     return Answer(
         {name: value for name, value in fields.items() if value != []},
@@ -188,7 +184,7 @@ def _added(result: KgAddResult, call: CallArguments) -> Answer:
 KG_ADD = Tool(
     name="kg_add",
     operation="kg_add",
-    description="State a fact about this project: short names, one fact a call.",
+    description="State a fact about this project: short names, one fact per call.",
     arguments=(
         _SUBJECT,
         _PREDICATE,
@@ -205,8 +201,8 @@ KG_ADD = Tool(
 )
 
 KG_ADD_IN_FULL = KG_ADD.with_arguments(
-    Argument("sources", "Ids that say so."),
-    Argument("anchors", "Files that show it: PATH[:L1-L2]."),
+    Argument("sources", "Ids that support the fact."),
+    Argument("anchors", "Files that support it: PATH[:L1-L2]."),
     Argument("confidence", schema={"minimum": 0, "maximum": 1}),
 )
 
@@ -220,8 +216,8 @@ def _answer_end(result: KgEndResult, call: CallArguments) -> Answer:
 KG_END = Tool(
     name="kg_end",
     operation="kg_end",
-    description="Say that a fact holds no longer.",
-    arguments=(_SUBJECT, _PREDICATE, _OBJECT, Argument("at", "When, if not now."), Argument("wing")),
+    description="State that a fact no longer holds.",
+    arguments=(_SUBJECT, _PREDICATE, _OBJECT, Argument("at", "Time, if not now."), Argument("wing")),
     hints=ADDS,
     answer=_answer_end,
     output=shape(at=TEXT, ended=LIST),
@@ -250,11 +246,11 @@ KG_SUPERSEDE = Tool(
     arguments=(
         _SUBJECT,
         _PREDICATE,
-        Argument("old", "The object until now."),
-        Argument("new", "The object from now on."),
-        Argument("at", "When, if not now."),
-        Argument("wing", "The fact of this wing."),
-        Argument("sources", "Ids that say so."),
+        Argument("old", "The current object."),
+        Argument("new", "The new object."),
+        Argument("at", "Time, if not now."),
+        Argument("wing", "Replace the fact of this wing."),
+        Argument("sources", "Ids that support the fact."),
         _HELD_EVERYWHERE,
     ),
     hints=ADDS,
@@ -281,7 +277,7 @@ def _answer_conflicts(result: KgConflictsResult, call: CallArguments) -> Answer:
         for conflict in result.conflicts
     ]
     notice = (
-        f"{NOTICE}: {count_noun(result.count, 'conflict')}. One is settled when kg_end or kg_supersede ends a side."
+        f"{NOTICE}: {count_noun(result.count, 'conflict')}. To settle one, end one side with kg_end or kg_supersede."
     )
     notice += f" {result.note}" if result.note else ""
     return rows(notice, "conflicts", conflicts, _conflict_lines)
@@ -309,8 +305,8 @@ def _side_line(side: Any) -> str:
 KG_CONFLICTS = Tool(
     name="kg_conflicts",
     operation="kg_conflicts",
-    description="What cannot both hold: facts, and words of the record, with where each comes from.",
-    arguments=(Argument("all", "Also what is settled."),),
+    description="List contradictions between facts or recorded words, with the origin of each side.",
+    arguments=(Argument("all", "Include settled conflicts."),),
     answer=_answer_conflicts,
     output=shape(notice=TEXT, conflicts=LIST),
 )
@@ -328,7 +324,7 @@ def _counts(result: KgStatsResult, call: CallArguments) -> Answer:
 KG_STATS = Tool(
     name="kg_stats",
     operation="kg_stats",
-    description="How many facts, entities and conflicts there are, and which predicates are in use.",
+    description="Count facts, entities and conflicts, and list the predicates in use.",
     answer=_counts,
     output=shape(entities=NUMBER, facts=NUMBER, current=NUMBER, conflicts=NUMBER),
 )

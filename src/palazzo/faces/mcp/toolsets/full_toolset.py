@@ -1,4 +1,4 @@
-"""The full toolset: the core, with more arguments, and what looks after a palace."""
+"""The full toolset: the core tools with more arguments, and tools for palace administration."""
 
 from __future__ import annotations
 

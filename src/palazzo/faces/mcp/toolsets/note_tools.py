@@ -1,4 +1,4 @@
-"""remember, forget, checkpoint, diary_write: words that are to be found again, and those that are not."""
+"""The tools remember, forget, checkpoint and diary_write: store words for searches, or hide them from searches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from palazzo.features.notes.remember import RememberResult
 from palazzo.text.count_phrases import count_noun
 
 _MOST_IDS = 100
-"""Ids that an answer names: of what was forgotten all at once there may be thousands."""
+"""Maximum number of ids that an answer names: a bulk forget may affect thousands."""
 
 
 # --- remember ----------------------------------------------------------------------------------------------
@@ -25,10 +25,10 @@ _MOST_IDS = 100
 def _answer_remember(result: RememberResult, call: CallArguments) -> Answer:
     place = f"{result.wing}/{result.room}"
     fields: dict[str, Any] = {"id": result.id, "where": place, "filed": result.filed}
-    text = f"Filed as {result.id} in {place}." if result.filed else f"It was there already: {result.id} in {place}."
+    text = f"Filed as {result.id} in {place}." if result.filed else f"Already stored: {result.id} in {place}."
     if result.duplicate_of is not None and result.filed:
         fields["like"] = result.duplicate_of
-        text += f" {result.duplicate_of} says nearly the same: forget one if both are not needed."
+        text += f" {result.duplicate_of} says nearly the same: forget one if you do not need both."
     return Answer(fields, text)
 
 
@@ -36,14 +36,14 @@ REMEMBER = Tool(
     name="remember",
     operation="remember",
     description=(
-        "Keep one thing for later sessions, to the word: a decision and its reason, a finding, a preference. "
-        "Files and transcripts are kept anyway."
+        "Save one thing for later sessions, word for word: a decision and its reason, a finding, a preference. Files "
+        "and transcripts are saved without this."
     ),
     arguments=(
-        Argument("text", "Understood without this session."),
-        Argument("wing", "Another project than this one."),
-        Argument("room", "Topic, if not the one that fits."),
-        Argument("kind", "decision, learning, error, task, or your word."),
+        Argument("text", "Must be understandable without this session."),
+        Argument("wing", "A project other than the current one."),
+        Argument("room", "Topic, to override the automatic choice."),
+        Argument("kind", "decision, learning, error, task, or your own word."),
         Argument("tags"),
         Argument("anchors", "Files it is about: PATH[:L1-L2]."),
     ),
@@ -63,9 +63,9 @@ def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
     begins = [f"{uid}: {text}" for uid, text in result.sample]
     amount = count_noun(count, "drawer")
     if result.dry_run:
-        head = f"Nothing is forgotten yet. dry_run=false would make search leave out {amount}:"
+        head = f"Nothing is forgotten yet. dry_run=false would remove {amount} from search:"
     else:
-        head = f"Search finds {amount} no more; undo brings back what was forgotten last:"
+        head = f"Search no longer finds {amount}; undo restores what was forgotten last:"
     fields = {"dry_run": result.dry_run, "count": count, "ids": list(result.forgotten[:_MOST_IDS]), "begins": begins}
     return Answer(fields, "\n".join([head, *begins]))
 
@@ -73,9 +73,9 @@ def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
 FORGET = Tool(
     name="forget",
     operation="forget",
-    description="Make search leave out what is wrong or unwanted. Only shows what it would do unless dry_run is false.",
+    description="Remove wrong or unwanted content from search. Only shows what it would do unless dry_run is false.",
     arguments=(
-        Argument("ids", "Of drawers or notes.", is_required=True, schema={"minItems": 1}),
+        Argument("ids", "Ids of drawers or notes.", is_required=True, schema={"minItems": 1}),
         Argument("dry_run", default=True),
     ),
     hints=CHANGES,
@@ -131,7 +131,7 @@ def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
     lines += [f"{row['part']} {row['id']} in {row['where']}" for row in added]
     lines += [f"fact {row['id']}{'' if row['new'] else ' (known)'}" for row in facts]
     for row in like:
-        outcome = "filed, though it is nearly" if row["filed"] else "not filed again: it is"
+        outcome = "filed, although nearly identical to" if row["filed"] else "not filed again: identical to"
         lines.append(f"{row['part']} {row['number']} was {outcome} {row['id']}: {row['text']}")
     fields = {"added": added, "facts": facts, "duplicates": like}
     return Answer({name: row for name, row in fields.items() if row or name == "added"}, "\n".join(lines))
@@ -140,7 +140,7 @@ def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
 CHECKPOINT = Tool(
     name="checkpoint",
     operation="checkpoint",
-    description="Save what a session came to, all of it or nothing: notes, a diary entry, facts.",
+    description="Save the results of a session, all or nothing: notes, a diary entry, facts.",
     arguments=(
         Argument("items", "Notes, as for remember.", None, {"type": "array", "items": _ITEM}),
         Argument("diary", "", None, _ENTRY),
@@ -164,11 +164,11 @@ def _answer_write(result: DiaryWriteResult, call: CallArguments) -> Answer:
 DIARY_WRITE = Tool(
     name="diary_write",
     operation="diary_write",
-    description="Write in your diary what you did, learned and left open, for the next of you.",
+    description="Write in your diary what you did, learned and left open, for your next session.",
     arguments=(
         Argument("entry", "", "text"),
         AGENT,
-        Argument("topic", "In a word or two."),
+        Argument("topic", "One or two words."),
     ),
     hints=ADDS,
     fields=lambda given: {"agent": given["agent"] or given.host or "agent"},
@@ -176,4 +176,4 @@ DIARY_WRITE = Tool(
     output=shape(id=TEXT, agent=TEXT, when=TEXT),
 )
 
-DIARY_WRITE_IN_FULL = DIARY_WRITE.with_arguments(Argument("project", "Another wing than this one."))
+DIARY_WRITE_IN_FULL = DIARY_WRITE.with_arguments(Argument("project", "A wing other than the current one."))

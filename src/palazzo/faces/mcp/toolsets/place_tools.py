@@ -1,4 +1,4 @@
-"""taxonomy, tunnels, traverse, graph_stats: how the palace is laid out."""
+"""The tools taxonomy, tunnels, traverse and graph_stats: the structure of the palace."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _taxonomy(result: TaxonomyResult, call: CallArguments) -> Answer:
         if remaining_rooms <= 0:
             break
     cut = (
-        f"Cut to {_MOST_ROOMS} rooms; give wing for one."
+        f"Limited to {_MOST_ROOMS} rooms; give wing to list one wing."
         if remaining_rooms < 0 or len(wings) < len(result.taxonomy)
         else ""
     )
@@ -57,7 +57,7 @@ def _taxonomy(result: TaxonomyResult, call: CallArguments) -> Answer:
 TAXONOMY = Tool(
     name="taxonomy",
     operation="taxonomy",
-    description="Wings (projects, people, agents), their rooms (topics) and halls (kinds of notes), with counts.",
+    description="List wings (projects, people, agents), their rooms (topics) and halls (kinds of notes), with counts.",
     arguments=(Argument("wing"),),
     answer=_taxonomy,
     output=shape(taxonomy=OBJECT, drawers=NUMBER, tunnels=NUMBER),
@@ -93,13 +93,13 @@ def _tunnel_added(result: TunnelAddResult, call: CallArguments) -> Answer:
 TUNNEL_ADD = Tool(
     name="tunnel_add",
     operation="tunnel_add",
-    description="Link two rooms that belong together, of one wing or of two.",
+    description="Link two related rooms, in one wing or in two.",
     arguments=(
         Argument("source", "wing/room."),
         Argument("target", "wing/room."),
-        Argument("label", "What joins them."),
-        Argument("source_drawers", "Ids of drawers that it leads from."),
-        Argument("target_drawers", "Ids of drawers that it leads to."),
+        Argument("label", "What connects them."),
+        Argument("source_drawers", "Ids of drawers at the source."),
+        Argument("target_drawers", "Ids of drawers at the target."),
     ),
     hints=ADDS,
     answer=_tunnel_added,
@@ -116,8 +116,8 @@ def _tunnels(result: TunnelListResult, call: CallArguments) -> Answer:
 TUNNEL_LIST = Tool(
     name="tunnel_list",
     operation="tunnel_list",
-    description="Links that were made between rooms.",
-    arguments=(Argument("wing", "Those that end in it."),),
+    description="List the links created between rooms.",
+    arguments=(Argument("wing", "Only links with an end in this wing."),),
     answer=_tunnels,
     output=shape(tunnels=LIST, total=NUMBER),
 )
@@ -152,10 +152,10 @@ def _tunnels_found(result: TunnelFindResult, call: CallArguments) -> Answer:
 TUNNEL_FIND = Tool(
     name="tunnel_find",
     operation="tunnel_find",
-    description="Rooms that hang together by themselves: of one name in several wings, or with rare names in common.",
+    description="Find related rooms: rooms with the same name in several wings, or with rare names in common.",
     arguments=(
-        Argument("wing_a", "That this wing has a part in."),
-        Argument("wing_b", "And this one."),
+        Argument("wing_a", "Only results that include this wing."),
+        Argument("wing_b", "And this wing."),
         Argument("limit", schema={"minimum": 1, "maximum": _MOST}, default=20),
     ),
     answer=_tunnels_found,
@@ -191,7 +191,7 @@ def _followed_lines(tunnel: Mapping[str, Any]) -> str:
 TUNNEL_FOLLOW = Tool(
     name="tunnel_follow",
     operation="tunnel_follow",
-    description="Where the links of a room lead, with how the drawers there begin.",
+    description="List where the links of a room lead, with the beginnings of the drawers there.",
     arguments=(Argument("room", "wing/room."),),
     answer=_answer_follow,
     output=shape(notice=TEXT, tunnels=LIST),
@@ -200,7 +200,7 @@ TUNNEL_FOLLOW = Tool(
 
 def _tunnel_removed(result: TunnelRemoveResult, call: CallArguments) -> Answer:
     tunnel = _told_tunnel(result.deleted)
-    return Answer({"deleted": tunnel}, f"Removed: {_tunnel_line(tunnel)}. undo brings it back.")
+    return Answer({"deleted": tunnel}, f"Removed: {_tunnel_line(tunnel)}. undo restores it.")
 
 
 TUNNEL_REMOVE = Tool(
@@ -232,7 +232,7 @@ def _answer_traverse(result: TraverseResult, call: CallArguments) -> Answer:
 TRAVERSE = Tool(
     name="traverse",
     operation="traverse",
-    description="Go from a room to those that hang together with it, hop by hop.",
+    description="List the rooms related to a room, hop by hop.",
     arguments=(
         Argument("room", "wing/room, or a room's name."),
         Argument("hops", schema={"minimum": 1, "maximum": 5}),
@@ -252,8 +252,8 @@ def _counted_graph(result: GraphStatsResult, call: CallArguments) -> Answer:
         {"name": row.name, "kind": row.kind, "drawers": row.drawers, "rooms": row.rooms} for row in result.top_names
     ]
     head = (
-        f"{count_noun(result.total_rooms, 'room')}, {result.tunnel_rooms} of them with a tunnel;"
-        f" {count_noun(result.total_edges, 'tunnel')} made and found."
+        f"{count_noun(result.total_rooms, 'room')}, {result.tunnel_rooms} of them with a tunnel; "
+        f"{count_noun(result.total_edges, 'tunnel')} created and found."
     )
     fields = {
         "total_rooms": result.total_rooms,
@@ -271,7 +271,7 @@ def _counted_graph(result: GraphStatsResult, call: CallArguments) -> Answer:
 GRAPH_STATS = Tool(
     name="graph_stats",
     operation="graph_stats",
-    description="How many rooms and links there are, and what is mentioned most.",
+    description="Count rooms and links, and list what is mentioned most.",
     answer=_counted_graph,
     output=shape(total_rooms=NUMBER, tunnel_rooms=NUMBER, total_edges=NUMBER),
 )

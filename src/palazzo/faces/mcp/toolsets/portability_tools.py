@@ -1,4 +1,4 @@
-"""export and import: what the memory holds as a file, and what another memory held."""
+"""The tools export and import: write the memory to a file, and take in another memory's content."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def _out(call: CallArguments) -> Mapping[str, Any]:
 EXPORT = Tool(
     name="export",
     operation="export",
-    description="Write the memory, or some of it, into a file (jsonl, to import) or a directory (markdown, to read).",
+    description="Export the memory, or part of it, to a file (jsonl, to import) or a directory (markdown, to read).",
     arguments=(
-        Argument("path", "Where to; packed if it ends in .gz or .zst.", None, TEXT, is_required=True),
+        Argument("path", "Target path; compressed if it ends in .gz or .zst.", None, TEXT, is_required=True),
         Argument("format"),
         Argument("wing"),
         Argument("room"),
         Argument("kind"),
-        Argument("since", "From then on."),
+        Argument("since", "From this time on."),
         Argument("until", "Before then."),
-        Argument("tags", "Has all of these."),
+        Argument("tags", "Must have all these tags."),
     ),
     hints=_IDEMPOTENT_HINTS,
     fields=_out,
@@ -70,7 +70,7 @@ def _answer_import(result: ImportResult, call: CallArguments) -> Answer:
         fields["left_out"] = [
             {"what": row.what, "reason": row.reason, "count": row.count} for row in result.left_out[:_MOST_NAMED]
         ]
-        lines += [f"no place for {row.count:,} {row.what}: {row.reason}" for row in result.left_out[:_MOST_NAMED]]
+        lines += [f"skipped {row.count:,} {row.what}: {row.reason}" for row in result.left_out[:_MOST_NAMED]]
     if result.renamed:
         fields["renamed"] = {row.was: row.now for row in result.renamed[:_MOST_NAMED]}
         lines += [f"{row.what} {row.was} is called {row.now} here" for row in result.renamed[:_MOST_NAMED]]
@@ -81,12 +81,12 @@ def _answer_import(result: ImportResult, call: CallArguments) -> Answer:
         fields["variants"] = [*result.variants[:_MOST_NAMED]]
         number = len(result.variants)
         verb = agree(number, "has", "have")
-        lines.append(f"{count_noun(number, 'item')} {verb} another text there; the palace keeps its own.")
+        lines.append(f"{count_noun(number, 'item')} {verb} different text there; the palace keeps its own.")
     if result.trust == "external":
-        lines.append("It counts as somebody else's; a person says otherwise: palazzo import PATH --trust user.")
+        lines.append("It counts as another person's; a person can change that: palazzo import PATH --trust user.")
     if result.change is not None:
         fields["change"] = result.change
-        lines.append("undo takes that back.")
+        lines.append("undo reverts the import.")
     return Answer(fields, "\n".join(lines))
 
 
@@ -102,12 +102,12 @@ def _path(call: CallArguments) -> Mapping[str, Any]:
 IMPORT = Tool(
     name="import",
     operation="import",
-    description="Take over another memory's store (found out, or named by from). An export of Palazzo is only looked"
-    " into here: a person imports it by palazzo import.",
+    description="Import another memory's store (detected, or named by from). An export of Palazzo is only inspected "
+    "here: a person imports it with palazzo import.",
     arguments=(
         Argument("path", "A file or a directory.", None, TEXT, is_required=True),
         Argument("from", "mempalace, shodh, wt-memory, mnemograph, claude-mem, mcp-memory, claude-memory.", "store"),
-        Argument("wing", "File all of it there."),
+        Argument("wing", "File everything in this wing."),
         Argument("dry_run", default=True),
     ),
     hints=_IDEMPOTENT_HINTS,

@@ -1,4 +1,4 @@
-"""search, read, wake_up, diary_read: recorded words, found and read."""
+"""The tools search, read, wake_up and diary_read: find and read recorded words."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from palazzo.text.count_phrases import count_noun
 
 _FILTER_NAMES = ("wing", "room", "kind", "branch", "tags", "filed_as", "since", "until", "as_of")
 _TOKENS_OF_HIT, _FEWEST, _MOST = 300, 2000, 4500
-"""Tokens that hits may take together: for five of them what `search` has by default, for more more."""
+"""Maximum tokens of all hits together: for five hits the default of `search`, for more hits more."""
 _ROOM_FOR_OTHERS = 5000
-"""Characters that must be left beside what is read for what stands around it."""
+"""Minimum characters that must remain after the requested text to show its context."""
 _HEAD = 160
-"""Characters that an entry takes beside its words, where many short ones are read."""
+"""Characters of an entry besides its words, when many short entries are read."""
 
 
 # --- search ------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def _answer_search(result: SearchResult, call: CallArguments) -> Answer:
 
 def _nothing(result: SearchResult, call: CallArguments) -> str:
     filters = [name for name in _FILTER_NAMES if call.arguments.get(name)]
-    wider = f"leave out {' and '.join(filters)}" if filters else "try a name, a path or an error as it was written"
+    wider = f"leave out {' and '.join(filters)}" if filters else "try a name, a path or an exact error message"
     candidate_note = f" ({count_noun(result.total_candidates, 'candidate')})" if result.total_candidates else ""
     return f"Nothing recorded is likely to answer this{candidate_note}: {wider}. {result.note}".strip()
 
@@ -71,17 +71,17 @@ SEARCH = Tool(
     name="search",
     operation="search",
     description=(
-        "Find what was said, decided, tried or written before, in all projects and sessions. "
-        "Use it before asking the person or redoing something."
+        "Find what was said, decided, tried or written earlier, in all projects and sessions. Use it before you ask "
+        "the person or redo something."
     ),
     arguments=(
-        Argument("query", "In your own words; or names, a path, an error as written."),
+        Argument("query", "In your own words; or names, a path, an exact error message."),
         Argument("wing", "Only this project or person."),
         Argument("room", "Only this topic."),
-        Argument("since", "From then on: 2026-03-04, 3d, monday."),
+        Argument("since", "From this time on: 2026-03-04, 3d, monday."),
         Argument("until", "Before then."),
         Argument("limit", schema={"minimum": 1, "maximum": 30}),
-        Argument("include_external", "Also what web pages and other strangers said.", "external", default=False),
+        Argument("include_external", "Include web pages and other untrusted content.", "external", default=False),
     ),
     fields=_fill_search,
     answer=_answer_search,
@@ -91,10 +91,10 @@ SEARCH = Tool(
 
 SEARCH_IN_FULL = SEARCH.with_arguments(
     Argument("kind"),
-    Argument("branch", "Written on this git branch."),
-    Argument("tags", "Has all of these."),
+    Argument("branch", "Only what was written on this git branch."),
+    Argument("tags", "Must have all these tags."),
     Argument("filed_as", "Notes of these kinds: decision, learning, …"),
-    Argument("as_of", "As the memory was then."),
+    Argument("as_of", "The state of the memory at this time."),
 )
 
 
@@ -104,7 +104,7 @@ SEARCH_IN_FULL = SEARCH.with_arguments(
 def _read(result: ShowResult, call: CallArguments) -> Answer:
     if result.kind == "fact":
         facts = [told_fact(entry) for entry in result.versions]
-        notice = f"{NOTICE}: what was believed of a fact, oldest first."
+        notice = f"{NOTICE}: the history of a fact, oldest first."
         lines = "\n".join([notice, *map(fact_line, facts)])
         return Answer({"notice": notice, "entries": [], "facts": facts}, fence_text(lines))
     whole = [entry_lines.of_shown(entry, call.cwd) for entry in result.entries]
@@ -125,7 +125,7 @@ def _read(result: ShowResult, call: CallArguments) -> Answer:
     fits = remaining_chars >= _ROOM_FOR_OTHERS
     entries = [*window, *entry_lines.fit_entries(around, remaining_chars)] if fits and not offset else window
     end = offset + sum(len(entry.text) for entry in window)
-    omission_note = "What stands around it has no room here." if around and not fits else ""
+    omission_note = "There is no room for its context here." if around and not fits else ""
     notice = " ".join(
         filter(None, (f"{NOTICE}: {_extent(result, offset, end, length)}", place, omission_note, result.note))
     )
@@ -133,7 +133,7 @@ def _read(result: ShowResult, call: CallArguments) -> Answer:
 
 
 def _window(entries: Sequence[Entry], start: int, most: int) -> Iterator[Entry]:
-    """The part of the entries' words, taken as one text, that begins at `start`."""
+    """Yield the part of the entries' texts, taken as one text, that begins at `start`."""
     at, remaining_chars = 0, most
     for entry in entries:
         text = entry.text[max(start - at, 0) :][:remaining_chars]
@@ -149,32 +149,32 @@ def _extent(result: ShowResult, start: int, end: int, length: int) -> str:
     subject = f"{result.kind} {result.id}" + (f" of {len(result.entries)} messages" if result.kind == "session" else "")
     if not start and end >= length:
         return f"{subject}, whole."
-    rest = f'; read("{result.id}", offset={end}) goes on' if end < length else ""
+    rest = f'; continue with read("{result.id}", offset={end})' if end < length else ""
     return f"{subject}, characters {start:,} to {end:,} of {length:,}{rest}."
 
 
 READ = Tool(
     name="read",
     operation="show",
-    description="Read a hit, note, session or fact whole, and what stands around it.",
+    description="Read a whole hit, note, session or fact, and its context.",
     arguments=(
-        Argument("id", "An id, or its beginning."),
-        Argument("context", "So many drawers before and after, too.", schema={"minimum": 0, "maximum": 10}),
-        Argument("offset", "Character to begin at.", None, {"type": "integer", "minimum": 0}, 0),
+        Argument("id", "An id, or the beginning of one."),
+        Argument("context", "Number of drawers before and after it to include.", schema={"minimum": 0, "maximum": 10}),
+        Argument("offset", "Character to start at.", None, {"type": "integer", "minimum": 0}, 0),
     ),
     answer=_read,
     output=shape(notice=TEXT, entries=LIST),
     always=True,
 )
 
-READ_IN_FULL = READ.with_arguments(Argument("as_of", "As it was then."))
+READ_IN_FULL = READ.with_arguments(Argument("as_of", "Its state at this time."))
 
 
 # --- diff --------------------------------------------------------------------------------------------------
 
 
 def _answer_diff(result: DiffResult, call: CallArguments) -> Answer:
-    description = f"what was learned on {shown_name(result.tip)} that {shown_name(result.base)} does not have."
+    description = f"learned on {shown_name(result.tip)} and missing on {shown_name(result.base)}."
     notice = f"{NOTICE}: {description}"
     text = result.text[: entry_lines.MOST]
     return Answer({"notice": notice, "text": text}, fence_text(f"{notice}\n\n{text}"))
@@ -183,8 +183,8 @@ def _answer_diff(result: DiffResult, call: CallArguments) -> Answer:
 DIFF = Tool(
     name="diff",
     operation="diff",
-    description="What was learned on a branch that another does not have: Markdown for a pull request.",
-    arguments=(Argument("branches", "main..feature: what it is merged into, and the branch."), Argument("wing")),
+    description="List what was learned on a branch that another branch lacks: Markdown for a pull request.",
+    arguments=(Argument("branches", "main..feature: the branch to merge into, and the branch."), Argument("wing")),
     answer=_answer_diff,
     output=shape(notice=TEXT, text=TEXT),
 )
@@ -201,15 +201,15 @@ def _answer_wake_up(result: WakeUpResult, call: CallArguments) -> Answer:
 WAKE_UP = Tool(
     name="wake_up",
     operation="wake_up",
-    description="Get your bearings at the start of work: what is open, due, decided, and was done last.",
-    arguments=(Argument("wing", "Another project than this one."),),
+    description="Get oriented when you start work: what is open, due and decided, and what was done last.",
+    arguments=(Argument("wing", "A project other than the current one."),),
     fields=lambda given: {"agent": given.host or None},
     answer=_answer_wake_up,
     output=shape(notice=TEXT, text=TEXT),
 )
 
 
-WAKE_UP_IN_FULL = WAKE_UP.with_arguments(Argument("depth"), Argument("as_of", "As the memory was then."))
+WAKE_UP_IN_FULL = WAKE_UP.with_arguments(Argument("depth"), Argument("as_of", "The state of the memory at this time."))
 
 
 # --- proactive_context -------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def _called_for(result: ProactiveContextResult, call: CallArguments) -> Answer:
     reminders, todos = add_labels(map(told_reminder, result.reminders)), add_labels(map(told_todo, result.todos))
     facts, threads = add_labels(map(told_fact, result.facts)), add_labels(map(_told_thread, result.threads))
     if not (memories or reminders or todos or facts or threads):
-        notice = "Nothing recorded is called for by this. Use search to look for something."
+        notice = "Nothing recorded is relevant to this. Use search to look for something."
         return Answer({"notice": notice, "memories": []}, notice)
     notice = f"{NOTICE}; a sample: search for more."
     fields: dict[str, Any] = {"notice": notice, "memories": [record.json_fields for record in memories]}
@@ -274,18 +274,18 @@ def _thread_line(thread: Mapping[str, Any]) -> str:
 PROACTIVE_CONTEXT = Tool(
     name="proactive_context",
     operation="proactive_context",
-    description="What memory has for the words at hand: memories, due reminders, to-dos, facts. Mostly nothing.",
-    arguments=(Argument("context", "What is being said or done."), Argument("files", "Files at hand.")),
+    description="Get memories, due reminders, to-dos and facts relevant to the current words. Usually none.",
+    arguments=(Argument("context", "What is being said or done now."), Argument("files", "Files in use.")),
     fields=lambda given: {"agent": given.host or None},
     answer=_called_for,
     output=shape(notice=TEXT, memories=LIST),
 )
 
 PROACTIVE_CONTEXT_IN_FULL = PROACTIVE_CONTEXT.with_arguments(
-    Argument("wing", "Another project than this one."),
+    Argument("wing", "A project other than the current one."),
     Argument("filed_as", "Only notes of these kinds: decision, learning, …"),
-    Argument("limit", "Of each kind.", schema={"minimum": 1, "maximum": 20}),
-    Argument("budget", "Tokens that all of it may take.", schema={"minimum": 1, "maximum": 4000}),
+    Argument("limit", "Limit for each kind.", schema={"minimum": 1, "maximum": 20}),
+    Argument("budget", "Token limit for the whole result.", schema={"minimum": 1, "maximum": 4000}),
 )
 
 
@@ -314,7 +314,7 @@ def _fill_agent(call: CallArguments) -> Mapping[str, Any]:
     return {"agent": call["agent"] or call.host or "agent"}
 
 
-AGENT = Argument("agent", "Whose; yours if left out.", None, {"type": "string"})
+AGENT = Argument("agent", "Agent name; yours if omitted.", None, {"type": "string"})
 
 DIARY_READ = Tool(
     name="diary_read",

@@ -1,4 +1,4 @@
-"""digest, why: the main lines of a session, and the text that hooks put before its agent."""
+"""The tools digest and why: the main points of a session, and the text that hooks injected for its agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from palazzo.security.display_names import quoted_name
 from palazzo.text.count_phrases import count_noun
 
 _LONGEST = 1000
-"""Characters that an answer shows of one line or injection."""
+"""Maximum characters of one line or injection that an answer shows."""
 
 
 def _shorten(text: str) -> str:
@@ -49,16 +49,16 @@ def _answer_digest(result: DigestResult, call: CallArguments) -> Answer:
         {"session": sub_agent.session, "title": sub_agent.title, "lines": sub_agent.lines}
         for sub_agent in result.sub_agents
     ]
-    notice = f"{NOTICE}: {count_noun(len(lines), 'line')} of the session {result.session}{title}, chosen by rules."
+    notice = f"{NOTICE}: {count_noun(len(lines), 'line')} of the session {result.session}{title}, selected by rules."
     return rows(notice, "lines", lines, _render_line, sub_agents=sub_agents)
 
 
 DIGEST = Tool(
     name="digest",
     operation="digest",
-    description="Show the main lines of a session: asked, decided, changed, failed, fixed, left open.",
+    description="Show the key lines of a session: asked, decided, changed, failed, fixed, left open.",
     arguments=(
-        Argument("session", "Its id, or the beginning of it."),
+        Argument("session", "Session id, or the beginning of one."),
         Argument("kind", "Only lines of these kinds.", schema={"items": {"type": "string", "enum": list(KINDS)}}),
     ),
     answer=_answer_digest,
@@ -86,7 +86,7 @@ def _injection(view: InjectionView) -> dict[str, Any]:
 
 def _render_injection(row: Mapping[str, Any]) -> str:
     used = [f"{part['id']} was used ({', '.join(part['used'])})" for part in row.get("parts", ()) if part["used"]]
-    words = "erased" if row.get("erased") else "its words are not kept"
+    words = "erased" if row.get("erased") else "its text is not kept"
     head = f"{row['when']} · {row['event']} · {row['reason']} · {row['tokens']} tokens"
     return "\n".join([head, _indent(row.get("text", words)), *(f"  {use}" for use in used)])
 
@@ -101,9 +101,9 @@ def _answer_why(result: WhyResult, call: CallArguments) -> Answer:
 WHY = Tool(
     name="why",
     operation="why",
-    description="Show what hooks put before an agent in a session: when, by which rule, and which parts it used.",
+    description="Show what hooks injected in a session: when, by which rule, and which parts the agent used.",
     arguments=(
-        Argument("session", "Its id, or the beginning of it."),
+        Argument("session", "Session id, or the beginning of one."),
         Argument("host", "Its host, if two hosts have a session with that id."),
     ),
     answer=_answer_why,

@@ -1,4 +1,4 @@
-"""sync_push, sync_pull and sync_status: one memory on several machines."""
+"""The tools sync_push, sync_pull and sync_status: one memory on several machines."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
 _OUTSIDE = Hints(idempotent=True, open_world=True)
-_REMOTE = Argument("remote", "Its name; all if left out.")
+_REMOTE = Argument("remote", "Remote name; all if omitted.")
 
 
 def describe_push(push: PushedView) -> dict[str, Any]:
-    """Return what went to a remote, as JSON has it."""
+    """Return what was pushed to a remote, as JSON fields."""
     return {"remote": push.remote, "records": push.records, "withheld": push.withheld, "anew": push.anew}
 
 
 def describe_pull(pull: PulledView) -> dict[str, Any]:
-    """Return what came from a remote, as JSON has it."""
+    """Return what was pulled from a remote, as JSON fields."""
     return {
         "remote": pull.remote,
         "added": pull.added,
@@ -33,14 +33,14 @@ def describe_pull(pull: PulledView) -> dict[str, Any]:
 
 
 def pushed_line(push: PushedView, dry_run: bool = False) -> str:
-    """Return what went to a remote, or would, as a line."""
+    """Return what was or would be pushed to a remote, as a line."""
     stays = f"; {count_noun(sum(push.withheld.values()), 'item')} withheld" if push.withheld else ""
     verb = "would be pushed" if dry_run else "pushed"
     return f"{push.remote}: {count_noun(sum(push.records.values()), 'record')} {verb}{stays}"
 
 
 def pulled_line(pull: PulledView, dry_run: bool = False) -> str:
-    """Return what came from a remote, or would, as lines."""
+    """Return what was or would be pulled from a remote, as lines."""
     conflict_note = f"; {count_noun(len(pull.conflicts), 'new conflict')}, see kg_conflicts" if pull.conflicts else ""
     verb = "would be pulled" if dry_run else "pulled"
     return "\n".join(
@@ -77,19 +77,22 @@ def _status(result: SyncStatusResult, call: CallArguments) -> Answer:
         "conflicts": result.conflicts,
     }
     lines = [
-        f"{remote['name']}: pushed {remote['pushed'] or 'never'}, pulled {remote['pulled'] or 'never'}, {remote['waiting']} to push"
+        (
+            f"{remote['name']}: pushed {remote['pushed'] or 'never'}, pulled {remote['pulled'] or 'never'}, "
+            f"{remote['waiting']} to push"
+        )
         for remote in remotes
     ]
     return Answer(
-        fields, "\n".join(lines) or "This memory has no remote; a person gives it one: palazzo sync init ADDRESS."
+        fields, "\n".join(lines) or "This memory has no remote; a person adds one: palazzo sync init ADDRESS."
     )
 
 
 SYNC_PUSH = Tool(
     name="sync_push",
     operation="sync_push",
-    description="Bring what is new here to the person's other machines' meeting place.",
-    arguments=(_REMOTE, Argument("dry_run", "Only say what would go.")),
+    description="Push what is new here to the remotes that the person's machines share.",
+    arguments=(_REMOTE, Argument("dry_run", "Only report what would be pushed.")),
     hints=_OUTSIDE,
     answer=_push,
     output=shape(dry_run=FLAG, remotes=LIST),
@@ -97,8 +100,8 @@ SYNC_PUSH = Tool(
 SYNC_PULL = Tool(
     name="sync_pull",
     operation="sync_pull",
-    description="Take in what the person's other machines have brought.",
-    arguments=(_REMOTE, Argument("dry_run", "Only say what would come.")),
+    description="Pull what the person's other machines have pushed.",
+    arguments=(_REMOTE, Argument("dry_run", "Only report what would be pulled.")),
     hints=_OUTSIDE,
     answer=_pull,
     output=shape(dry_run=FLAG, remotes=LIST),
@@ -106,7 +109,7 @@ SYNC_PULL = Tool(
 SYNC_STATUS = Tool(
     name="sync_status",
     operation="sync_status",
-    description="Where the person's machines meet, what waits to go there, what does not go.",
+    description="Show the remotes of the person's machines, what waits to be pushed, and what is withheld.",
     arguments=(_REMOTE,),
     answer=_status,
     output=shape(device=TEXT, remotes=LIST),

@@ -1,4 +1,4 @@
-"""to-dos, reminders and agents: what is open, and for whom."""
+"""Tools for to-dos, reminders and agents: what is open, and for whom."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from palazzo.text.count_phrases import count_noun
 _MOST = 100
 _ACTION_SCHEMA = {"type": "string", "enum": ["due", "open", "all"]}
 _LONGEST = 1000
-"""Characters of one to-do or reminder that a list shows; `read` shows it whole."""
+"""Maximum characters of one to-do or reminder in a list; `read` shows it in full."""
 
 
 def told_todo(todo: TodoView) -> dict[str, Any]:
-    """Return a to-do as JSON has it."""
+    """Return a to-do as JSON fields."""
     fields = {
         "id": todo.id,
         "text": todo.text if len(todo.text) <= _LONGEST else f"{todo.text[:_LONGEST]}…",
@@ -39,13 +39,13 @@ def told_todo(todo: TodoView) -> dict[str, Any]:
 
 
 def _until(moment: Micros) -> str:
-    """The end of what is due: a day that was named belongs to it."""
+    """Return the end of a due time: a given day is included in it."""
     due_time = minute(moment)
     return f"before {due_time[:10]}" if due_time.endswith("T00:00Z") else due_time
 
 
 def told_reminder(reminder: ReminderView) -> dict[str, Any]:
-    """Return a reminder as JSON has it."""
+    """Return a reminder as JSON fields."""
     fields = {
         "id": reminder.id,
         "text": reminder.text if len(reminder.text) <= _LONGEST else f"{reminder.text[:_LONGEST]}…",
@@ -62,7 +62,7 @@ def told_reminder(reminder: ReminderView) -> dict[str, Any]:
 
 
 def task_line(task: Mapping[str, Any]) -> str:
-    """Return a told to-do or reminder as a line."""
+    """Return a to-do's or reminder's JSON fields as a line."""
     marks = [f"{name} {task[name]}" for name in ("due", "at", "file", "topic", "because") if name in task]
     rest = (task.get(name) for name in ("by", "trust", "branch"))
     about = " · ".join(filter(None, (task["state"], task.get("wing", ""), *marks, *rest)))
@@ -84,11 +84,11 @@ def _todo_added(result: TodoAddResult, call: CallArguments) -> Answer:
 TODO_ADD = Tool(
     name="todo_add",
     operation="todo_add",
-    description="Leave something to be done in a project; later sessions are told of it until it is done.",
+    description="Add a to-do to a project; later sessions see it until it is done.",
     arguments=(
         Argument("text"),
         Argument("due", "friday, 2026-03-04, 'in 2 days'."),
-        Argument("wing", "Another project than this one."),
+        Argument("wing", "A project other than the current one."),
     ),
     hints=ADDS,
     fields=lambda given: {"by": given.host},
@@ -105,11 +105,11 @@ def _todos(result: TodoListResult, call: CallArguments) -> Answer:
 TODO_LIST = Tool(
     name="todo_list",
     operation="todo_list",
-    description="To-dos of this project, what is due first.",
+    description="List the to-dos of this project, earliest due first.",
     arguments=(
-        Argument("wing", "Of another one."),
-        Argument("everywhere", "Of all projects."),
-        Argument("all", "Also what is done or dropped."),
+        Argument("wing", "The to-dos of this wing."),
+        Argument("everywhere", "The to-dos of all projects."),
+        Argument("all", "Include done and dropped ones."),
     ),
     answer=_todos,
     output=shape(notice=TEXT, todos=LIST),
@@ -122,7 +122,7 @@ def _todos_done(result: TodoDoneResult, call: CallArguments) -> Answer:
 
 def _answer_done(closed_tasks: list[dict[str, Any]], earlier_tasks: list[dict[str, Any]]) -> Answer:
     lines = [f"Done: {task_line(task)}" for task in closed_tasks] + [
-        f"Was closed before: {task_line(task)}" for task in earlier_tasks
+        f"Already closed: {task_line(task)}" for task in earlier_tasks
     ]
     return Answer({"done": closed_tasks, "before": earlier_tasks}, "\n".join(lines))
 
@@ -130,7 +130,7 @@ def _answer_done(closed_tasks: list[dict[str, Any]], earlier_tasks: list[dict[st
 TODO_DONE = Tool(
     name="todo_done",
     operation="todo_done",
-    description="Say that to-dos are done.",
+    description="Mark to-dos as done.",
     arguments=(Argument("ids", schema={"minItems": 1}),),
     hints=ADDS,
     answer=_todos_done,
@@ -150,13 +150,13 @@ def _answer_remind(result: RemindResult, call: CallArguments) -> Answer:
 REMIND = Tool(
     name="remind",
     operation="remind",
-    description="Leave a reminder for a time, for when a file is opened, or for when a topic comes up.",
+    description="Add a reminder for a time, for when a file is opened, or for when a topic comes up.",
     arguments=(
         Argument("text"),
         Argument("at", "'tomorrow 9:00', 'next friday', 2026-03-04."),
         Argument("file", "When this file, or one below this directory, is opened."),
-        Argument("topic", "When all of these words come up."),
-        Argument("wing", "Another project than this one."),
+        Argument("topic", "When all these words come up."),
+        Argument("wing", "A project other than the current one."),
     ),
     hints=ADDS,
     fields=lambda given: {"by": given.host},
@@ -174,17 +174,17 @@ def _reminders(result: RemindersResult, call: CallArguments) -> Answer:
 REMINDERS = Tool(
     name="reminders",
     operation="reminders",
-    description="Reminders that are due, or all of them.",
+    description="List the due reminders, or all reminders.",
     arguments=(
         Argument(
             "action",
-            "due, open (also those whose time has not come), all (also closed ones).",
+            "due, open (including those not due yet), all (including closed ones).",
             "action",
             _ACTION_SCHEMA,
         ),
-        Argument("file", "Due because this file is opened."),
-        Argument("topic", "Due because of these words."),
-        Argument("wing", "Of another project."),
+        Argument("file", "Reminders triggered by opening this file."),
+        Argument("topic", "Reminders triggered by these words."),
+        Argument("wing", "The reminders of this wing."),
     ),
     answer=_reminders,
     output=shape(notice=TEXT, reminders=LIST),
@@ -202,7 +202,7 @@ def _reminders_done(result: RemindersResult, call: CallArguments) -> Answer:
 REMIND_DONE = Tool(
     name="remind_done",
     operation="reminders",
-    description="Say that reminders are done: nobody is reminded any more.",
+    description="Mark reminders as done, so that they are no longer shown.",
     arguments=(Argument("ids", schema={"minItems": 1}, is_required=True),),
     hints=ADDS,
     fields=lambda given: {"action": "done"},
@@ -226,7 +226,7 @@ def _agents(result: ListAgentsResult, call: CallArguments) -> Answer:
 LIST_AGENTS = Tool(
     name="list_agents",
     operation="list_agents",
-    description="Agents that keep a diary, who wrote last first.",
+    description="List the agents that keep a diary, the most recent writer first.",
     answer=_agents,
     hints=READS,
     output=shape(agents=LIST),

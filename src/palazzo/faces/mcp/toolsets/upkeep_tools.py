@@ -1,4 +1,4 @@
-"""status and what looks after a palace: taking in, checking, taking back."""
+"""The tool status and the administration tools: take content in, check the palace, undo changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INDEX = {"ready": "ready", "building": "being built", "empty": "empty"}
 def _status(result: StatusResult, call: CallArguments) -> Answer:
     largest = sorted(result.wings.items(), key=lambda pair: (-pair[1].drawers, pair[0]))
     wings = {name: wing.drawers for name, wing in largest[:_MOST_WINGS]}
-    index = _INDEX.get(result.embedder.state, "of another embedder than the settings name: palazzo repair mends it")
+    index = _INDEX.get(result.embedder.state, "from another embedder than the settings name: palazzo repair fixes it")
     if result.pending:
         index += f", {count_noun(result.pending, 'passage')} to go"
     fields: dict[str, Any] = {
@@ -57,7 +57,7 @@ def _status(result: StatusResult, call: CallArguments) -> Answer:
 STATUS = Tool(
     name="status",
     operation="status",
-    description="What the memory holds, by project, and whether it is in order.",
+    description="Show what the memory contains, by project, and whether it is in order.",
     answer=_status,
     output=shape(drawers=NUMBER, index=TEXT, wings=OBJECT),
 )
@@ -72,9 +72,9 @@ def _taken_in(result: MineResult, call: CallArguments) -> Answer:
         for name in ("dry_run", "sources", "new", "grown", "unchanged", "items", "drawers", "took_s")
     }
     lines = [
-        f"{'Would read' if result.dry_run else 'Read'} {count_noun(result.sources, 'source')}: {result.new:,} new,"
-        f" {result.grown:,} grown, {result.unchanged:,} unchanged;"
-        f" {count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} to find."
+        f"{'Would read' if result.dry_run else 'Read'} {count_noun(result.sources, 'source')}: {result.new:,} new, "
+        f"{result.grown:,} grown, {result.unchanged:,} unchanged; {count_noun(result.items, 'item')} archived, "
+        f"{count_noun(result.drawers, 'drawer')} searchable."
     ]
     for name, problems in (
         ("failed", [f"{problem.uri}: {problem.error}" for problem in result.failed]),
@@ -92,7 +92,7 @@ def _taken_in(result: MineResult, call: CallArguments) -> Answer:
 
 
 def _reasons(result: MineResult) -> list[str]:
-    """What was left out, by reason: there may be thousands of files, and a model needs to know the rules."""
+    """Return what was left out, by reason: there may be thousands of files, and a model needs the rules."""
     reasons: dict[str, list[str]] = {}
     for skip in result.skipped:
         reasons.setdefault(skip.reason, []).append(skip.uri)
@@ -108,14 +108,14 @@ _MINE_OUTPUT = shape(dry_run=FLAG, sources=NUMBER, new=NUMBER, drawers=NUMBER)
 MINE = Tool(
     name="mine",
     operation="mine",
-    description="Read files or directories into the memory, to the word: documents, code, transcripts, exports.",
+    description="Index files or directories, word for word: documents, code, transcripts, exports.",
     arguments=(
         Argument("paths", "", None, {"type": "array", "items": TEXT, "minItems": 1}, is_required=True),
         Argument("mode", "docs: documentation only; all: code too; convos: conversations only."),
-        Argument("wing", "Another wing than each project's own."),
+        Argument("wing", "A wing other than each project's own."),
         Argument("room"),
         Argument("include", "Only files that match these globs."),
-        Argument("exclude", "Not files that match these."),
+        Argument("exclude", "Skip files that match these globs."),
         Argument("dry_run"),
     ),
     hints=_TAKES_IN,
@@ -127,10 +127,10 @@ MINE = Tool(
 FEED = Tool(
     name="feed",
     operation="feed",
-    description="Take in what is new in the histories of the coding agents on this machine.",
+    description="Index what is new in the histories of the coding agents on this machine.",
     arguments=(
-        Argument("hosts", "claude-code, codex, opencode, pi, …; all if left out."),
-        Argument("since", "Sessions gone on with from then on: 2026-03-04, 30d."),
+        Argument("hosts", "claude-code, codex, opencode, pi, …; all if omitted."),
+        Argument("since", "Sessions continued from this time on: 2026-03-04, 30d."),
         Argument("dry_run"),
     ),
     hints=_TAKES_IN,
@@ -151,7 +151,7 @@ def _answer_verify(result: VerifyResult, call: CallArguments) -> Answer:
 VERIFY = Tool(
     name="verify",
     operation="verify",
-    description="Check that the palace is sound and whole. Reads all of it, which takes a while.",
+    description="Check that the palace is intact and complete. It reads everything, which takes a while.",
     answer=_answer_verify,
     output=shape(ok=FLAG, checks=LIST),
 )
@@ -175,8 +175,8 @@ def _settings(result: SettingsResult, call: CallArguments) -> Answer:
 SETTINGS = Tool(
     name="settings",
     operation="settings",
-    description="The settings that hold here. A person changes them: palazzo settings set KEY VALUE.",
-    arguments=(Argument("key", "One of them."),),
+    description="Show the effective settings. A person changes them: palazzo settings set KEY VALUE.",
+    arguments=(Argument("key", "The key of one setting."),),
     fields=lambda given: {"action": "get"},
     answer=_settings,
     output=shape(settings=OBJECT),
@@ -195,7 +195,7 @@ def _undone(result: UndoResult, call: CallArguments) -> Answer:
     if call["list"]:
         fields["changes"] = _told_changes(result.changes)
         lines += [_change_line(change) for change in result.changes]
-    return Answer(fields, "\n".join(lines) or "There is nothing to take back.")
+    return Answer(fields, "\n".join(lines) or "There is nothing to undo.")
 
 
 def _told_changes(changes: Sequence[Change]) -> list[dict[str, Any]]:
@@ -217,17 +217,17 @@ def _told_change(change: Change) -> dict[str, Any]:
 
 def _change_line(change: Change) -> str:
     return (
-        f"[{change.id}] {change.at[:16]}Z {change.actor} {change.verb} ({change.size}){' ' + change.summary if change.summary else ''}"
-        + (" (taken back)" if change.undone else "")
+        f"[{change.id}] {change.at[:16]}Z {change.actor} {change.verb} ({change.size})"
+        f"{' ' + change.summary if change.summary else ''}" + (" (taken back)" if change.undone else "")
     )
 
 
 UNDO = Tool(
     name="undo",
     operation="undo",
-    description="Take back the last change of this memory, or one by its id: forget, remember, facts. See list first.",
+    description="Undo the last change of this memory, or one by its id: forget, remember, facts. Use list first.",
     arguments=(
-        Argument("id", "Of the change; the last one if left out."),
+        Argument("id", "Id of the change; the last one if omitted."),
         Argument("list", "Only show the last changes."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}),
     ),
@@ -251,12 +251,12 @@ def _answer_sync(result: SyncSourcesResult, call: CallArguments) -> Answer:
     ]
     absent_count = result.ignored + result.missing
     lines = [
-        f"{count_noun(result.scanned, 'document')}: {result.kept:,} as they were, {result.ignored:,} left out by rules,"
-        f" {result.missing:,} gone, {result.unreachable:,} out of reach (those are never touched).",
-        f"apply=true would make search leave out {count_noun(result.drawers, 'drawer')} of {absent_count:,}."
+        f"{count_noun(result.scanned, 'document')}: {result.kept:,} unchanged, {result.ignored:,} excluded by rules, "
+        f"{result.missing:,} gone, {result.unreachable:,} unreachable (those are never changed).",
+        f"apply=true would remove {count_noun(result.drawers, 'drawer')} of {absent_count:,} from search."
         if result.dry_run and absent_count
         else "",
-        f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} found no more; undo brings them back."
+        f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} no longer searchable; undo restores them."
         if result.change
         else "",
         *(f"{document.state} {document.uri}: {document.reason}" for document in result.documents[:_MOST_NAMED]),
@@ -269,9 +269,10 @@ def _answer_sync(result: SyncSourcesResult, call: CallArguments) -> Answer:
 SYNC_SOURCES = Tool(
     name="sync_sources",
     operation="sync_sources",
-    description="Which documents in the memory are gone from disk or left out by rules now; apply stops finding them.",
+    description="Find indexed documents that are gone from disk or excluded by rules now; apply removes them from "
+    "search.",
     arguments=(
-        Argument("path", "A directory or document; the project if left out.", None, TEXT),
+        Argument("path", "A directory or document; the project if omitted.", None, TEXT),
         Argument("wing", "Only in this wing."),
         Argument("apply"),
     ),
@@ -309,8 +310,9 @@ def _answer_audit(result: AuditResult, call: CallArguments) -> Answer:
 AUDIT = Tool(
     name="audit",
     operation="audit",
-    description="What could be tidied up: repeated notes, gone documents, odd rooms, stale files, and what mends each.",
-    arguments=(Argument("threshold", "How alike is alike.", schema={"minimum": 0, "maximum": 1}),),
+    description="Find what could be tidied up: repeated notes, gone documents, odd rooms, stale files, with a fix "
+    "for each.",
+    arguments=(Argument("threshold", "Required similarity.", schema={"minimum": 0, "maximum": 1}),),
     answer=_answer_audit,
     output=shape(ok=FLAG, findings=LIST),
 )

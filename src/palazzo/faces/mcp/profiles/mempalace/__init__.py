@@ -1,7 +1,8 @@
-"""The tools documented for MemPalace's MCP server: its names, parameters and result fields over our operations.
+"""The tools documented for MemPalace's MCP server: its names, parameters and result fields over Palazzo's operations.
 
-Every answer is one text block of JSON, also where a call fails. `structuredContent` is the same with a `notice` before
-recorded words, and with a list under `result`: structured content is always an object. What failed has none.
+Every answer is one text block of JSON, also for a failed call. `structuredContent` is the same with a `notice` before
+recorded words, and with a list under `result`, because structured content is always an object. A failed call has no
+structured content.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ TOOLS = tolerant(
 
 
 def _tools(toolset: str) -> tuple[Tool, ...]:
-    """The same in both toolsets: clients that were written for them ask for none."""
+    """Return the same tools for both toolsets: clients written for them request no toolset."""
     return TOOLS
 
 

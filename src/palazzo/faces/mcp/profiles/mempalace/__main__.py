@@ -1,4 +1,4 @@
-"""Prints the tools of this profile as JSON, for programs that inspect MemPalace's server module."""
+"""Print the tools of this profile as JSON, for programs that inspect MemPalace's server module."""
 
 from __future__ import annotations
 

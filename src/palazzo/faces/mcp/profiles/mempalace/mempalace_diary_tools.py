@@ -1,4 +1,4 @@
-"""Diaries, checkpoints, and what hooks do by themselves."""
+"""Tools for diaries, checkpoints and automatic actions of hooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WING = Argument("wing", "The project that it is about; the agent's own wing if 
 
 
 def _project(call: CallArguments) -> Mapping[str, Any]:
-    """A diary is in its agent's wing whatever is said, so another wing is the project that an entry is about."""
+    """Return the diary's place: always in its agent's wing; another wing is the project that an entry is about."""
     own = f"wing_{call['agent_name']}".lower()
     wing = call["wing"]
     return {"project": None if wing is None or wing.lower() == own else wing}

@@ -1,4 +1,4 @@
-"""search, drawers, sync: what is filed, found, changed and let go."""
+"""Tools for search, drawers and sync: filing, finding, changing and forgetting content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from palazzo.features.search.search import SearchResult
 from palazzo.features.search.show import ShowEntry, ShowResult
 
 _TOKENS = 5000
-"""Of found words: about as much as an answer may hold."""
+"""Maximum tokens of found text: about as much as an answer may contain."""
 _SINCE, _UNTIL_HELP = "From then on: 2026-03-04, 3d, monday.", "Before then."
 
 

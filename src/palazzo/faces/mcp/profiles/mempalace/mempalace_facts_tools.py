@@ -1,4 +1,4 @@
-"""kg_…: facts, since when and until when they hold."""
+"""The kg_… tools: facts, and the time during which they hold."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _added(result: KgAddResult, call: CallArguments) -> Answer:
 
 
 def _fill_fact(call: CallArguments) -> Mapping[str, Any]:
-    """A closet is who says so, unless it names a drawer: that is then what says so."""
+    """Return who states the fact: the closet, or as its source the drawer if the closet names one."""
     closet = call["source_closet"] or ""
     by = {"stated_by": call.host} if call.host else {}
     if _ID.fullmatch(closet):

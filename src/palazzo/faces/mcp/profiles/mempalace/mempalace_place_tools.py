@@ -1,4 +1,4 @@
-"""status, wings, rooms, tunnels: how the palace is laid out."""
+"""Tools for status, wings, rooms and tunnels: the structure of the palace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MOST_ROOMS = 400
 
 
 def _most(counts: Mapping[str, int]) -> dict[str, int]:
-    """The fullest places; where there are more than one answer may hold, those."""
+    """Return the fullest places, at most as many as one answer may hold."""
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_ROOMS])
 
 

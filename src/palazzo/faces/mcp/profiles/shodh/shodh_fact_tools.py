@@ -1,4 +1,4 @@
-"""Facts, and the people and things that they are about."""
+"""Tools for facts, and for the people and things that they are about."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from palazzo.features.facts.kg_timeline import KgTimelineResult
 from palazzo.features.upkeep.memory_stats import MemoryStatsResult
 
 _MOST_SEARCHED = 1000
-"""Facts among which words are looked for."""
+"""Maximum number of facts in which words are searched for."""
 _MOST_ANSWERED = 100
-"""Facts that one answer may have."""
+"""Maximum number of facts in one answer."""
 _LIMIT = {"type": "integer", "minimum": 1, "maximum": _MOST_ANSWERED}
 
 

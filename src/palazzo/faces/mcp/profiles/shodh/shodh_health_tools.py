@@ -1,4 +1,4 @@
-"""brain, memory_stats, health, audit, cleanup, dedup: how the memory is, and tidying it."""
+"""The tools brain, memory_stats, health, audit, cleanup and dedup: the state of the memory, and cleanup."""
 
 from __future__ import annotations
 

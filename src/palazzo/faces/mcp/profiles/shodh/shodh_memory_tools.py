@@ -1,4 +1,4 @@
-"""Memories that are there: forgetting, listing, showing and summing them up."""
+"""Tools for existing memories: forget, list, show and summarise them."""
 
 from __future__ import annotations
 

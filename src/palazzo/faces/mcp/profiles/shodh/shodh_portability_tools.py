@@ -1,4 +1,4 @@
-"""export, import_memories: memories as a file, and out of one."""
+"""The tools export and import_memories: write memories to a file, and read them from one."""
 
 from __future__ import annotations
 

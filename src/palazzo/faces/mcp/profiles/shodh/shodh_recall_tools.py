@@ -1,4 +1,4 @@
-"""recall, recall_by_tags, proactive_context: finding memories."""
+"""The tools recall, recall_by_tags and proactive_context: finding memories."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from palazzo.security.injected_text import is_host_instruction, is_palazzo_block
 _FULL_CONTENT = unbound_argument("full_content", FLAG, default=False, is_ignored=True)
 _LIMIT = {"minimum": 1, "maximum": 100}
 _TOKENS = 5000
-"""Tokens of text that a search returns: about as much as an answer may hold."""
+"""Maximum tokens of text that a search returns: about as much as an answer may contain."""
 _TEMPORAL_FACTOR = 4
-"""How many times the limit a temporal recall searches, to show the newest of them."""
+"""Factor by which the limit of a temporal recall's search is increased, to show the newest results."""
 
 
 # --- recall ------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ _UNSUPPORTED_FILTERS: Mapping[str, Schema] = {
     **dict.fromkeys(("geo_lat", "geo_lon", "geo_radius_meters", "reward_min", "reward_max"), DECIMAL),
     **dict.fromkeys(("failures_only", "debug"), FLAG),
 }
-"""Filters of shodh's server by metadata; Palazzo filters by tags, times and importance."""
+"""Metadata filters of shodh's server; Palazzo filters by tags, times and importance."""
 
 
 def _plan_recall(call: CallArguments) -> Sequence[Step]:
@@ -157,7 +157,7 @@ def _plan_context(call: CallArguments) -> Sequence[Step]:
 
 
 def _own_words(context: str) -> str:
-    """Return a context without the blocks that Palazzo put before the model, and without its host's instructions."""
+    """Return a context without the blocks that Palazzo gave the model, and without its host's instructions."""
     if is_palazzo_block(context) or is_host_instruction(context):
         return ""
     return "".join(context[start:end] for start, end in said_spans(context))

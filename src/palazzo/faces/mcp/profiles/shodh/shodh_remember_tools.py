@@ -1,4 +1,4 @@
-"""remember: a memory that an agent keeps."""
+"""The tool remember: store a memory of an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reminders: for a time, after a delay, or for when keywords appear."""
+"""Tools for reminders: at a time, after a delay, or when keywords appear."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from palazzo.features.tasks.task_results import ReminderView
 from palazzo.text.count_phrases import count_noun
 
 _LONGEST_DELAY = 10 * 365 * 86_400
-"""Seconds that a reminder may wait: ten years."""
+"""Maximum seconds until a reminder: ten years."""
 _TRIGGERS = {"time": "trigger_at", "duration": "after_seconds", "context": "keywords"}
 """The argument that each type of trigger needs."""
 _ACTIONS = {"pending": "open", "triggered": "due", "dismissed": "all", "all": "all"}
-"""The action of `reminders` that lists at least the reminders of a status."""
+"""The action of `reminders` that lists at least the reminders with a status."""
 _STATUSES = {"due": "triggered", "waiting": "pending", "done": "dismissed", "dropped": "dismissed"}
 """The status that shodh has for each state of a reminder."""
 

@@ -1,4 +1,4 @@
-"""How memories look: a row in JSON, a line with its id to read."""
+"""The format of memories: a JSON row, and a readable line with the id."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ DECIMAL = {"type": "number"}
 TEXTS = {"type": "array", "items": TEXT}
 MEMORIES = shape(notice=TEXT, memories=LIST)
 NO_DRAWERS = ListDrawersResult((), 0, 0, 0)
-"""The listing of a tag that no drawer has."""
+"""The listing for a tag without drawers."""
 _LEAST = 200
-"""Characters of a memory that are worth showing where not all of it fits."""
+"""Minimum characters of a memory that are shown if not all of it fits."""
 
 
 # --- arguments ---------------------------------------------------------------------------------------------
@@ -61,12 +61,12 @@ TYPE = enum_schema(*TYPES)
 
 
 def iso(moment: Micros | None) -> str | None:
-    """Return a time, None where it is not known."""
+    """Return a time, None if it is not known."""
     return to_iso(moment) if moment else None
 
 
 def memory(drawer: HitView | DrawerRow | MemoryView, score: float | None = None, label: str = "") -> dict[str, Any]:
-    """Return a drawer as a memory; a drawer that is no note has its kind as its type: Exchange, Section, …
+    """Return a drawer as a memory; a drawer that is not a note has its kind as its type: Exchange, Section, …
 
     `label` describes its branch; only a MemoryView needs it, since the others have their own.
     """
@@ -86,12 +86,12 @@ def memory(drawer: HitView | DrawerRow | MemoryView, score: float | None = None,
 
 
 def type_name(kind: str) -> str:
-    """Return a type with the capitals that shodh gives it; any other kind is capitalized."""
+    """Return a type in shodh's capitalization; any other kind is capitalized."""
     return _TYPE_NAMES.get(kind, kind.capitalize())
 
 
 def line(row: Mapping[str, Any]) -> str:
-    """Return a memory as a line of its own, its words indented below."""
+    """Return a memory as a line of its own, its text indented below."""
     score = "" if row.get("score") is None else f"{row['score']:.2f}"
     head_parts = (row["type"], (row["created_at"] or "")[:16], row["trust"], *row["tags"], row.get("branch"), score)
     head = (f"[{row['id']}]", *head_parts)
@@ -101,7 +101,7 @@ def line(row: Mapping[str, Any]) -> str:
 
 
 def fit_rows(rows: Sequence[Mapping[str, Any]], remaining_chars: int = MOST) -> list[dict[str, Any]]:
-    """Return as many memories as one answer may hold; the last may be cut, and says so."""
+    """Return as many memories as one answer may hold; the last may be cut, and then says so."""
     fitting_rows: list[dict[str, Any]] = []
     for row in rows:
         size = len(json.dumps(row, ensure_ascii=False))
@@ -116,7 +116,7 @@ def fit_rows(rows: Sequence[Mapping[str, Any]], remaining_chars: int = MOST) -> 
 
 
 def memories(rows: Sequence[Mapping[str, Any]], nothing: str, **others: Any) -> Answer:
-    """Return an answer of memories; `nothing` is said where there are none. `others` are fields beside them."""
+    """Return an answer of memories, or `nothing` if there are none. `others` are additional fields."""
     fitting_rows = fit_rows(rows)
     if not fitting_rows:
         return Answer({"notice": nothing, "memories": [], **others}, nothing)
@@ -137,9 +137,9 @@ def answer_records(
     nothing: str = "There are none.",
     **fields: Any,
 ) -> Answer:
-    """Return an answer of recorded rows under `name`, as many as fit, behind `fields`.
+    """Return an answer of stored rows under `name`, as many as fit, after `fields`.
 
-    `describe` words how many are shown; `nothing` is the notice where there are none.
+    `describe` words how many are shown; `nothing` is the notice if there are none.
     """
     fitting_rows = fit_rows(rows)
     count = len(fitting_rows)
@@ -156,12 +156,12 @@ def answer_list(
     render_row: Callable[[Mapping[str, Any]], str],
     nothing: str = "There are none.",
 ) -> Answer:
-    """Return an answer of rows that hold no recorded words, a line for each."""
+    """Return an answer of rows without stored text, one line for each."""
     return Answer({name: rows, "count": len(rows)}, "\n".join(map(render_row, rows)) or nothing)
 
 
 def answer_closing(row: Mapping[str, Any], changed: bool, verb: str) -> Answer:
-    """Return the answer of a to-do or reminder that a call closed, or that was closed before the call."""
+    """Return the answer for a to-do or reminder that a call closed, or that was already closed."""
     sentence = verb if changed else f"Nothing changed, because it was already {row['status']}"
     return Answer({**row, "changed": changed}, f"{sentence}: {row['id']}.")
 
@@ -171,5 +171,5 @@ CLOSING_OUTPUT = shape(id=TEXT, status=TEXT, changed=FLAG)
 
 
 def reading(notice: str, lines: Iterable[str]) -> str:
-    """Return recorded words for reading, in the fence."""
+    """Return stored text in readable form, inside the fence."""
     return fence_text("\n\n".join([notice, *lines]))

@@ -1,4 +1,4 @@
-"""sync, sync_push, sync_pull, sync_status: what was pushed, what was pulled, what conflicts, and when last."""
+"""The tools sync, sync_push, sync_pull and sync_status: what was pushed and pulled, conflicts, and the last time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""To-dos, and the projects that they belong to."""
+"""Tools for to-dos, and the projects that they belong to."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from palazzo.text.count_phrases import count_noun
 
 _DAY, _WEEK = 86_400_000_000, 7 * 86_400_000_000
 _EVERY_TODO: Mapping[str, Any] = {"everywhere": True, "all": True}
-"""The request for the to-dos of all projects, closed ones too."""
+"""The request for the to-dos of all projects, including closed ones."""
 
 
 # --- adding, listing ---------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def _answer_list(results: Sequence[Any], call: CallArguments) -> Answer:
 
 
 def _rank(views: Sequence[TodoView], search: SearchResult) -> list[TodoView]:
-    """Return the to-dos that a search found, best first. A hit holds only a part of a long to-do's text."""
+    """Return the to-dos that a search found, best first. A hit holds only part of a long to-do's text."""
     return list({view.id: view for hit in search.hits for view in views if hit.text in view.text}.values())
 
 

@@ -1,4 +1,4 @@
-"""Checks of the index, backups, and reports on a period or a session."""
+"""Tools that check the index, make backups, and report on a period or a session."""
 
 from __future__ import annotations
 

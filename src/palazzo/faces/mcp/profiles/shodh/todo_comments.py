@@ -24,7 +24,7 @@ from palazzo.features.tasks.todo_list import TodoListResult
 _WHOLE_ID = re.compile(r"[0-9a-f]{32}")
 _MOST_LISTED = 100
 _MOST_CHECKED = 1000
-"""Comments on a to-do among which an id is looked for."""
+"""Maximum number of comments on a to-do in which an id is searched for."""
 _CONTENT = unbound_argument("content", TEXT, is_required=True)
 
 
@@ -116,7 +116,7 @@ LIST_TODO_COMMENTS = Tool(
 
 
 def _verify_comment(call: CallArguments) -> Sequence[Step]:
-    """Return the steps that check that `comment_id` is a comment on the to-do, so that no other drawer is changed."""
+    """Return the steps that check that `comment_id` is a comment on the to-do, so that no other drawer changes."""
     comments: set[str] = set()
 
     def check(result: ShowResult) -> None:

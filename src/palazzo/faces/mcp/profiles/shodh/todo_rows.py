@@ -1,4 +1,4 @@
-"""How a to-do looks: the fields that only shodh has are lines below its text, where search and people see them."""
+"""The format of a to-do: fields that only shodh has are lines below its text, visible to search and to people."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _status(view: TodoView, details: Mapping[str, Any]) -> str:
 
 
 def todo_row(view: TodoView) -> dict[str, Any]:
-    """Return a to-do as JSON has it."""
+    """Return a to-do as JSON fields."""
     content, details = _split_details(view.text)
     row = {
         "id": view.id,
@@ -87,6 +87,6 @@ def _render_todo(row: Mapping[str, Any]) -> str:
 
 
 def answer_todos(rows: Sequence[Mapping[str, Any]], total: int, name: str = "todos", **fields: Any) -> Answer:
-    """Return an answer of to-dos, as many as fit, and of how many there are in all."""
+    """Return an answer of to-dos, as many as fit, and of their total number."""
     answer = answer_records(name, rows, _render_todo, lambda count: f"{count} of {total} to-dos")
     return replace(answer, structured={**answer.structured, "total": total, **fields})
