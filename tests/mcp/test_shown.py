@@ -37,9 +37,7 @@ def test_what_is_in_the_fence_stays_as_it_is() -> None:
 
 
 def test_what_a_tool_says_of_itself_alone_needs_no_fence() -> None:
-    assert (
-        fence_answer(tool(), Answer({"notice": "No facts known."}, "No facts known.")).text == "No facts known."
-    )
+    assert fence_answer(tool(), Answer({"notice": "No facts known."}, "No facts known.")).text == "No facts known."
     assert fence_answer(tool(ADDS), Answer({"id": "1"}, f"Kept in {TAG}.")).text == "Kept in [palazzo-memory>."
 
 

@@ -515,7 +515,10 @@ def test_a_prompt_leaves_out_what_a_profile_has_no_tool_for() -> None:
         ({"name": "recall"}, "recall needs the argument 'topic'."),
         ({"name": "recall", "arguments": {"topic": " "}}, "recall needs the argument 'topic'."),
         ({"name": "recall", "arguments": {"topic": "x", "colour": "y"}}, "recall has no argument 'colour'"),
-        ({"name": "save_session", "arguments": {"topic": "x"}}, "save_session has no argument 'topic'; it has no arguments."),
+        (
+            {"name": "save_session", "arguments": {"topic": "x"}},
+            "save_session has no argument 'topic'; it has no arguments.",
+        ),
     ],
 )
 def test_what_is_no_prompt_is_named(talk: Talk, asked: dict[str, Any], says: str) -> None:

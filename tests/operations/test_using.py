@@ -235,9 +235,7 @@ def test_what_no_session_used_stops_coming_unasked_and_is_found_when_asked(
         with context.writing().database.transaction() as connection:
             known = hook_sessions.record_hook(connection, "claude-code", f"s-{n}0", context.now)
             part = ledger.Part("drawer", drawer)
-            ledger.record(
-                connection, known.row, 0, "prompt", "relevant to a prompt", drawer, [part], 1, 1, context.now
-            )
+            ledger.record(connection, known.row, 0, "prompt", "relevant to a prompt", drawer, [part], 1, 1, context.now)
     found = ProactiveContextResult(
         memories=(memory(drawer),),
         reminders=(),
