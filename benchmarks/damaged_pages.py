@@ -39,8 +39,7 @@ import apsw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from palazzo.errors import PalazzoError
-from palazzo.features.backup import damage
-from palazzo.operations import registry
+from palazzo.operations import damage, registry
 from palazzo.operations.context import Context
 from palazzo.store import items
 from palazzo.store.database import Database

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, report
 
-from palazzo.index.onnx_runtime import disable_telemetry
+from palazzo.onnx_runtime import disable_telemetry
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 IMPORTED = ("apsw", "numpy", "onnxruntime", "tokenizers", "typer", "palazzo.palace", "palazzo.faces.cli.app")

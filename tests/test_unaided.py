@@ -17,7 +17,7 @@ from tests.archive import conversations
 
 from palazzo.archive import diary_entries
 from palazzo.client import keyword_answers, offline_hook
-from palazzo.features.hooks import hook_answers, hook_prompt, offline_answers
+from palazzo.features.hooks import echo_filter, hook_answers, hook_prompt, offline_answers
 from palazzo.features.hooks.hook import HookRequest, HookResult, hook
 from palazzo.features.ledger.why import WhyRequest, why
 from palazzo.features.notes.forget import ForgetRequest, forget
@@ -30,7 +30,6 @@ from palazzo.index.presentation import LEAST_SHOWN
 from palazzo.injection import keyword_relevance, thresholds
 from palazzo.injection.hook_events import Reaction
 from palazzo.model import USERS_WING, Place, Source, Trust
-from palazzo.operations import echo_filter
 from palazzo.operations.context import Context
 from palazzo.operations.pause_state import pause_file
 from palazzo.security.trust_order import TRUST_ORDER, trusted_down_to

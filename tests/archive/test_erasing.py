@@ -19,8 +19,8 @@ from palazzo.archive import erasure, ingest, pack_writer
 from palazzo.archive.erasure import ErasureRequest
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
+from palazzo.derived.integrity_checks import verify
 from palazzo.errors import PalaceUnusable
-from palazzo.index.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.knowledge import assertions
 from palazzo.knowledge.assertions import Statement, Triple

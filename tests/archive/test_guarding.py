@@ -17,7 +17,7 @@ from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard, redact_item
 from palazzo.archive.redaction_review import note_whole, relook, wants_look
 from palazzo.bench.labelled_secrets import sample
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.model import Part, Source
 from palazzo.palace import Palace

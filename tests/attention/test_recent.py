@@ -6,8 +6,8 @@ import pytest
 from tests.derive.test_failures import ERROR, TESTS
 
 from palazzo.injection.recent_turns import NOTHING, Recent, errors_in, files_in, has_said, has_told, recent_of, subject
-from palazzo.knowledge.digest_turns import SessionMessage
 from palazzo.model import Part
+from palazzo.sessions.digest_turns import SessionMessage
 
 ANSWER = (
     "I looked at the importer. The pool has twelve connections now, since five were too few for sixteen threads."

@@ -13,9 +13,9 @@ import pytest
 from tests.cli.command import Command, environment
 from tests.feeders.host_samples import FIXTURES, sessions_of
 
-from palazzo.faces.cli.screen import Screen
 from palazzo.features.erase.view import watch_event
 from palazzo.features.mining.source_watch import WatchEvent
+from palazzo.features.screen import Screen
 from palazzo.model import Micros
 
 CODEX = sessions_of("codex")[0]

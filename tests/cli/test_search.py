@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command, spawn
 
-from palazzo.faces.cli.screen import Screen
+from palazzo.features.screen import Screen
 
 
 def transcript(path: Path, *said: tuple[str, str]) -> None:

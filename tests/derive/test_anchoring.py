@@ -12,8 +12,8 @@ from tests.derive.state import drawers
 from tests.examples import examples
 
 from palazzo.archive.ingest import NewItem
-from palazzo.index.citation_consumer import ANCHOR_CONSUMER, MOST, expected, load_citations, project_path
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.citation_consumer import ANCHOR_CONSUMER, MOST, expected, load_citations, project_path
+from palazzo.derived.integrity_checks import verify
 from palazzo.knowledge.session_citations import blob_of
 from palazzo.model import UNKNOWN_LINE, Anchor, Source
 from palazzo.palace import Palace, without_embedder

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from palazzo.knowledge.digest_turns import SessionMessage
 from palazzo.knowledge.session_citations import Citation, LocatedMessage, Reader, take
 from palazzo.model import Part
+from palazzo.sessions.digest_turns import SessionMessage
 from palazzo.sources.formats.block_text import call_text
 from palazzo.text.cited_lines import lines_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, answered, called, file_rows, said
 
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.injection.wake_up_sources import WakeUpContext, gather
 from palazzo.knowledge.session_digest import SessionMessage, digest
 from palazzo.model import Micros, Place

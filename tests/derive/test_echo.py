@@ -23,12 +23,12 @@ from tests.mcp.talking import Talk
 from tests.recall.hashed_words import HashedWords
 
 from palazzo.archive.ingest import NewItem
-from palazzo.index.session_reader import session
 from palazzo.index.visible_text import injected_ranges
 from palazzo.model import Micros, Part
 from palazzo.palace import Palace
 from palazzo.security.injected_text import answer_spans
 from palazzo.security.memory_tools import is_memory_tool, says_something_new
+from palazzo.sessions.session_reader import session
 from palazzo.sources.formats import Row
 from palazzo.sources.formats.opencode_database import Opencode
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS

@@ -7,12 +7,12 @@ from tests.archive.conversations import answered, called, file_rows, said
 from tests.archive.test_erasing import erase
 
 from palazzo.archive.ingest import NewItem
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.knowledge import fix_consumer
-from palazzo.knowledge.call_targets import Target, aim, covers, target, tool_target
 from palazzo.knowledge.failures import error_in, failure_marks, signature
 from palazzo.model import Part, Trust
 from palazzo.palace import Palace, without_embedder
+from palazzo.sessions.call_targets import Target, aim, covers, target, tool_target
 from palazzo.store import failure_fixes
 from palazzo.store.failure_fixes import FailureRecord
 

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from tests.archive.conversations import answered, called, file_rows, file_version, said
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.index import cut_material, cut_rules, cutter, indexed_text, taint_consumer
+from palazzo.derived import taint_consumer
+from palazzo.derived.integrity_checks import Check, verify
+from palazzo.index import cut_material, cut_rules, cutter, indexed_text
 from palazzo.index.cut_rules import CutItem, Draft
 from palazzo.index.fallback_cut import Rules, cut_safely, plain_message
-from palazzo.index.integrity_checks import Check, verify
 from palazzo.index.query import Query
-from palazzo.index.session_taint import Row, TaintTracker
 from palazzo.model import Place
 from palazzo.palace import Palace
+from palazzo.sessions.session_taint import Row, TaintTracker
 from palazzo.store import dead_letters, vector_rows
 from palazzo.store.taint_rows import Mark
 from palazzo.text.word_forms import index_form

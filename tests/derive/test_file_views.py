@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from palazzo.index.file_calls import Excerpt, FileCall, FileEdit, Piece, Reading, Writing, file_calls, read_excerpt
-from palazzo.index.file_views import View
 from palazzo.knowledge.session_citations import blob_of, mentions
+from palazzo.sessions.file_calls import Excerpt, FileCall, FileEdit, Piece, Reading, Writing, file_calls, read_excerpt
+from palazzo.sessions.file_views import View
 
 PATCH = """*** Begin Patch
 *** Update File: src/a.py

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
+from palazzo.derived.rebuild import pages_are_sound
 from palazzo.index.query import Query
-from palazzo.index.rebuild import pages_are_sound
 from palazzo.model import Place
 from palazzo.palace import Palace, without_embedder
 

@@ -14,8 +14,8 @@ from tests.archive.conversations import Ticking
 from tests.derive.hostile import follow_all, packages, set_aside, take_in, texts
 from tests.recall.hashed_words import HashedWords
 
+from palazzo.derived.integrity_checks import verify
 from palazzo.index.failure_isolation import write_log_by
-from palazzo.index.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.palace import Palace
 

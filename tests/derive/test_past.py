@@ -7,7 +7,7 @@ from tests.archive.conversations import fresh_palace
 from tests.derive.state import complaints, drop_derived
 from tests.derive.year import MONTHS, Year, as_of
 
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.palace import Palace, without_embedder
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.archive.conversations import DAY, EPOCH, PLACE, Ticking, answered, called, file_rows, file_version, said
 from tests.derive.state import complaints, drawers
 
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.model import Micros, Part
 from palazzo.palace import Palace, without_embedder

@@ -16,7 +16,7 @@ from tests.examples import examples as enough
 
 from palazzo.archive import acts, archive_reader, identity
 from palazzo.archive.ingest import NewItem
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.model import Drawer, Micros, Part, Source, Trust
 from palazzo.palace import Palace, without_embedder
 from palazzo.security.source_trust import trust_of_tool

@@ -36,7 +36,7 @@ from tools.build_model import (
 )
 
 from palazzo.index import minilm
-from palazzo.index.onnx_runtime import load_onnxruntime
+from palazzo.onnx_runtime import load_onnxruntime
 
 Array = NDArray[Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 from tests.archive.conversations import EPOCH, answered, file_rows, file_version, said
 from tests.recall.hashed_words import HashedWords
 
+from palazzo.derived.integrity_checks import verify
 from palazzo.errors import PalazzoError
-from palazzo.index.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.model import Micros, Place, Source
 from palazzo.operations import registry

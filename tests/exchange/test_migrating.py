@@ -12,11 +12,11 @@ import pytest
 
 from palazzo.errors import SourceUnreadable
 from palazzo.importers import DiaryEntry, Fact, Note, SkippedRecord, StoreRecord, Task, Tunnel
+from palazzo.importers.store_import import Count, Migration, MigrationOptions, migrate
 from palazzo.model import Micros
 from palazzo.operations import registry
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
-from palazzo.sync.store_import import Count, Migration, MigrationOptions, migrate
 from palazzo.text.times import parse_when
 
 NOW = parse_when("2026-06-15T12:00:00Z", Micros(0))

@@ -13,7 +13,7 @@ from tests.exchange.replicas import Replica, told_apart
 from tests.exchange.test_migrating import NOTES, Told, rows
 
 from palazzo.importers import Note, StoreRecord
-from palazzo.sync.store_import import Migration, MigrationOptions, migrate
+from palazzo.importers.store_import import Migration, MigrationOptions, migrate
 
 HELD = "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM fact), (SELECT count(*) FROM entity)"
 

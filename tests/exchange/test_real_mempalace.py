@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.exchange.mempalace_peer import MemPalace, Tools, mempalace
 
+from palazzo.importers.store_import import Migration, MigrationOptions, migrate
 from palazzo.importers.store_readers import detect_reader
 from palazzo.index.query import Query
 from palazzo.model import Micros
 from palazzo.palace import Palace, system_clock
-from palazzo.sync.store_import import Migration, MigrationOptions, migrate
 
 pytestmark = pytest.mark.slow
 DRAWERS = 5_000

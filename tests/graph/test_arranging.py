@@ -15,8 +15,8 @@ from tests.derive.state import complaints, derived
 from tests.examples import examples as enough
 from tests.recall.hashed_words import HashedWords
 
+from palazzo.derived.integrity_checks import verify
 from palazzo.errors import NotFound, UsageError
-from palazzo.index.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.knowledge import place_names, reorganize
 from palazzo.knowledge.fact_change import Change

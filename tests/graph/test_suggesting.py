@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.graph.conftest import Kg
 
+from palazzo.derived.integrity_checks import verify
 from palazzo.errors import AmbiguousId, NotFound, UsageError
 from palazzo.index import async_consumer
-from palazzo.index.integrity_checks import verify
 from palazzo.knowledge import claim_consumer
 from palazzo.model import Micros, Place
 from palazzo.palace import without_embedder

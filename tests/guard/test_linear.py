@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 import pytest
 
-from palazzo.knowledge import clause_values, clauses, digest_turns
+from palazzo.knowledge import clause_values, clauses
 from palazzo.security import file_writes
 from palazzo.security.command_trust import judge_command
 from palazzo.security.injected_text import said_spans
 from palazzo.security.row_redactor import redact_row
 from palazzo.security.shell_reader import LONGEST_COMMAND
+from palazzo.sessions import digest_turns
 from palazzo.text.text_mentions import mentions
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.derive.state import complaints, drawers
 
-from palazzo.index import integrity_checks
+from palazzo.derived import integrity_checks
 from palazzo.index.query import Query
 from palazzo.palace import Palace
 from palazzo.sources.discovery import Mode

@@ -219,8 +219,8 @@ def verifier(path: str, *_: str) -> None:
     """Verify a palace; say what was found, or how it could not even be opened."""
     from tests.recall.hashed_words import HashedWords
 
+    from palazzo.derived.integrity_checks import verify
     from palazzo.errors import PalazzoError
-    from palazzo.index.integrity_checks import verify
     from palazzo.palace import Palace
 
     for line in sys.stdin:

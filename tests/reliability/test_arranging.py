@@ -15,8 +15,8 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
+from palazzo.derived.integrity_checks import verify
 from palazzo.errors import UsageError
-from palazzo.index.integrity_checks import verify
 from palazzo.knowledge import place_names, reorganize
 from palazzo.knowledge.fact_change import Change
 from palazzo.knowledge.place_names import Wing

@@ -18,10 +18,10 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
+from palazzo.derived.integrity_checks import verify
 from palazzo.features.backup.backup import BackupRequest, backup
 from palazzo.features.backup.restore import RestoreRequest, restore
 from palazzo.features.erase.erase import EraseRequest, erase
-from palazzo.index.integrity_checks import verify
 from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.palace import Palace

@@ -13,10 +13,10 @@ from tests.derive.state import complaints
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 from tests.reliability.sizes import chances, scaled
 
+from palazzo.derived.integrity_checks import verify_truth
 from palazzo.errors import PalazzoError
 from palazzo.features.backup.backup import BackupRequest, backup
 from palazzo.features.backup.restore import RestoreRequest, restore
-from palazzo.index.integrity_checks import verify_truth
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 from palazzo.store import palace_overview

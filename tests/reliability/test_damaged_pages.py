@@ -32,9 +32,9 @@ from palazzo.daemon.engine import Engine
 from palazzo.daemon.hook_requests import Hooks
 from palazzo.daemon.rpc_connection import Calls
 from palazzo.errors import PalazzoError
-from palazzo.features.backup import automatic_backup, damage
+from palazzo.features.backup import automatic_backup
 from palazzo.hosts import hook_process
-from palazzo.operations import registry
+from palazzo.operations import damage, registry
 from palazzo.operations.context import Context
 from palazzo.store import items
 from palazzo.store.database import Database

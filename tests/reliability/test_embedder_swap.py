@@ -14,7 +14,7 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import scaled
 
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.palace import Palace
 from palazzo.store import vector_rows

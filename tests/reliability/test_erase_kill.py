@@ -19,7 +19,7 @@ from tests.reliability.sizes import chances, scaled
 
 from palazzo.archive import erasure
 from palazzo.archive.erasure import ErasureRequest
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.palace import Palace
 from palazzo.text.hashed_words import ANYWHERE
 

@@ -14,8 +14,8 @@ from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, fa
 
 from palazzo.archive import erasure
 from palazzo.archive.erasure import ErasureRequest
+from palazzo.derived.rebuild import RebuildTarget
 from palazzo.errors import PalaceUnusable
-from palazzo.index.rebuild import RebuildTarget
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.text.hashed_words import ANYWHERE

@@ -14,7 +14,7 @@ from tests.reliability.sizes import scaled
 from tests.reliability.test_kill import a_project, items_of
 
 from palazzo.archive import identity
-from palazzo.index.integrity_checks import verify
+from palazzo.derived.integrity_checks import verify
 from palazzo.index.query import Query
 from palazzo.palace import Palace
 

@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 from palazzo.daemon.palace_pool import Pool
+from palazzo.derived.integrity_checks import verify_truth
 from palazzo.errors import NotAPalace, PalaceUnusable
-from palazzo.index.integrity_checks import verify_truth
 from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.palace import Palace

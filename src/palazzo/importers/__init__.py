@@ -2,7 +2,7 @@
 
 A reader knows one program's files and nothing of a palace. It yields what it finds as the closed union `StoreRecord`,
 in an order that is the same each time, and gives a reason for everything it leaves out (`SkippedRecord`).
-`sync/store_import.py` files the records.
+`importers/store_import.py` files the records.
 
 A `key` is the store's own id of a thing, and must be unique among all stores of that program: it ensures that a second
 import adds nothing. Where a program counts from 1, the reader adds what distinguishes the stores of two machines (a

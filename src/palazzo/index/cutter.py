@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from palazzo.index import cut_material, cut_rules, failure_isolation, taint_consumer
+from palazzo.derived import taint_consumer
+from palazzo.index import cut_material, cut_rules, failure_isolation
 from palazzo.index.cut_material import ThreadRow
 from palazzo.index.cut_rules import Draft
 from palazzo.index.drawer_builder import line_locator

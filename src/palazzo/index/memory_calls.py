@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from palazzo.knowledge import digest_work as work
+from palazzo.index import digest_work as work
 from palazzo.model import Part
 from palazzo.security.memory_commands import tells_memory
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import EmbedderUnavailable
 from palazzo.index.embedder import well_formed
-from palazzo.index.onnx_runtime import load_onnxruntime
+from palazzo.onnx_runtime import load_onnxruntime
 
 if TYPE_CHECKING:
     import numpy as np

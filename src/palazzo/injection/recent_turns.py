@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from palazzo.knowledge import digest_work as work
-from palazzo.knowledge.digest_turns import SessionMessage
+from palazzo.index import digest_work as work
 from palazzo.knowledge.failures import Failure, failures, signature
+from palazzo.sessions.digest_turns import SessionMessage
 from palazzo.text.stopwords import STOP_WORDS
 
 FILES = 5

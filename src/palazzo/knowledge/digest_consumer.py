@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.index.session_reader import OfSessions, session
 from palazzo.knowledge.session_digest import digest
+from palazzo.sessions.session_reader import OfSessions, session
 from palazzo.store import digest_rows
 from palazzo.store.database import Connection
 from palazzo.store.digest_rows import LineRow

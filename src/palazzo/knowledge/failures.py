@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from palazzo.knowledge import digest_work as work
-from palazzo.knowledge.call_targets import Aim, Step, Target, covers, is_edit, may_cover, steps, tool_target
-from palazzo.knowledge.digest_turns import SessionMessage
-from palazzo.knowledge.digest_work import Place
+from palazzo.index import digest_work as work
+from palazzo.index.digest_work import Place
 from palazzo.model import Part
+from palazzo.sessions.call_targets import Aim, Step, Target, covers, is_edit, may_cover, steps, tool_target
+from palazzo.sessions.digest_turns import SessionMessage
 
 LINES = 3
 """Maximum number of lines of an error that are quoted."""

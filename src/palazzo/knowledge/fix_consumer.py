@@ -6,9 +6,9 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from palazzo.index.session_reader import OfSessions, Session, session
-from palazzo.knowledge.call_targets import Target
 from palazzo.knowledge.failures import Failure, failures
+from palazzo.sessions.call_targets import Target
+from palazzo.sessions.session_reader import OfSessions, Session, session
 from palazzo.store import digest_rows, failure_fixes, redaction_state
 from palazzo.store.database import Connection
 from palazzo.store.failure_fixes import MendingRow, PlaceRow

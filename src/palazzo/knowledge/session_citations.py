@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from palazzo.index.file_calls import (
+from palazzo.index import digest_work as work
+from palazzo.model import UNKNOWN_LINE, Anchor, AnchorKind, Part
+from palazzo.sessions.digest_turns import SessionMessage
+from palazzo.sessions.file_calls import (
     Excerpt,
     FileCall,
     FileEdit,
@@ -22,10 +25,7 @@ from palazzo.index.file_calls import (
     file_calls,
     read_excerpt,
 )
-from palazzo.index.file_views import View
-from palazzo.knowledge import digest_work as work
-from palazzo.knowledge.digest_turns import SessionMessage
-from palazzo.model import UNKNOWN_LINE, Anchor, AnchorKind, Part
+from palazzo.sessions.file_views import View
 from palazzo.text import known_names
 
 _MOST_FILES = 200

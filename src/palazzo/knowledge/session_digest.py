@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from palazzo.knowledge import digest_cues as cues
-from palazzo.knowledge import digest_work as work
-from palazzo.knowledge.digest_turns import (
+from palazzo.index import digest_work as work
+from palazzo.index.digest_work import Place
+from palazzo.sessions import digest_cues as cues
+from palazzo.sessions.digest_turns import (
     SessionMessage,
     Turn,
     bag,
@@ -24,7 +25,6 @@ from palazzo.knowledge.digest_turns import (
     request_in,
     turns_of,
 )
-from palazzo.knowledge.digest_work import Place
 from palazzo.text.sentences import Sentence
 
 LineKind = Literal["asked", "decided", "changed", "failed", "fixed", "open"]

@@ -46,7 +46,7 @@ class CallerReach:
     @cached_property
     def histories(self) -> tuple[History, ...]:
         """All histories of hosts on this machine."""
-        from palazzo.features.mining.watched_sources import histories_here
+        from palazzo.operations.watched_sources import histories_here
 
         return histories_here(self.context)
 

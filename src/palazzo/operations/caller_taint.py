@@ -158,7 +158,7 @@ def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path
     """Ingest the rest of the transcripts that may be the caller's, as far as that is quick; return those read."""
     from dataclasses import replace
 
-    from palazzo.features.mining.watched_sources import WatchTargets, what_changed
+    from palazzo.operations.watched_sources import WatchTargets, what_changed
     from palazzo.sources.mining_run import mine
 
     histories = _histories(context, reach)
@@ -206,7 +206,7 @@ def _unread(context: Context, reach: CallerReach, archived_files: Collection[Pat
 
 def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
     """Return the histories that may be archived: those that the user mines, and those of hosts with hooks."""
-    from palazzo.features.mining.watched_sources import histories_here
+    from palazzo.operations.watched_sources import histories_here
     from palazzo.store import hook_sessions
 
     with context.reading().database.snapshot() as connection:

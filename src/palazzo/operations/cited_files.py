@@ -69,8 +69,8 @@ def _refresh_anchor(context: Context, anchor: Anchor, status: CitationStatus) ->
 
 
 def _anchor(context: Context, citation: str) -> Anchor:
-    from palazzo.features.tasks.task_results import absolute
     from palazzo.model import Anchor
+    from palazzo.operations.arguments import absolute
     from palazzo.store.anchors import can_be_kept
 
     lines = _LINES.search(citation)

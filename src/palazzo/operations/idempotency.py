@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, TypeVar
 
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.features.backup import damage
+from palazzo.operations import damage
 from palazzo.operations.rpc_codec import from_wire, to_wire
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def resolve_drawers(connection: Connection, prefixes: Sequence[str]) -> list[str
 
 def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
     """Return the live drawers of a wing; raise NotFound if the wing does not exist or has no live drawers."""
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
     from palazzo.store import palace_overview
 
     name, _ = check_place(connection, wing, None, context.notice)

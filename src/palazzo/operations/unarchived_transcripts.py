@@ -98,8 +98,8 @@ def _stated_directory(feeder: Feeder, head: bytes) -> str:
 
 def _brings_outside(feeder: Feeder, path: Path, start: int, agents: Collection[str]) -> bool:
     """Return whether a transcript brings untrusted content from a byte on. A short one is read from its beginning."""
-    from palazzo.index.unarchived_taint import brings_untrusted_content
     from palazzo.model import Micros
+    from palazzo.sessions.unarchived_taint import brings_untrusted_content
     from palazzo.sources.file_heads import HEAD, read_whole
     from palazzo.sources.formats import Message
     from palazzo.sources.new_items import Clockwork, filing_of

@@ -64,7 +64,7 @@ _AGENTS = _words(
     readbackgroundoutput getterminaloutput
     """
 )
-"""Sub-agents, which `index/session_taint` judges by their own sessions, and later output of a running command."""
+"""Sub-agents, which `sessions/session_taint` judges by their own sessions, and later output of a running command."""
 _OWN_SERVER = re.compile(
     r"mcp__(?:plugin_palazzo_)?palazzo__|mcp_palazzo_|palazzo__?(?=\w)|palazzo-(?=\w)|mcp\.palazzo\.", re.IGNORECASE
 )
@@ -106,7 +106,7 @@ def trust_of_tool(name: str, arguments: object = None) -> Trust:
     """Return the trust of the output of tool `name` called with `arguments`, judged by the call alone.
 
     A result of an unknown tool (`name` empty) counts as external. The cutter judges again, with the session's directory
-    and the effects of its earlier calls (`index/session_taint`).
+    and the effects of its earlier calls (`sessions/session_taint`).
     """
     return "tool" if judge_tool(name, arguments).is_local else "external"
 

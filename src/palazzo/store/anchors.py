@@ -1,6 +1,6 @@
 """The files that drawers and facts cite.
 
-The citations of drawers are derived (`index/citation_consumer`), but the citations given with a note are stored in the
+The citations of drawers are derived (`derived/citation_consumer`), but the citations given with a note are stored in the
 note itself (`item.meta`). `anchors` names files (`PATH` or `PATH:L1-L2`). `cited` has, for each file, the number of
 lines, their digest and the file's blob at that time; the latter two are numbers, so that ingest does not mistake them
 for a secret. The citations of facts are truth, and belong to each source that stated the fact.
@@ -20,7 +20,7 @@ from palazzo.store.database import Connection
 from palazzo.text.cited_lines import DIGEST_BYTES
 
 CONSUMER = "anchor"
-"""The consumer that maintains the citations of drawers (`index/citation_consumer`)."""
+"""The consumer that maintains the citations of drawers (`derived/citation_consumer`)."""
 _IN_WING = "JOIN room r ON r.id = d.room JOIN wing w ON w.id = r.wing"
 _COLUMNS = "path, first, last, digest, lines, blob"
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)-(?P<last>\d+)", re.DOTALL)

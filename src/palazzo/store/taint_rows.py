@@ -1,4 +1,4 @@
-"""Untrusted content in sessions, and what was said under its influence (`index/taint_consumer` maintains it).
+"""Untrusted content in sessions, and what was said under its influence (`derived/taint_consumer` maintains it).
 
 A mark belongs to an item, at the beginning of one of its parts (0 if it has none):
 
@@ -6,7 +6,7 @@ A mark belongs to an item, at the beginning of one of its parts (0 if it has non
     quoted    words of another author in a person's message, at their own beginning
     snippet   program text in a person's message: only what repeats it later is tainted
     tainted   what an agent said, or what its call printed, after it read untrusted content
-    fetched   untrusted words were left behind: in a file, a reference, the working tree (`index/session_state`);
+    fetched   untrusted words were left behind: in a file, a reference, the working tree (`sessions/session_state`);
               `name` is its key
     made      local words were left there; `name` is its key
     local     a result that the row marks as untrusted, and that is local

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from palazzo.features.search.search import SearchRequest, search
+from palazzo.importers.store_import import Migration, MigrationOptions, migrate
 from palazzo.importers.store_readers import detect_reader
 from palazzo.model import Micros
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
-from palazzo.sync.store_import import Migration, MigrationOptions, migrate
 from palazzo.text.times import parse_when
 
 from .samples import WRITERS

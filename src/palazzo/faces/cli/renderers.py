@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from palazzo.faces.cli.screen import Screen
+    from palazzo.features.screen import Screen
 
 RENDERERS = {
     "sync_sources": "palazzo.features.upkeep.tidy_view:sync_sources",

@@ -89,7 +89,7 @@ def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:
 
 def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
     """Return the error that explains a damaged palace; None if it is sound. An error from damage is not a bug."""
-    from palazzo.features.backup import damage
+    from palazzo.operations import damage
 
     with Context(palace=common.palace) as context:
         return damage.explain(context, error)
@@ -149,7 +149,7 @@ def _write(operation: Operation[Any, Any], result: Any, common: Common) -> None:
 
 def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False) -> None:
     from palazzo.faces.cli.renderers import renderer
-    from palazzo.faces.cli.screen import Screen
+    from palazzo.features.screen import Screen
     from palazzo.security.note_taint import is_agents
 
     show = renderer(operation.name)
@@ -169,7 +169,7 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False)
 def _write_event(operation: Operation[Any, Any], event: object, common: Common) -> None:
     """Write an event immediately: one line of text, or one line of JSON."""
     from palazzo.faces.cli.renderers import event_renderer
-    from palazzo.faces.cli.screen import Screen
+    from palazzo.features.screen import Screen
 
     if common.as_json:
         write_json(event, indent=None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from palazzo import paths
 from palazzo.errors import PalaceUnusable, PalazzoError
-from palazzo.features.backup import backup_files
+from palazzo.operations import backup_files
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import PalaceUnusable, UsageError
-from palazzo.features.backup import backup_files
-from palazzo.features.backup.backup_files import PAUSES, SETTINGS, Backup
 from palazzo.model import Micros
+from palazzo.operations import backup_files
+from palazzo.operations.backup_files import PAUSES, SETTINGS, Backup
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _name(partial: Path, target: Path) -> None:
 
 def check_whole(context: Context, file: Path, subject: str) -> int:
     """Read a whole palace file and return the number of its items. Raises PalaceUnusable with the problem found."""
-    from palazzo.index.integrity_checks import verify_truth
+    from palazzo.derived.integrity_checks import verify_truth
     from palazzo.store import palace_overview
     from palazzo.store.database import Database
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import NotAPalace, PalaceUnusable, PalazzoError, SchemaTooNew, SourceUnreadable, UsageError
-from palazzo.features.backup import backup_files
-from palazzo.features.backup.backup_files import PAUSES, SETTINGS, Backup
 from palazzo.model import Micros
+from palazzo.operations import backup_files
+from palazzo.operations.backup_files import PAUSES, SETTINGS, Backup
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:

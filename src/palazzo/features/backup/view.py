@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from palazzo.faces.cli.screen import INDENT, Screen
 from palazzo.features.backup.backup import BackupResult
 from palazzo.features.backup.restore import PalaceContents, RestoreResult
+from palazzo.features.screen import INDENT, Screen
 from palazzo.features.upkeep.view import size
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso

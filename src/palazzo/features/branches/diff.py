@@ -83,9 +83,9 @@ def diff(context: Context, request: DiffRequest) -> DiffResult:
     are found by the branch's own commits and by its name. Untrusted content is left out.
     """
     from palazzo.features.branches.diff_text import markdown
-    from palazzo.features.search.search import check_place
     from palazzo.git.branch_range import plain_name
     from palazzo.git.git_files import repository_of
+    from palazzo.operations.arguments import check_place
     from palazzo.operations.caller_clock import day, zone
 
     base, tip = _ends(request.branches)

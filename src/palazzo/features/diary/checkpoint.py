@@ -172,8 +172,7 @@ def _make_plan(context: Context, parts: CheckpointParts, assessment: TrustAssess
 def _item(value: object) -> ItemGiven:
     from palazzo.archive.notes import check_note
     from palazzo.features.diary import checkpoint_document as document
-    from palazzo.features.notes.remember import place_name
-    from palazzo.features.notes.tag import label
+    from palazzo.operations.arguments import label, place_name
 
     item = document.item(value)
     check_note(item.content)
@@ -191,7 +190,7 @@ def _entry(value: object) -> EntryGiven:
     from palazzo.archive import diary_entries
     from palazzo.archive.notes import check_note
     from palazzo.features.diary import checkpoint_document as document
-    from palazzo.features.notes.remember import place_name
+    from palazzo.operations.arguments import place_name
 
     entry = document.entry(value)
     diary_entries.agent_name(entry.agent)
@@ -226,8 +225,7 @@ def _prepare_notes(
     from palazzo.archive import diary_entries, notes
     from palazzo.archive.ingest_guard import Guard
     from palazzo.archive.notes import Note
-    from palazzo.features.notes.remember import wing_to_file_in
-    from palazzo.features.notes.tag import label
+    from palazzo.operations.arguments import label, wing_to_file_in
     from palazzo.security.note_taint import AGENT, PERSON
 
     if not items and entry is None:
@@ -256,8 +254,9 @@ def _prepare_notes(
 
 
 def _place(context: Context, item: ItemGiven) -> Place:
-    from palazzo.features.notes.remember import room_to_file_in, wing_to_file_in
+    from palazzo.features.notes.remember import room_to_file_in
     from palazzo.model import Place
+    from palazzo.operations.arguments import wing_to_file_in
 
     return Place(wing_to_file_in(context, item.wing), room_to_file_in(context, item.room, item.content))
 

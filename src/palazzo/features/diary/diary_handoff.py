@@ -125,8 +125,8 @@ def _gather(
 ) -> _Parts:
     from palazzo.archive import diary_entries, task_notes
     from palazzo.features.diary.diary_results import entry_view
-    from palazzo.features.search.search import check_place
     from palazzo.features.tasks.task_results import reminder_view, todo_view
+    from palazzo.operations.arguments import check_place
 
     project, _ = check_place(connection, request.project, None)
     rows = list(islice(diary_entries.entries(connection, giver, project=project), request.entries))

@@ -47,8 +47,8 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     from palazzo.archive import archive_reader, diary_entries, identity, notes
     from palazzo.archive.ingest_guard import Guard
     from palazzo.archive.notes import Note
-    from palazzo.features.notes.remember import wing_to_file_in
     from palazzo.features.service.background_process import start_embedding
+    from palazzo.operations.arguments import wing_to_file_in
     from palazzo.operations.caller_taint import an_agents
     from palazzo.store import change_groups, place_rows
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from palazzo.faces.cli.screen import INDENT, Screen
 from palazzo.features.diary.checkpoint import CheckpointResult
 from palazzo.features.diary.diary_handoff import DiaryHandoffResult
 from palazzo.features.diary.diary_read import DiaryReadResult
 from palazzo.features.diary.diary_results import EntryView
 from palazzo.features.diary.diary_write import DiaryWriteResult
 from palazzo.features.diary.list_agents import ListAgentsResult
+from palazzo.features.screen import INDENT, Screen
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 

@@ -278,9 +278,9 @@ def _finish_erase(context: Context, request: EraseRequest, would: EraseResult | 
 def clear(context: Context) -> tuple[list[Certificate], TraceReport, BackupErasure]:
     """Clear the erased words from the palace's file and all other files."""
     from palazzo.archive import written_files_registry
-    from palazzo.features.backup import backup_files
     from palazzo.features.erase import erased_backups
     from palazzo.features.sync import remote_access
+    from palazzo.operations import backup_files
     from palazzo.store import tombstones
 
     palace = context.writing()

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
-from palazzo.features.backup import automatic_backup, backup_files
+from palazzo.features.backup import automatic_backup
+from palazzo.operations import backup_files
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from palazzo.faces.cli.screen import INDENT, Screen, place
 from palazzo.features.erase.erase import LARGE_SHARE, EraseResult
 from palazzo.features.mining.restore_session import RestoreSessionResult
 from palazzo.features.mining.source_watch import WatchEvent
 from palazzo.features.mining.watch import WatchResult
+from palazzo.features.screen import INDENT, Screen, place
 from palazzo.model import Certificate
 from palazzo.text.count_phrases import count_noun
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros
+from palazzo.operations.arguments import LONGEST_SPEAKER
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 ACTOR = "user"
 """The actor of changes to facts from the command line, and the default author of statements."""
-LONGEST_SPEAKER = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,9 @@ def moment(option: str, text: str | None, read: Callable[[str, Micros], Micros],
 def triple(context: Context, subject: str, predicate: str, thing: str, wing: str | None) -> Triple:
     """Return the statement with validated and redacted names. Opens the palace for writing only after validation."""
     from palazzo.archive.ingest_guard import Guard
-    from palazzo.features.notes.remember import place_name, where_it_leads
     from palazzo.knowledge import entity_names
     from palazzo.knowledge.assertions import Triple
+    from palazzo.operations.arguments import place_name, where_it_leads
 
     place = None if wing is None else where_it_leads(context, place_name("--wing", wing))[0]
     words = (

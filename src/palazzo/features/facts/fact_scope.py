@@ -42,7 +42,7 @@ def check_scope(wing: str | None, everywhere: bool) -> None:
 
 def wing_to_state_in(context: Context) -> str:
     """Return the wing for a fact stated without one. Records the project with its wing if it has none yet."""
-    from palazzo.features.notes.remember import wing_to_file_in
+    from palazzo.operations.arguments import wing_to_file_in
 
     context.writing()
     if not context.is_in_project:
@@ -56,7 +56,7 @@ def wing_to_state_in(context: Context) -> str:
 
 def scope_to_ask(context: Context, connection: Connection, wing: str | None, everywhere: bool) -> FactScope:
     """Return the scope of a query; `everywhere` includes all wings."""
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
 
     check_scope(wing, everywhere)
     if wing is not None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from palazzo.faces.cli.screen import INDENT
 from palazzo.features.facts.view import conflicts_found, facts
+from palazzo.features.screen import INDENT
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.faces.cli.screen import Screen
     from palazzo.features.facts.kg_accept import KgAcceptResult
     from palazzo.features.facts.kg_suggest import KgSuggestResult
+    from palazzo.features.screen import Screen
 
 
 def kg_suggest(screen: Screen, result: KgSuggestResult) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from palazzo.faces.cli.screen import INDENT, Part, Screen
 from palazzo.features.facts.fact_results import FactView, ProvenanceView
 from palazzo.features.facts.kg_add import KgAddResult
 from palazzo.features.facts.kg_add_many import KgAddManyResult
@@ -19,6 +18,7 @@ from palazzo.features.facts.kg_stats import KgStatsResult
 from palazzo.features.facts.kg_supersede import KgSupersedeResult
 from palazzo.features.facts.kg_timeline import KgTimelineResult
 from palazzo.features.facts.kg_unmerge import KgUnmergeResult
+from palazzo.features.screen import INDENT, Part, Screen
 from palazzo.text.count_phrases import count_noun
 
 _MIDNIGHT = "T00:00:00Z"

@@ -142,7 +142,7 @@ def _permit_path(context: Context, path: Path, sufficient: bool) -> Path | None:
 
     Otherwise any caller of a hook could have any file read.
     """
-    from palazzo.features.mining.watched_sources import histories_here
+    from palazzo.operations.watched_sources import histories_here
 
     custom_homes = [Path(context.variables[name]) for name in compaction_notes.NAMED_BY if context.variables.get(name)]
     homes = [*custom_homes, *(history.path for history in histories_here(context))]
@@ -159,8 +159,8 @@ def _permit_path(context: Context, path: Path, sufficient: bool) -> Path | None:
 
 def take_in(context: Context, path: Path) -> None:
     """Ingest what is new in a transcript, or in a directory of them. Raises PalazzoError if it cannot be read."""
-    from palazzo.features.mining.watched_sources import of_history
     from palazzo.features.service.background_process import start_embedding
+    from palazzo.operations.watched_sources import of_history
     from palazzo.sources.mining_run import mine
 
     palace, request = context.writing(), of_history(context, path)

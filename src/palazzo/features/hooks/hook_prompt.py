@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from palazzo.features.hooks.echo_filter import own_words
 from palazzo.features.hooks.hook_answers import SILENCE, HookAnswer, HookCall
 from palazzo.injection import budgets, thresholds
 from palazzo.injection.decay import wear
 from palazzo.injection.entry_text import Entry
 from palazzo.injection.intent import asks_about_it, intent, topic_of
 from palazzo.injection.recent_turns import has_told
-from palazzo.operations.echo_filter import own_words
 from palazzo.store.ledger import ASKED_FOR, Part
 
 if TYPE_CHECKING:

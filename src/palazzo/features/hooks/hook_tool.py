@@ -62,8 +62,8 @@ def _about_file(call: HookCall) -> HookAnswer:
 def _after_call(call: HookCall, failed: bool) -> HookAnswer:
     """Return what other sessions or earlier epochs know about this error or about a call that fails again."""
     from palazzo.knowledge import fix_consumer
-    from palazzo.knowledge.call_targets import is_edit, target, tool_target
     from palazzo.knowledge.failures import error_in, failure_marks
+    from palazzo.sessions.call_targets import is_edit, target, tool_target
 
     used = call.hook_event.tool
     if used is None:
@@ -89,7 +89,7 @@ def _after_call(call: HookCall, failed: bool) -> HookAnswer:
 
 def _find_edited_file(used: ToolUse) -> str:
     """Return the file that a call changes, as the call or a patch names it."""
-    from palazzo.knowledge.digest_work import changed
+    from palazzo.index.digest_work import changed
 
     patch = used.file or "\n".join(value for value in used.arguments.values() if isinstance(value, str))
     places = () if used.file else changed(used.name, patch, 0, len(patch))

@@ -52,6 +52,6 @@ def keep(call: HookCall) -> int:
 
 def _is_excluded(call: HookCall, directory: Path) -> bool:
     """Return whether sessions in this directory are excluded from capture."""
-    from palazzo.features.mining.watched_sources import of_history
+    from palazzo.operations.watched_sources import of_history
 
     return not of_history(call.context, directory).wanted.by_directory(str(directory))

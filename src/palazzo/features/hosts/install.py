@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
+from palazzo.features.hosts.planned_file import PlannedFile
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
@@ -43,16 +44,6 @@ class InstallRequest:
     clean: Annotated[bool, About("Also remove entries of other memories; they are shown first.")] = False
     status_line: Annotated[bool, About("For claude-code: also set its status line, if it has none yet.")] = False
     dry_run: Annotated[bool, About("Only show what would be written.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedFile:
-    """A planned file, and how it differs from the existing one."""
-
-    path: Path
-    content: bytes
-    is_program: bool
-    state: FileState
 
 
 @dataclass(frozen=True, slots=True)

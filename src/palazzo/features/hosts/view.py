@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from palazzo.faces.cli.screen import Part, Screen
 from palazzo.features.hosts.install import FileView, InstallResult
 from palazzo.features.hosts.uninstall import UninstallResult
+from palazzo.features.screen import Part, Screen
 
 _STATE_LABELS = {
     False: {"new": "written", "changed": "changed", "same": "unchanged", "removed": "removed"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from palazzo.faces.cli.screen import Screen
+from palazzo.features.screen import Screen
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 

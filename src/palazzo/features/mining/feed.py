@@ -15,12 +15,12 @@ from palazzo.features.mining.mine import (
     build_result_fields,
     count_pending,
     embed_now,
-    excluded_directories,
     wing_named,
 )
 from palazzo.features.service.background_process import start_embedding
 from palazzo.model import Micros
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.watched_sources import excluded_directories
 from palazzo.settings import load
 from palazzo.text.count_phrases import agree, count_noun
 
@@ -140,7 +140,7 @@ def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
 
 
 def _request(context: Context, request: FeedRequest, history: History, wing: str | None) -> MineRequest:
-    from palazzo.features.search.search import moment
+    from palazzo.operations.arguments import moment
     from palazzo.operations.pause_state import pauses
     from palazzo.sources.conversation_filter import SessionFilter
     from palazzo.sources.mining_report import MineRequest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from palazzo.faces.cli.screen import Part, Screen
 from palazzo.features.mining.feed import FeedResult, HistoryFed
 from palazzo.features.mining.view import left_out, show_timing
+from palazzo.features.screen import Part, Screen
 from palazzo.model import Micros
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from palazzo.errors import EmbedderUnavailable
 from palazzo.features.service.background_process import EMBEDDING_ACTIVITY, note_success, start_embedding
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
-from palazzo.settings import Settings, load
+from palazzo.operations.watched_sources import excluded_directories
+from palazzo.settings import load
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
@@ -129,18 +130,8 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
     return MineResult(**build_result_fields(report), pending=count_pending(context), note=note)
 
 
-def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ...]:
-    """Return the directories that the settings exclude from all reading."""
-    home = Path(context.variables.get("HOME") or Path.home())
-    return tuple(
-        (home / entry[2:] if entry.startswith(("~/", "~\\")) else context.cwd / entry).resolve()
-        for entry in settings.texts("mine.exclude_projects")
-    )
-
-
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
-    from palazzo.features.notes.remember import place_name
-    from palazzo.features.search.search import moment
+    from palazzo.operations.arguments import moment, place_name
     from palazzo.sources.conversation_filter import SessionFilter
     from palazzo.sources.mining_report import MineRequest
 
@@ -167,7 +158,7 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
 
 def wing_named(context: Context, name: str | None) -> str | None:
     """Return the current name of the wing that a person named for all files; UsageError for an invalid name."""
-    from palazzo.features.notes.remember import place_name, where_it_leads
+    from palazzo.operations.arguments import place_name, where_it_leads
 
     return None if name is None else where_it_leads(context, place_name("--wing", name))[0]
 

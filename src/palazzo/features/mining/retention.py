@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import SourceUnreadable
-from palazzo.features.mining.mine import excluded_directories
+from palazzo.operations.watched_sources import excluded_directories
 from palazzo.settings import load
 
 if TYPE_CHECKING:

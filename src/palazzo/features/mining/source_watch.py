@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Literal
 
 from palazzo.errors import NotFound, PalazzoError
 from palazzo.features.mining.file_events import Listener
-from palazzo.features.mining.watched_sources import (
+from palazzo.features.service.background_process import start_embedding
+from palazzo.model import Micros
+from palazzo.operations.watched_sources import (
     WatchTargets,
     everything,
     histories_here,
@@ -27,8 +29,6 @@ from palazzo.features.mining.watched_sources import (
     places,
     what_changed,
 )
-from palazzo.features.service.background_process import start_embedding
-from palazzo.model import Micros
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context

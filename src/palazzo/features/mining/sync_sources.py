@@ -105,7 +105,7 @@ class _DocumentCheck(NamedTuple):
 
 def _tops(context: Context, connection: Connection, request: SyncSourcesRequest) -> list[Path]:
     """Return the directories, or the document, to check."""
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
     from palazzo.store import place_rows
 
     if request.path is not None:
@@ -127,8 +127,8 @@ def check_documents(
     context: Context, connection: Connection, tops: Sequence[Path], wing: str | None
 ) -> list[_DocumentCheck]:
     """Return each document that search finds now, with its state, under the first directory that contains it."""
-    from palazzo.features.mining.mine import excluded_directories
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
+    from palazzo.operations.watched_sources import excluded_directories
     from palazzo.settings import load
     from palazzo.sources import excluded_documents
     from palazzo.sources.missing_documents import path_of

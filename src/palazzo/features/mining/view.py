@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from palazzo.faces.cli.screen import INDENT, Screen, place
 from palazzo.features.mining.init import InitResult
 from palazzo.features.mining.mine import MineResult
 from palazzo.features.notes.forget import ForgetResult
 from palazzo.features.notes.remember import RememberResult
 from palazzo.features.notes.tag import TagResult
 from palazzo.features.notes.undo import Change, UndoResult
+from palazzo.features.screen import INDENT, Screen, place
 from palazzo.security.display_names import quoted_name
 from palazzo.text.count_phrases import agree, count_noun
 

@@ -48,7 +48,7 @@ def context_summary(context: Context, request: ContextSummaryRequest) -> Context
     from palazzo.features.branches.branch_labels import BranchStatus, Checkout
     from palazzo.features.search.drawer_rows import drawer_rows
     from palazzo.features.search.hits import find_supersessions
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
 
     if not 1 <= request.limit <= _MOST:
         raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")

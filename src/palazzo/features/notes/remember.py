@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
-from palazzo.features.notes.tag import label
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_results import ACTOR, speaker
+from palazzo.features.tasks.task_results import ACTOR
+from palazzo.operations.arguments import label, place_name, speaker, where_it_leads, wing_to_file_in
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 def _said_at(context: Context, text: str | None) -> Micros | None:
-    from palazzo.features.search.search import moment
+    from palazzo.operations.arguments import moment
 
     at = moment(text, context.now, "--at")
     if at is not None and at > context.now:
@@ -192,15 +192,6 @@ def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
     return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id)
 
 
-def wing_to_file_in(context: Context, wing: str | None) -> str:
-    """Return the requested wing, else the project's wing, which is recorded as its own."""
-    if wing is not None:
-        return place_name("--wing", wing)
-    with context.writing().database.transaction() as connection:
-        context.place_finder.record(connection, context.project, context.now)
-    return context.project_wing
-
-
 def room_to_file_in(context: Context, room: str | None, text: str) -> str:
     """Return the requested room, else the project's room that fits the text best."""
     from palazzo.git.project_rooms import CONVERSATIONS, room_for_conversation
@@ -209,32 +200,6 @@ def room_to_file_in(context: Context, room: str | None, text: str) -> str:
         return place_name("--room", room)
     room_name = room_for_conversation(context.place_finder.config(context.project), text)
     return NOTES if room_name == CONVERSATIONS else room_name
-
-
-def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, str]:
-    """Return the wing and room to file in; a former name leads to the current one."""
-    from palazzo.model import Place
-    from palazzo.store import place_rows
-
-    if not context.has_palace:
-        return wing, room
-    with context.reading().database.snapshot() as connection:
-        place = place_rows.leads_to(connection, Place(wing, room))
-    if place != Place(wing, room):
-        context.notice(f"'{wing}{room and f'/{room}'}' is '{place.wing}{room and f'/{place.room}'}' now.")
-    return place.wing, place.room
-
-
-def place_name(option: str, name: str) -> str:
-    """Return a wing's or room's name in its stored form; UsageError for a path or an unusable name."""
-    from palazzo.git.project_rooms import slug
-
-    normal_name = slug(name, "")
-    if not normal_name:
-        raise UsageError(f"{option}: '{name}' is not a valid name; use letters, digits, - and _.")
-    if any(mark in name for mark in "/\\"):  # what a path would become is nowhere that anybody meant
-        raise UsageError(f"{option}: '{name}' is a path; give a name of letters, digits, - and _.")
-    return normal_name
 
 
 OPERATION = Operation("remember", RememberRequest, RememberResult, remember, writes=True)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from palazzo.errors import UsageError
+from palazzo.operations.arguments import label
 from palazzo.operations.operation import About, Operation
 from palazzo.store import tag_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
-
-LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +60,6 @@ def tag(context: Context, request: TagRequest) -> TagResult:
         ids = _to_change(connection, request, name)
     _act(context, request.action, name, ids)
     return TagResult(request.action, tuple(ids), ())
-
-
-def label(subject: str, text: str) -> str:
-    """Return a kind or a tag in its stored form: a short lower-case name on one line. UsageError otherwise."""
-    plain = text.strip().lower()
-    if not plain or len(plain) > LONGEST or not plain.isprintable():
-        raise UsageError(f"{subject} must be a name of 1 to {LONGEST} characters on one line.")
-    return plain
 
 
 def _to_change(connection: Connection, request: TagRequest, name: str) -> list[str]:

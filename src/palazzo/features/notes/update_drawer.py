@@ -97,8 +97,8 @@ def _read_drawers(connection: Connection, prefix: str) -> list[Drawer]:
 
 def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Place:
     """Return the target place; a wing or room that is not named stays."""
-    from palazzo.features.notes.remember import place_name, where_it_leads
     from palazzo.model import Place
+    from palazzo.operations.arguments import place_name, where_it_leads
 
     wing = drawer.place.wing if request.wing is None else place_name("--wing", request.wing)
     room = drawer.place.room if request.room is None else place_name("--room", request.room)
@@ -162,8 +162,8 @@ def _note(
 ) -> Note:
     """Return a note with the new text and the data of the old one."""
     from palazzo.archive.notes import Note
-    from palazzo.features.tasks.task_results import speaker
     from palazzo.operations import cited_files
+    from palazzo.operations.arguments import speaker
     from palazzo.store import anchors
 
     meta = _meta(context, drawers[0])

@@ -129,7 +129,7 @@ def begin_change(context: Context, connection: Connection, verb: str, summary: s
 def new_name(context: Context, name: str) -> str:
     """Return a new name for a wing or a room in its stored form; UsageError for an unusable name."""
     from palazzo.archive.ingest_guard import Guard
-    from palazzo.features.notes.remember import place_name
+    from palazzo.operations.arguments import place_name
 
     return place_name("The new name", Guard.of(context.writing().database).words(name))
 

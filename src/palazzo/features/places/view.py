@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.faces.cli.screen import INDENT, Part, Screen
 from palazzo.features.places.graph_stats import GraphStatsResult
 from palazzo.features.places.place_results import EndView, SharingView, TogetherView, TunnelView
 from palazzo.features.places.room_list import RoomListResult
@@ -21,6 +20,7 @@ from palazzo.features.places.tunnel_remove import TunnelRemoveResult
 from palazzo.features.places.wing_list import WingListResult
 from palazzo.features.places.wing_merge import WingMergeResult
 from palazzo.features.places.wing_rename import WingRenameResult
+from palazzo.features.screen import INDENT, Part, Screen
 from palazzo.model import Micros
 from palazzo.text.count_phrases import agree, count_noun
 from palazzo.text.times import to_iso

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import PalaceMissing, SchemaTooNew, UsageError
-from palazzo.features.backup import damage
-from palazzo.features.backup.damage import SalvageView
+from palazzo.operations import damage
+from palazzo.operations.damage import SalvageView
 from palazzo.operations.filters import (
     External,
     FiledAs,
@@ -162,19 +162,19 @@ def _out(context: Context, request: ExportRequest) -> Path:
 
 def _select_drawers(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
     """Return the selected drawers and the options that select them; no options if all drawers are selected."""
-    from palazzo.features.notes.tag import label
     from palazzo.features.search import search
     from palazzo.operations import source_filter
+    from palazzo.operations.arguments import check_place, label, moment
     from palazzo.settings.setting_keys import TRUSTS
     from palazzo.store import place_rows
     from palazzo.store.drawer_listing import Listing
 
     search.check_importance(request.min_importance)
-    since = search.moment(request.since, context.now, "--since")
-    until = search.moment(request.until, context.now, "--until")
+    since = moment(request.since, context.now, "--since")
+    until = moment(request.until, context.now, "--until")
     if since is not None and until is not None and since >= until:
         raise UsageError("The time range is inverted: --since must be before --until.")
-    wing, room = search.check_place(connection, request.wing, request.room, context.notice)
+    wing, room = check_place(connection, request.wing, request.room, context.notice)
     filters: dict[str, Any] = {
         "wing": wing,
         "room": room,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from palazzo.sync.import_summary import ImportSummary
+    from palazzo.importers.import_summary import ImportSummary
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,13 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
     from palazzo.importers import StoreReader, StoreRecord
+    from palazzo.importers.import_summary import ImportSummary
+    from palazzo.importers.store_import import Migration
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.store.unfinished_imports import Import
     from palazzo.sync.export_check import VerifiedExport
-    from palazzo.sync.import_summary import ImportSummary
     from palazzo.sync.merge import Origin, Report
-    from palazzo.sync.store_import import Migration
 
 OWN = "palazzo"
 """The name of our own format in --from."""
@@ -235,9 +235,9 @@ def _reader(path: Path, store_name: str | None) -> StoreReader | None:
 
 def _merge(context: Context, path: Path, request: ImportRequest) -> _ImportOutcome:
     from palazzo.archive import identity
+    from palazzo.importers.import_summary import ImportSummary
     from palazzo.operations.caller_taint import speaks
     from palazzo.sync import derived_records, export_check, merge
-    from palazzo.sync.import_summary import ImportSummary
     from palazzo.sync.merge_state import ImportChange
 
     if request.wing is not None:
@@ -368,9 +368,9 @@ class _TrustLimit:
 
 def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _ImportOutcome:
     from palazzo.features.mining.mine import wing_named
+    from palazzo.importers import store_import
+    from palazzo.importers.import_summary import ImportSummary
     from palazzo.operations.caller_taint import speaks, unless_tainted
-    from palazzo.sync import store_import
-    from palazzo.sync.import_summary import ImportSummary
 
     is_persons = speaks(context) == "user"
     if not is_persons and not request.dry_run:

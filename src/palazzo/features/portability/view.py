@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.faces.cli.screen import INDENT, Screen
 from palazzo.features.portability.export import ExportResult
 from palazzo.features.portability.importer import Came, ImportResult
+from palazzo.features.screen import INDENT, Screen
 from palazzo.text.count_phrases import count_noun
 
 _ROW_LIMIT = 20

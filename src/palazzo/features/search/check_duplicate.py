@@ -52,8 +52,8 @@ def check_duplicate(context: Context, request: CheckDuplicateRequest) -> CheckDu
     from palazzo.archive.ingest_guard import Guard
     from palazzo.archive.notes import check_note
     from palazzo.features.search.drawer_rows import beginning
-    from palazzo.features.search.search import check_place
     from palazzo.index import duplicates
+    from palazzo.operations.arguments import check_place
 
     check_note(request.text)
     check_threshold(request.threshold)

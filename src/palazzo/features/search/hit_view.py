@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from palazzo.faces.cli.screen import INDENT, Part, Screen
+from palazzo.features.screen import INDENT, Part, Screen
 from palazzo.features.search.hits import HitView, NeighbourView, ReasonView, SupersededView, TurnView
 from palazzo.model import Micros, Trust
 from palazzo.security.display_names import quoted_name, shown_place

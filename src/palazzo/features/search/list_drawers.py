@@ -46,20 +46,20 @@ class ListDrawersResult:
 def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersResult:
     """List filed drawers, newest first: time, place, kind and beginning of the text."""
     from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.features.notes.tag import label
     from palazzo.features.search import search
     from palazzo.features.search.drawer_rows import drawer_rows
+    from palazzo.operations.arguments import check_place, label, moment
     from palazzo.operations.source_filter import known_tags
     from palazzo.store import drawer_listing, place_rows
 
     _check(request)
     search.check_importance(request.min_importance)
-    since = search.moment(request.since, context.now, "--since")
-    end_time = search.moment(request.before, context.now, "--before")
+    since = moment(request.since, context.now, "--since")
+    end_time = moment(request.before, context.now, "--before")
     if since is not None and end_time is not None and since >= end_time:
         raise UsageError("The time range is inverted: --since must be before --before.")
     with context.reading().database.snapshot() as connection:
-        wing, room = search.check_place(connection, request.wing, request.room, context.notice)
+        wing, room = check_place(connection, request.wing, request.room, context.notice)
         drawer_filter = drawer_listing.Listing(
             rooms=place_rows.scope(connection, wing, room).rooms,
             kind=request.kind,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.faces.cli.screen import INDENT, Screen
 from palazzo.features.notes.update_drawer import UpdateDrawerResult
+from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.check_duplicate import CheckDuplicateResult
 from palazzo.features.search.drawer_rows import DrawerRow
 from palazzo.features.search.hit_view import day

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from palazzo.errors import NoSuchPlace, UsageError
+from palazzo.errors import UsageError
 from palazzo.features.search.hits import (
     HitView,
     NeighbourView,
@@ -21,6 +21,7 @@ from palazzo.features.service.background_process import start_embedding
 from palazzo.features.tasks.task_results import task_states
 from palazzo.model import Micros
 from palazzo.operations import point_in_time as past
+from palazzo.operations.arguments import check_place, moment
 from palazzo.operations.filters import (
     External,
     FiledAs,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from palazzo.index.presentation import Hit, Neighbour, Turn
     from palazzo.index.query import Query
     from palazzo.index.search_pipeline import Answer
-    from palazzo.knowledge.place_names import Room, Wing
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.store.database import Connection
@@ -208,51 +208,6 @@ def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
     )
 
 
-def moment(text: str | None, now: Micros, option: str) -> Micros | None:
-    """Parse a time of a request; UsageError if it is not a time."""
-    from palazzo.text.times import parse_when
-
-    if text is None:
-        return None
-    try:
-        return parse_when(text, now)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
-
-
-def check_place(
-    connection: Connection, wing: str | None, room: str | None, notice: Callable[[str], None] | None = None
-) -> tuple[str | None, str | None]:
-    """Return the current names of a wing and a room; NoSuchPlace, naming existing ones, if one does not exist.
-
-    `notice` is called with a note if a former name was given.
-    """
-    from palazzo.knowledge import place_names
-    from palazzo.store import place_rows
-
-    at = None if wing is None else place_names.wing(connection, wing)
-    matches = [] if room is None else _rooms(connection, at, room)
-    if room is not None and not matches:
-        rooms = place_rows.room_names(connection, at.name if at else None)
-        raise NoSuchPlace(f"There is no room '{room}' there. {place_names.instead(room, rooms, 'rooms')}")
-    if len(matches) == 1 and matches[0].former and notice:
-        notice(matches[0].note)
-    elif at is not None and at.note and notice:
-        notice(at.note)
-    if at is not None and len(matches) == 1:
-        return matches[0].place.wing, matches[0].place.room
-    return (at.name if at else None), (matches[0].former or matches[0].place).room if matches else None
-
-
-def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
-    from palazzo.knowledge import place_names
-
-    if at is None:
-        return place_names.rooms_called(connection, room)
-    match = place_names.find_room(connection, at, room)
-    return [] if match is None else [match]
-
-
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     """Say in one sentence why nothing was found, and what to try."""
     from palazzo.store import drawers
@@ -274,8 +229,8 @@ def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
 
 def _among(context: Context, connection: Connection, request: SearchRequest) -> frozenset[int] | None:
     """Return the drawers, live and retired, that pass the filters without an index; None for all."""
-    from palazzo.features.notes.tag import label
     from palazzo.operations import source_filter
+    from palazzo.operations.arguments import label
     from palazzo.store import drawers, note_labels
 
     check_importance(request.min_importance)

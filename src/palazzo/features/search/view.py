@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from palazzo.faces.cli.screen import Screen
+from palazzo.features.screen import Screen
 from palazzo.features.search.hit_view import write_hit, write_reasons
 from palazzo.model import Micros
 from palazzo.security.display_names import quoted_name

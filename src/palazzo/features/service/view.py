@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.faces.cli.screen import Screen
+from palazzo.features.screen import Screen
 from palazzo.features.service.service_start import ServiceStartResult
 from palazzo.features.service.service_state import ServiceState
 from palazzo.features.service.service_status import ServiceStatusResult

@@ -56,7 +56,7 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
     What went to a remote before stays there, and on the devices that pulled it; 'palazzo erase' reaches it. If a wing
     was merged while it was private, the other one also stays here, until either is made --public.
     """
-    from palazzo.features.notes.remember import place_name
+    from palazzo.operations.arguments import place_name
     from palazzo.store import place_rows, remote_rows
 
     palace = context.writing() if request.wings else context.reading()

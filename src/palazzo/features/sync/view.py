@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.faces.cli.screen import Screen
 from palazzo.features.portability.view import show_variants
+from palazzo.features.screen import Screen
 from palazzo.features.sync.sync_devices import SyncDevicesResult
 from palazzo.features.sync.sync_init import SyncInitResult
 from palazzo.features.sync.sync_key import SyncKeyResult

@@ -56,9 +56,9 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
     """
     from palazzo.archive import archive_reader, task_notes
     from palazzo.archive.notes import Note
-    from palazzo.features.notes.remember import wing_to_file_in
-    from palazzo.features.tasks.task_results import check_text, file_task, reminder_view, speaker
+    from palazzo.features.tasks.task_results import check_text, file_task, reminder_view
     from palazzo.model import Place
+    from palazzo.operations.arguments import speaker, wing_to_file_in
     from palazzo.operations.caller_clock import day_and_time, zone
     from palazzo.operations.caller_taint import whom_to_believe
 
@@ -125,7 +125,7 @@ def _topic(context: Context, words: str | None) -> str:
 
 def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
     """Return the path in its stored form (relative to the root for the project's reminders), and a notice."""
-    from palazzo.features.tasks.task_results import absolute
+    from palazzo.operations.arguments import absolute
 
     if raw_path is None:
         return "", ""

@@ -59,8 +59,8 @@ def reminders(context: Context, request: RemindersRequest) -> RemindersResult:
     if request.ids:
         raise UsageError(f"To list reminders, give no ids: palazzo reminders {request.action}.")
     from palazzo.archive import task_notes as engine
-    from palazzo.features.search.search import check_place
     from palazzo.features.tasks.task_results import reminder_view
+    from palazzo.operations.arguments import check_place
     from palazzo.store import task_rows
 
     point_in_time = past.as_of(request.as_of, context.now)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros, Trust
+from palazzo.operations.arguments import absolute
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import Note
@@ -164,27 +164,9 @@ def check_text(subject: str, text: str) -> None:
         )
 
 
-def speaker(text: str) -> str:
-    """Return who states something in its stored form: a name on one line, or nothing."""
-    from palazzo.features.facts.fact_results import LONGEST_SPEAKER
-    from palazzo.text.names import tidy
-
-    name = tidy(text)
-    if len(name) > LONGEST_SPEAKER or not name.isprintable():
-        raise UsageError(f"--by: a name has at most {LONGEST_SPEAKER} characters, on one line.")
-    return name
-
-
 def file_names(context: Context, typed_path: str) -> tuple[tuple[str, str | None], ...]:
     """Return the names by which a reminder may know a file: from the project's root with its wing, and absolute."""
     path = absolute(context, typed_path)
     root = context.project_root
     own = ((path.relative_to(root).as_posix(), context.project_wing),) if path.is_relative_to(root) else ()
     return (*own, (path.as_posix(), None))
-
-
-def absolute(context: Context, typed_path: str) -> Path:
-    """Return the absolute path for one that a person types: without `..`, but links are not followed."""
-    import os.path
-
-    return Path(os.path.normpath(context.led_to(Path(typed_path))))

@@ -40,9 +40,9 @@ def todo_add(context: Context, request: TodoAddRequest) -> TodoAddResult:
     """
     from palazzo.archive import archive_reader, task_notes
     from palazzo.archive.notes import Note
-    from palazzo.features.notes.remember import wing_to_file_in
-    from palazzo.features.tasks.task_results import check_text, file_task, speaker, todo_view
+    from palazzo.features.tasks.task_results import check_text, file_task, todo_view
     from palazzo.model import Place
+    from palazzo.operations.arguments import speaker, wing_to_file_in
     from palazzo.operations.caller_clock import to_come
     from palazzo.operations.caller_taint import whom_to_believe
 

@@ -40,8 +40,8 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
     """
     from palazzo.errors import UsageError
     from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.features.search.search import check_place
     from palazzo.features.tasks.task_results import todo_view
+    from palazzo.operations.arguments import check_place
     from palazzo.store import task_rows
     from palazzo.text.times import to_iso
 

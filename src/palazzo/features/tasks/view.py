@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.faces.cli.screen import INDENT, Part, Screen
+from palazzo.features.screen import INDENT, Part, Screen
 from palazzo.features.tasks.remind import RemindResult
 from palazzo.features.tasks.reminders import RemindersResult
 from palazzo.features.tasks.task_results import ReminderView, TodoView

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.faces.cli.screen import INDENT, Screen
+from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
 from palazzo.features.trust.quarantine_approve import QuarantineApproveResult
 from palazzo.features.trust.quarantine_drop import QuarantineDropResult

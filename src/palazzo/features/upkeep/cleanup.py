@@ -87,7 +87,7 @@ def candidates(
     """Return the drawers of very short or low-importance notes, the oldest first."""
     from palazzo.archive import archive_reader
     from palazzo.features.search.drawer_rows import beginning
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
     from palazzo.store import drawer_listing, injection_worth, items, note_labels, place_rows
 
     wing_name, _ = check_place(connection, wing, None, context.notice)

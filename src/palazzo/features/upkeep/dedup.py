@@ -85,8 +85,8 @@ def dedup(context: Context, request: DedupRequest) -> DedupResult:
 
 def clusters(context: Context, connection: Connection, threshold: float, wing: str | None = None) -> list[Cluster]:
     """Return the groups of notes that say the same, wing by wing."""
-    from palazzo.features.search.search import check_place
     from palazzo.index import duplicates
+    from palazzo.operations.arguments import check_place
     from palazzo.store import place_rows
 
     wing_name, _ = check_place(connection, wing, None, context.notice)

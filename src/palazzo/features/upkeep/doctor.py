@@ -260,7 +260,8 @@ def _service(context: Context) -> Iterator[Diagnosis]:
 
 def _backups(context: Context) -> Iterator[Diagnosis]:
     """Yield findings on the last recorded backup of this palace."""
-    from palazzo.features.backup import automatic_backup, backup_files
+    from palazzo.features.backup import automatic_backup
+    from palazzo.operations import backup_files
 
     if not context.has_palace:
         return

@@ -18,8 +18,8 @@ _MOST_DEAD_LETTERS = 10
 
 def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each background activity whose last run failed."""
+    from palazzo.derived.consumers import activity_of
     from palazzo.features.service.background_process import failures
-    from palazzo.index.consumers import activity_of
 
     for activity, reason in failures(context.variables):
         description = activity_of(activity)
@@ -28,8 +28,8 @@ def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
 
 def find_dead_letters(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each text that a consumer could not process."""
+    from palazzo.derived.consumers import activity_of
     from palazzo.features.service.service_state import log_file
-    from palazzo.index.consumers import activity_of
     from palazzo.store import dead_letters
 
     if not context.has_palace:

@@ -54,7 +54,7 @@ class MemoryStatsResult:
 def memory_stats(context: Context, request: MemoryStatsRequest) -> MemoryStatsResult:
     """Count the memory's contents by kind, tag, age and trust, and list the most mentioned names."""
     from palazzo.features.places.place_results import read_names
-    from palazzo.features.search.search import check_place
+    from palazzo.operations.arguments import check_place
     from palazzo.store import drawer_counts, fact_rows, palace_overview, place_rows
 
     if not 0 <= request.limit <= _MOST:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from palazzo.features.backup import damage
-from palazzo.features.backup.damage import SalvageView
 from palazzo.features.service.background_process import EMBEDDING_ACTIVITY, failures, note_success, start_embedding
 from palazzo.features.upkeep.verify import CheckView, result_of, run_checks
+from palazzo.operations import damage
+from palazzo.operations.damage import SalvageView
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.index.integrity_checks import Check
+    from palazzo.derived.integrity_checks import Check
     from palazzo.operations.context import Context
 
 DerivedPart = Literal["drawers", "fts", "vectors", "all"]

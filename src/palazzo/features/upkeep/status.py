@@ -132,9 +132,9 @@ class StatusResult:
 def status(context: Context, request: StatusRequest) -> StatusResult:
     """Show what the palace holds and its state; with --as-of, what it held of text that had been said by then."""
     from palazzo import locks
-    from palazzo.features.backup import backup_files
     from palazzo.features.service.background_process import lock_file
     from palazzo.features.sync import automatic_sync
+    from palazzo.operations import backup_files
     from palazzo.operations.pause_state import pause_of
     from palazzo.store import (
         dead_letters,

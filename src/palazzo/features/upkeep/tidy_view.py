@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from palazzo.faces.cli.screen import INDENT, Screen, place
 from palazzo.features.mining.sync_sources import DocumentState, SyncSourcesResult
+from palazzo.features.screen import INDENT, Screen, place
 from palazzo.features.search.hit_view import day
 from palazzo.features.upkeep.audit import AuditResult
 from palazzo.features.upkeep.cleanup import CleanupResult

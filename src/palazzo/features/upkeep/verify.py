@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from palazzo.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from palazzo.index.integrity_checks import Check
+    from palazzo.derived.integrity_checks import Check
     from palazzo.operations.context import Context
 
 
@@ -48,7 +48,7 @@ def verify(context: Context, request: VerifyRequest) -> VerifyResult:
 
 def run_checks(context: Context) -> list[Check]:
     """Run every check on the palace."""
-    from palazzo.index.integrity_checks import verify as checks
+    from palazzo.derived.integrity_checks import verify as checks
 
     palace = context.reading()
     return list(checks(palace.database, palace.embedder, context.report))

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from palazzo.faces.cli.screen import Part, Screen
-from palazzo.features.backup.damage import SalvageView
+from palazzo.features.screen import Part, Screen
 from palazzo.features.upkeep.doctor import DoctorResult
 from palazzo.features.upkeep.repair import RepairResult
 from palazzo.features.upkeep.settings import SettingsResult
 from palazzo.features.upkeep.status import InjectedStatus, StatusResult
 from palazzo.features.upkeep.verify import IMPORTS, CheckView, VerifyResult
+from palazzo.operations.damage import SalvageView
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 

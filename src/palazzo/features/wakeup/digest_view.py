@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from palazzo.faces.cli.screen import INDENT
+from palazzo.features.screen import INDENT
 from palazzo.security.display_names import quoted_name, shown_name
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.faces.cli.screen import Screen
     from palazzo.features.branches.diff import DiffResult
+    from palazzo.features.screen import Screen
     from palazzo.features.wakeup.digest import DigestLineView, DigestResult
 
 HEADINGS = {

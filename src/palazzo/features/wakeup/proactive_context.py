@@ -224,10 +224,10 @@ def _build_situation(
 ) -> ProactiveRequest:
     """Return the text, the existing wings and the files to search for."""
     from palazzo.archive import diary_entries
-    from palazzo.features.search.search import check_place
     from palazzo.features.tasks.task_results import file_names
     from palazzo.injection.proactive import ProactiveRequest
     from palazzo.model import USERS_WING
+    from palazzo.operations.arguments import check_place
     from palazzo.security.trust_order import trusted_down_to
     from palazzo.store import place_rows
 
@@ -245,9 +245,9 @@ def _search_wings(
     context: Context, request: ProactiveContextRequest, situation: ProactiveRequest, checkout: Checkout
 ) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
     """Return the best hits of each wing, searched separately so that hits of one wing cannot displace another's."""
-    from palazzo.features.notes.tag import label
     from palazzo.index.query import Query
     from palazzo.injection.proactive import is_left_out
+    from palazzo.operations.arguments import label
     from palazzo.store import note_labels
 
     palace = context.reading()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from palazzo.injection.recent_turns import NOTHING, Recent, recent_of
-from palazzo.knowledge.digest_turns import SessionMessage
 from palazzo.model import Part
+from palazzo.sessions.digest_turns import SessionMessage
 
 if TYPE_CHECKING:
     from pathlib import Path

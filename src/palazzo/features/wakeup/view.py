@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from palazzo.faces.cli.screen import INDENT, Screen
 from palazzo.features.hosts.instructions import InstructionsResult
 from palazzo.features.notes.context_summary import ContextSummaryResult
+from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
 from palazzo.features.search.list_view import rows
 from palazzo.features.upkeep.memory_stats import MemoryStatsResult

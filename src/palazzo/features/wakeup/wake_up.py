@@ -124,10 +124,10 @@ def _compose_wake_up(context: Context, request: WakeUpRequest, point_in_time: As
     from palazzo.archive import diary_entries
     from palazzo.archive.archive_reader import short_id
     from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.features.search.search import check_place
     from palazzo.injection import wake_up_text as waking
     from palazzo.injection.injectable_facts import no_commits
     from palazzo.injection.wake_up_sources import WakeUpContext, gather
+    from palazzo.operations.arguments import check_place
     from palazzo.operations.caller_clock import day, zone
     from palazzo.security.trust_order import trusted_down_to
     from palazzo.text.token_counts import estimate_tokens

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from palazzo.index.onnx_runtime import disable_telemetry
+from palazzo.onnx_runtime import disable_telemetry
 
 MEMORY = 2 * 1024**3
 """Maximum bytes that a conversion may use, without the libraries' own memory."""

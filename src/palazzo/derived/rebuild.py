@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
 from palazzo.errors import PalaceUnusable
 from palazzo.index import async_consumer, cut_material, cutter, passage_embedding, retired_drawers
-from palazzo.index.citation_consumer import ANCHOR_CONSUMER
 from palazzo.index.cutter import Cutter
 from palazzo.index.indexed_text import reindex
 from palazzo.knowledge.claim_consumer import ClaimConsumer

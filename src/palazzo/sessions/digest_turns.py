@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from palazzo.knowledge import digest_cues as cues
-from palazzo.knowledge.digest_work import Place
+from palazzo.index.digest_work import Place
 from palazzo.model import Part
+from palazzo.sessions import digest_cues as cues
 from palazzo.text.sentences import Sentence, sentences
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Self
 
 from palazzo.importers import Fact, SkippedRecord, StoreReader, StoreRecord, Tunnel
+from palazzo.importers.store_import_facts import FactFiler
+from palazzo.importers.store_import_notes import NoteFiler
+from palazzo.importers.store_import_state import Change, MigrationSummary
 from palazzo.model import Micros
 from palazzo.store.database import Database
-from palazzo.sync.store_import_facts import FactFiler
-from palazzo.sync.store_import_notes import NoteFiler
-from palazzo.sync.store_import_state import Change, MigrationSummary
 
 AT_ONCE = 100
 """Number of things that one transaction files."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from palazzo.features.mining.mine import excluded_directories
-from palazzo.settings import load
+from palazzo.settings import Settings, load
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -221,3 +220,12 @@ def _directories(context: Context, roots: Sequence[Path]) -> frozenset[Path]:
 
 def _path_of(uri: str) -> Path:
     return Path(url2pathname(urlsplit(uri).path))
+
+
+def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ...]:
+    """Return the directories that the settings exclude from all reading."""
+    home = Path(context.variables.get("HOME") or Path.home())
+    return tuple(
+        (home / entry[2:] if entry.startswith(("~/", "~\\")) else context.cwd / entry).resolve()
+        for entry in settings.texts("mine.exclude_projects")
+    )

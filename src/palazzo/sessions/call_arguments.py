@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from palazzo.knowledge import digest_work as work
+from palazzo.index import digest_work as work
 from palazzo.security.tool_trust import is_shell
 
 _FIELD = re.compile(r"^(\w{1,40}):(?: (.*))?$", re.MULTILINE)

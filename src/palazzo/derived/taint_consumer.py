@@ -17,13 +17,13 @@ from palazzo.index import cut_material, cut_rules
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.cut_rules import CutItem, CutSpan
 from palazzo.index.failure_isolation import process_text
-from palazzo.index.own_sources_setting import own_sources
-from palazzo.index.row_words import heard_words
-from palazzo.index.session_state import Moment
-from palazzo.index.session_taint import Row, TaintTracker, is_human
 from palazzo.model import Micros, Part
 from palazzo.security.echo_detection import WINDOW, Utterance
 from palazzo.security.own_sources import OwnSources
+from palazzo.sessions.own_sources_setting import own_sources
+from palazzo.sessions.row_words import heard_words
+from palazzo.sessions.session_state import Moment
+from palazzo.sessions.session_taint import Row, TaintTracker, is_human
 from palazzo.store import act_rows, items, redaction_state, source_rows, taint_rows
 from palazzo.store.database import Connection
 from palazzo.store.taint_rows import Mark, Thread

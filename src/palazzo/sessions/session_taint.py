@@ -22,13 +22,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from palazzo.index.call_arguments import arguments_of
 from palazzo.index.cut_rules import CutItem, belief
 from palazzo.index.memory_calls import asks_in_shell
-from palazzo.index.row_words import heard_words, holds_echo
-from palazzo.index.session_state import Moment, SessionState, StateChange, written_program
 from palazzo.index.visible_text import quoted_ranges
-from palazzo.knowledge.call_targets import is_edit
 from palazzo.model import ContentKind, Micros, Part
 from palazzo.security.command_trust import CommandEffect
 from palazzo.security.conversation_files import holds_conversation
@@ -38,6 +34,10 @@ from palazzo.security.memory_tools import is_memory_tool
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project
 from palazzo.security.tool_trust import command_in, is_own_server, is_reader, is_shell, judge_tool
+from palazzo.sessions.call_arguments import arguments_of
+from palazzo.sessions.call_targets import is_edit
+from palazzo.sessions.row_words import heard_words, holds_echo
+from palazzo.sessions.session_state import Moment, SessionState, StateChange, written_program
 from palazzo.store.taint_rows import Mark, MarkKind
 
 _AGENTS = frozenset(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from palazzo.knowledge import digest_work as work
+from palazzo.index import digest_work as work
 
 LONGEST_FILE = 2_000_000
 """Maximum characters of a call or a result. A longer one is not examined."""

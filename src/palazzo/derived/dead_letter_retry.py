@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from palazzo.index import async_consumer, indexed_text, retired_drawers, taint_consumer
+from palazzo.derived import taint_consumer
+from palazzo.derived.consumers import lagging_consumers
+from palazzo.index import async_consumer, indexed_text, retired_drawers
 from palazzo.index import passage_embedding as embedding
-from palazzo.index.consumers import lagging_consumers
 from palazzo.index.cutter import Cutter, recut_items
 from palazzo.knowledge.claim_consumer import retry_facts
 from palazzo.model import Micros

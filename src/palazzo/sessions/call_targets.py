@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from palazzo.knowledge import digest_work as work
+from palazzo.index import digest_work as work
 from palazzo.security.memory_tools import is_memory_tool
 from palazzo.text.shell_text import INLINE, SHELLS, program_name, strip_wrappers, words_of
 

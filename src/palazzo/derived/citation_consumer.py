@@ -16,10 +16,10 @@ from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
-from palazzo.index import session_reader
 from palazzo.index.failure_isolation import drawer_label, session_label
 from palazzo.knowledge.session_citations import Citation, LocatedMessage, Reader, mentions, take
 from palazzo.model import Anchor
+from palazzo.sessions import session_reader
 from palazzo.sources.ignored_paths import refusal_of_directory
 from palazzo.store import anchors, digest_rows, items, place_rows, redaction_state
 from palazzo.store.anchors import DrawerAnchor

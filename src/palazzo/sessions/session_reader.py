@@ -11,8 +11,8 @@ from palazzo.index.cut_rules import CutItem, CutSpan, belief, subtract_ranges
 from palazzo.index.failure_isolation import session_label
 from palazzo.index.memory_calls import answers_of_memory
 from palazzo.index.visible_text import quoted_ranges, told_ranges
-from palazzo.knowledge.digest_turns import SessionMessage
 from palazzo.model import Micros, Part
+from palazzo.sessions.digest_turns import SessionMessage
 from palazzo.store import digest_rows
 from palazzo.store.change_log import Change, ChangeKind
 from palazzo.store.database import Connection

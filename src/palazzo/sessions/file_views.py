@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from palazzo.index.file_calls import Excerpt, Piece, clean_line
+from palazzo.sessions.file_calls import Excerpt, Piece, clean_line
 
 _MOST_PLACES = 4
 """Maximum number of recorded places of one edit that changes all matches; the others are ignored."""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalazzoError
-from palazzo.features.backup import backup_files
-from palazzo.features.backup.backup_files import Backup
+from palazzo.operations import backup_files
+from palazzo.operations.backup_files import Backup
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context

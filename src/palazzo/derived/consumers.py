@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
 from palazzo.index.async_consumer import BackgroundConsumer
-from palazzo.index.citation_consumer import ANCHOR_CONSUMER
 from palazzo.knowledge.claim_consumer import ClaimConsumer
 from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER
 from palazzo.knowledge.fix_consumer import FAILURE_CONSUMER

@@ -8,12 +8,12 @@ from palazzo.archive.ingest import NewItem
 from palazzo.index import cut_rules
 from palazzo.index.cut_rules import CutItem, ItemContext
 from palazzo.index.failure_isolation import process_text
-from palazzo.index.own_sources_setting import own_sources
-from palazzo.index.session_state import Moment
-from palazzo.index.session_taint import Row, TaintTracker, is_human
 from palazzo.model import Micros, Part
 from palazzo.security.echo_detection import Utterance
 from palazzo.security.own_sources import OwnSources
+from palazzo.sessions.own_sources_setting import own_sources
+from palazzo.sessions.session_state import Moment
+from palazzo.sessions.session_taint import Row, TaintTracker, is_human
 
 _EARLIEST_POINT = Micros(-(1 << 62))
 

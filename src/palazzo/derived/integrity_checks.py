@@ -12,9 +12,10 @@ from itertools import islice
 from pathlib import Path
 
 from palazzo.archive import device_chain
+from palazzo.derived import citation_consumer, expected_drawers
+from palazzo.derived.consumers import activity_of
 from palazzo.errors import EmbedderUnavailable, PalazzoError
-from palazzo.index import async_consumer, citation_consumer, expected_drawers, retired_drawers
-from palazzo.index.consumers import activity_of
+from palazzo.index import async_consumer, retired_drawers
 from palazzo.index.embedder import Embedder
 from palazzo.index.passage_embedding import current_embedder
 from palazzo.knowledge import claim_consumer, digest_consumer, fix_consumer, mention_consumer

@@ -13,13 +13,13 @@ from palazzo.errors import UsageError
 from palazzo.git.project_rooms import slug
 from palazzo.importers import DiaryEntry, Note, StoreRecord, Task
 from palazzo.importers.json_documents import key_of, plain
+from palazzo.importers.store_import_state import Change, room_of, what_of, wing_of
 from palazzo.model import Micros, Place
 from palazzo.security.note_taint import TrustAssessment
 from palazzo.store import change_groups, drawers
 from palazzo.store import task_rows as tasks_store
 from palazzo.store.database import Connection, Database
 from palazzo.store.task_rows import TaskState
-from palazzo.sync.store_import_state import Change, room_of, what_of, wing_of
 from palazzo.text.names import tidy
 
 NOTES = "notes"

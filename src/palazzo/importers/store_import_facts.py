@@ -12,6 +12,7 @@ from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import AmbiguousName, UsageError
 from palazzo.git.project_rooms import GENERAL
 from palazzo.importers import Fact, StoreRecord, Tunnel
+from palazzo.importers.store_import_state import Change, FilingOutcome, room_of, wing_of
 from palazzo.knowledge import assertions, entity_names, fact_change
 from palazzo.knowledge import tunnels as tunnelling
 from palazzo.knowledge.assertions import Statement, Triple
@@ -21,7 +22,6 @@ from palazzo.model import Place
 from palazzo.store import change_groups, drawers, fact_rows, items, place_rows, predicate_rows, tunnel_rows
 from palazzo.store.database import Connection, Database
 from palazzo.store.fact_rows import Provenance, Version
-from palazzo.sync.store_import_state import Change, FilingOutcome, room_of, wing_of
 from palazzo.text.names import fold, tidy
 
 _LONGEST_SPEAKER = _LONGEST_LABEL = 200
