@@ -21,7 +21,7 @@ from benchmarks.measuring import CACHE
 
 from benchmarks import corpus
 from palazzo.bench.embedding_cache import CachingEmbedder
-from palazzo.index.cutter import Cutter
+from palazzo.derived.cutter import Cutter
 from palazzo.index.embedder import Embedder
 from palazzo.index.minilm import MiniLM
 from palazzo.palace import Palace

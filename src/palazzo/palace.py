@@ -23,11 +23,11 @@ from palazzo.archive import erasure as erasing
 from palazzo.archive.erasure import ErasureRequest, SurveyResult
 from palazzo.archive.ingest_guard import Guard
 from palazzo.derived import citation_consumer, consumers, dead_letter_retry, rebuild
+from palazzo.derived.cutter import Cutter
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
 from palazzo.index import async_consumer, passage_embedding, retired_drawers
 from palazzo.index.async_consumer import Output
 from palazzo.index.consumer import follow
-from palazzo.index.cutter import Cutter
 from palazzo.index.embedder import Embedder
 from palazzo.knowledge import claim_consumer, digest_consumer, fix_consumer, mention_consumer, undo_actions
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust

@@ -12,7 +12,7 @@ from palazzo.index import async_consumer
 from palazzo.knowledge.claim_consumer import ClaimBatch, ClaimConsumer
 from palazzo.model import Micros
 from palazzo.palace import Palace
-from palazzo.store import keyword_table
+from palazzo.store import keyword_columns
 from palazzo.store.database import Connection
 
 
@@ -20,7 +20,7 @@ class FailingClaims(ClaimConsumer):
     """Claims by rules that fail on a text about sites."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
-        if any("framework" in keyword_table.body_of(connection, thing) for thing in things):
+        if any("framework" in keyword_columns.body_of(connection, thing) for thing in things):
             raise ValueError("framework")
         return super().make(connection, things)
 

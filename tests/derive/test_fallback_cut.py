@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tests.archive.conversations import answered, called, file_rows, file_version, said
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.derived import taint_consumer
+from palazzo.derived import cutter, taint_consumer
 from palazzo.derived.integrity_checks import Check, verify
-from palazzo.index import cut_material, cut_rules, cutter, indexed_text
+from palazzo.index import cut_material, cut_rules, indexed_text
 from palazzo.index.cut_rules import CutItem, Draft
 from palazzo.index.fallback_cut import Rules, cut_safely, plain_message
 from palazzo.index.query import Query

@@ -12,7 +12,7 @@ from palazzo.index.failure_isolation import write_log_by
 from palazzo.knowledge.mention_consumer import MentionConsumer
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import change_log, dead_letters, keyword_table, mention_rows
+from palazzo.store import change_log, dead_letters, keyword_columns, mention_rows
 from palazzo.store.database import Connection, Database
 from palazzo.store.mention_rows import MentionRow
 
@@ -123,7 +123,7 @@ class FailingMentions(MentionConsumer):
 
     def make(self, connection: Connection, things: Sequence[int]) -> list[MentionRow]:
         for thing in things:
-            if self.word and self.word in keyword_table.body_of(connection, thing):
+            if self.word and self.word in keyword_columns.body_of(connection, thing):
                 raise self.error(f"'{self.word}' is too much")
         return super().make(connection, things)
 

@@ -11,9 +11,9 @@ from tests.archive.conversations import answered, called, file_rows, fresh_palac
 from tests.derive.state import complaints, drawers
 
 from palazzo.archive.ingest import NewItem
+from palazzo.derived.cutter import Cutter
 from palazzo.derived.rebuild import rebuild
 from palazzo.index.consumer import is_outdated
-from palazzo.index.cutter import Cutter
 from palazzo.palace import Palace
 
 ROOT = "/home/dev/app"

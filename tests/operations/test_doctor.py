@@ -15,11 +15,11 @@ import pytest
 from tests.operations.test_installed import SERVES
 
 from palazzo.client import rpc, startup
+from palazzo.derived.cutter import Cutter
 from palazzo.features.hosts import own_program
 from palazzo.features.hosts.install_codex import trust_keys
 from palazzo.features.service.service_state import address_of
 from palazzo.index import minilm
-from palazzo.index.cutter import Cutter
 from palazzo.model import Place
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation

@@ -27,7 +27,7 @@ from palazzo.knowledge.contradictions import ComparedText
 from palazzo.model import Micros
 from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.context import Context
-from palazzo.store import keyword_table
+from palazzo.store import keyword_columns
 from palazzo.store.database import Connection
 
 NOTES = (
@@ -41,7 +41,7 @@ class FailingClaims(ClaimConsumer):
     """Claims; fails on the drawer with a certain name."""
 
     def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
-        if any("Quetzalcoatl" in keyword_table.body_of(connection, thing) for thing in things):
+        if any("Quetzalcoatl" in keyword_columns.body_of(connection, thing) for thing in things):
             raise ValueError("Quetzalcoatl")
         return super().make(connection, things)
 

@@ -38,8 +38,8 @@ def writer(path: str, name: str, count: str) -> None:
     from palazzo.archive import identity, ingest
     from palazzo.archive.ingest import NewItem
     from palazzo.archive.ingest_guard import Guard
+    from palazzo.derived.cutter import Cutter
     from palazzo.index.consumer import follow
-    from palazzo.index.cutter import Cutter
     from palazzo.model import Micros, Place, Source
     from palazzo.store import schema
     from palazzo.store.database import Database
@@ -67,8 +67,8 @@ def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
     from palazzo.archive import identity, ingest
     from palazzo.archive.ingest import NewItem
     from palazzo.archive.ingest_guard import Guard
+    from palazzo.derived.cutter import Cutter
     from palazzo.index.consumer import follow
-    from palazzo.index.cutter import Cutter
     from palazzo.model import Micros, Place, Source
     from palazzo.store import schema
     from palazzo.store.database import Database

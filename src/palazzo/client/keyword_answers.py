@@ -313,7 +313,9 @@ def _new(
 
 
 def _is_own(hit: DrawerHit, request: PromptRequest, since: int | None) -> bool:
-    """Whether it has only words that the agent already has in its context (`features/hooks/echo_filter`, except copies)."""
+    """Whether it has only words that the agent already has in its context (`features/hooks/echo_filter`, except
+    copies).
+    """
     if hit.kind not in _SESSION_KINDS:
         return False
     from palazzo.injection import echo

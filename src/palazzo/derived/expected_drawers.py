@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator
 
 from palazzo.derived import taint_consumer
+from palazzo.derived.cutter import SEGMENT, Cutter, note_rules, section_rules
 from palazzo.derived.rebuild import SEGMENTS_AT_ONCE
 from palazzo.index import cut_material, cut_rules
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.cut_rules import Draft
-from palazzo.index.cutter import SEGMENT, Cutter, note_rules, section_rules
 from palazzo.index.drawer_builder import drawer_row, passage_rows
 from palazzo.index.fallback_cut import cut_with
 from palazzo.index.forget_propagation import load_version

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+from palazzo.derived import cutter
 from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
+from palazzo.derived.cutter import Cutter
 from palazzo.errors import PalaceUnusable
-from palazzo.index import async_consumer, cut_material, cutter, passage_embedding, retired_drawers
-from palazzo.index.cutter import Cutter
+from palazzo.index import async_consumer, cut_material, passage_embedding, retired_drawers
 from palazzo.index.indexed_text import reindex
 from palazzo.knowledge.claim_consumer import ClaimConsumer
 from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from palazzo.derived.specimen_palace import specimen
 from palazzo.errors import ConsumerStopped
 from palazzo.index import failure_isolation
 from palazzo.index.failure_isolation import OtherThingFailed, process_text
-from palazzo.index.specimen_palace import specimen
 from palazzo.store import change_log, dead_letters
 from palazzo.store.change_log import Change, ChangeKind
 from palazzo.store.database import Connection, Database

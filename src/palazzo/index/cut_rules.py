@@ -75,8 +75,8 @@ class CutItem:
     """The properties of an item that the cutter needs. `holes` are forgotten ranges, sorted.
 
     `outside` are the starts of the parts (0 for an item without parts) whose words are trusted no more than untrusted
-    content, although the row does not say so (`sessions/session_taint`). `local` are the starts of results that a host's
-    reader classified as untrusted, and that are known to come from a local tool.
+    content, although the row does not say so (`sessions/session_taint`). `local` are the starts of results that a
+    host's reader classified as untrusted, and that are known to come from a local tool.
     """
 
     row: int

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from palazzo.index.failure_isolation import process_text, set_drawer_aside
-from palazzo.store import dead_letters, keyword_table, place_rows, tag_rows
+from palazzo.store import dead_letters, keyword_columns, keyword_table, place_rows, tag_rows
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow
 from palazzo.text.word_forms import index_form
@@ -24,10 +24,10 @@ Columns = tuple[str, str]
 def reindex(connection: Connection, row: int) -> None:
     """Index a live drawer by keyword, from its row and its spans."""
     dead_letters.clear(connection, CONSUMER, [row])
-    columns = process_text(partial(keyword_table.columns_of, connection, row))
+    columns = process_text(partial(keyword_columns.columns_of, connection, row))
     if isinstance(columns, Exception):
         set_drawer_aside(connection, CONSUMER, row, _VERSION, columns)
-        columns = keyword_table.words_of(connection, row), ""
+        columns = keyword_columns.words_of(connection, row), ""
     keyword_table.index(connection, [(row, *columns, keyword_table.scope_of(connection, row))])
 
 
@@ -51,4 +51,4 @@ def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]])
 
 
 def _columns_of_new(drawer: DrawerRow, text: str, room: str) -> Columns:
-    return index_form(text), keyword_table.context(drawer.title, drawer.author, drawer.created_at, room)
+    return index_form(text), keyword_columns.context(drawer.title, drawer.author, drawer.created_at, room)

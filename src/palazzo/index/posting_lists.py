@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from palazzo.store import change_log, keyword_table
+from palazzo.store import change_log, keyword_columns, keyword_table
 from palazzo.store import keyword_postings as table
 from palazzo.store.change_log import ChangeKind
 from palazzo.store.database import Connection
@@ -219,7 +219,7 @@ class _QueryScorer:
         stems = self._connection.stems(literal)
         if not stems:
             return None
-        if len(stems) > 1 or literal.endswith("*") or keyword_table.is_of_scope(stems[0]):
+        if len(stems) > 1 or literal.endswith("*") or keyword_columns.is_of_scope(stems[0]):
             matches = keyword_table.matches(self._connection, literal, self._filters, -1)
             match_rows = np.array([row for row, _ in matches], dtype=np.int32)
             if not self._filters:

@@ -21,6 +21,7 @@ from palazzo.store import (
     change_log,
     dead_letters,
     drawer_history,
+    keyword_columns,
     keyword_table,
     place_rows,
     retired_keywords,
@@ -266,9 +267,9 @@ def _drawer_history(connection: Connection, row: int) -> _DrawerHistory:
     columns = []
     for state in over:
         wing, _ = place_rows.first_place(connection, state.room)
-        context = keyword_table.context_of(connection, row, state.room)
+        context = keyword_columns.context_of(connection, row, state.room)
         columns.append((context, keyword_table.scope_tokens(wing, state.room, kind, state.tags)))
-    return _DrawerHistory(all_states, keyword_table.body_of(connection, row), columns)
+    return _DrawerHistory(all_states, keyword_columns.body_of(connection, row), columns)
 
 
 def _replace_history(connection: Connection, row: int, history: _DrawerHistory) -> None:

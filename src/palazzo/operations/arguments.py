@@ -1,4 +1,6 @@
-"""Arguments that several operations take: names of places, times, speakers and labels, checked and in their stored form."""
+"""Arguments that several operations take: names of places, times, speakers and labels, checked and in their stored
+form.
+"""
 
 from __future__ import annotations
 

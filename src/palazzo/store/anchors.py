@@ -1,7 +1,7 @@
 """The files that drawers and facts cite.
 
-The citations of drawers are derived (`derived/citation_consumer`), but the citations given with a note are stored in the
-note itself (`item.meta`). `anchors` names files (`PATH` or `PATH:L1-L2`). `cited` has, for each file, the number of
+The citations of drawers are derived (`derived/citation_consumer`), but the citations given with a note are stored in
+the note itself (`item.meta`). `anchors` names files (`PATH` or `PATH:L1-L2`). `cited` has, for each file, the number of
 lines, their digest and the file's blob at that time; the latter two are numbers, so that ingest does not mistake them
 for a secret. The citations of facts are truth, and belong to each source that stated the fact.
 """

@@ -60,3 +60,14 @@ def _make_instances(connection: Connection) -> None:
     tables = connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (_INSTANCES,))
     if next(tables, None) is None:
         connection.execute(f"CREATE VIRTUAL TABLE temp.{_INSTANCES} USING fts5vocab(main, keyword, instance)")
+
+
+def live_rows(connection: Connection) -> int:
+    """Return the number of live drawers in the index."""
+    return int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
+
+
+def live_document_frequency(connection: Connection, stem: str) -> int:
+    """Return in how many live drawers a stemmed word occurs."""
+    rows = connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (stem,))
+    return sum(int(count) for (count,) in rows)

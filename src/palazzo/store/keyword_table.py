@@ -8,18 +8,15 @@ and tags, so that a scope is matched in the index instead of joined. On a snapsh
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 
-from palazzo.store import drawers, items, retired_keywords, tag_rows
+from palazzo.store import keyword_postings, retired_keywords, tag_rows
 from palazzo.store.database import Connection
+from palazzo.store.keyword_columns import _words
 from palazzo.store.place_rows import Stretch
-from palazzo.text.word_forms import index_form
 
 BODY_WEIGHT, CONTEXT_WEIGHT = 1.0, 1.0
 """BM25 column weights; `scope` has no weight."""
-_SCOPE_TOKEN = re.compile(r"[wrt]\d+x|k[a-z]+x")
 
 
 def scope_tokens(wing: int, room: int, kind: str, tags: Iterable[int] = ()) -> str:
@@ -53,38 +50,6 @@ def kind_filter(kind: str) -> str:
 def tag_filter(tag: int) -> str:
     """Return a MATCH fragment that restricts to the drawers with a tag."""
     return _any_of([f"t{tag}x"])
-
-
-def context(title: str, author: str, created_at: int, room: str) -> str:
-    """Return the context column of a drawer; `room` is its room's first name, which never changes."""
-    return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
-
-
-def columns_of(connection: Connection, row: int) -> tuple[str, str]:
-    """Return the body and context columns of a drawer, from its row and its spans."""
-    return body_of(connection, row), context_of(connection, row)
-
-
-def body_of(connection: Connection, row: int) -> str:
-    """Return the body column of a drawer, from its spans."""
-    return index_form(words_of(connection, row))
-
-
-def words_of(connection: Connection, row: int) -> str:
-    """Return the words of a drawer, from its spans."""
-    spans = drawers.drawer_spans(connection, row)
-    texts = items.read_texts(connection, (item for item, _, _ in spans))
-    return "\n\n".join(texts[item][start:end] for item, start, end in spans)
-
-
-def context_of(connection: Connection, row: int, room: int | None = None) -> str:
-    """Return the context column of a drawer from its row, or as if it were in another `room`."""
-    rows = connection.execute(
-        "SELECT title, author, created_at, first_name FROM drawer JOIN room ON room.id = coalesce(?2, drawer.room)"
-        " WHERE drawer.id = ?1",
-        (row, room),
-    )
-    return context(*next(rows))
 
 
 def scope_of(connection: Connection, row: int) -> str:
@@ -131,11 +96,11 @@ def document_frequencies(connection: Connection, terms: Iterable[str]) -> dict[s
     """Return in how many drawers each *stemmed* term occurs; terms that do not occur are absent."""
     frequencies: dict[str, int] = {}
     for term in terms:
-        for (count,) in connection.execute("SELECT doc FROM keyword_vocabulary WHERE term = ?", (term,)):
-            frequencies[term] = int(count)
+        count = keyword_postings.live_document_frequency(connection, term)
         if connection.as_of is not None:
-            retired_count = retired_keywords.document_frequency(connection, term)
-            frequencies.update({term: frequencies.get(term, 0) + retired_count} if retired_count else {})
+            count += retired_keywords.document_frequency(connection, term)
+        if count:
+            frequencies[term] = count
     return frequencies
 
 
@@ -154,7 +119,7 @@ def holders(connection: Connection, term: str, sources: Sequence[int]) -> list[t
 
 def indexed_rows(connection: Connection) -> int:
     """Return the number of indexed drawers; as of a day, including those in the index of the past."""
-    live = int(next(connection.execute("SELECT count(*) FROM keyword_docsize"))[0])
+    live = keyword_postings.live_rows(connection)
     return live if connection.as_of is None else live + retired_keywords.indexed_rows(connection)
 
 
@@ -194,29 +159,5 @@ def clear(connection: Connection) -> None:
     connection.execute("INSERT INTO keyword(keyword) VALUES('delete-all')")
 
 
-def _words(connection: Connection, expression: str) -> str:
-    """Return a MATCH fragment that searches for the expression in the columns that hold words.
-
-    FTS5 takes a fifth longer if columns are restricted, so they are restricted only if a word could be a token of the
-    scope.
-    """
-    if any(map(is_of_scope, connection.stems(expression))):
-        return f"{{body context}} : ({expression})"
-    return f"({expression})"
-
-
-def is_of_scope(stem: str) -> bool:
-    """Whether a stemmed word could be a token of the scope."""
-    return _SCOPE_TOKEN.fullmatch(stem) is not None
-
-
 def _any_of(tokens: Iterable[str]) -> str:
     return "scope : (" + " OR ".join(f'"{token}"' for token in tokens) + ")"
-
-
-def _spoken_date(micros: int) -> str:
-    """Return a date in the forms that people search for; '' for the epoch, which means "not known"."""
-    if not micros:
-        return ""
-    moment = datetime.fromtimestamp(micros // 1_000_000, UTC)  # rounded up, the last moment of 9999 would be none
-    return f"{moment:%Y-%m-%d} {moment.day} {moment:%B} {moment.year} {moment:%A}"

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from palazzo.store import drawer_history
+from palazzo.store import drawer_history, keyword_columns, keyword_postings
 from palazzo.store.database import Connection
 
 _PHRASE_PATTERN = re.compile(r'"((?:[^"]|"")*)"(\*?)')
@@ -119,12 +119,14 @@ def document_frequency(connection: Connection, stem: str) -> int:
 
 
 def _compute_scores(connection: Connection, words: str, drawers: Iterable[int]) -> dict[int, float]:
-    from palazzo.store import keyword_table  # which asks this module for the past
-
     phrase_matches = _PHRASE_PATTERN.findall(words)
     phrases = {(tuple(connection.stems(text.replace('""', '"'))), bool(star)) for text, star in phrase_matches}
-    total = keyword_table.indexed_rows(connection)
-    frequencies = keyword_table.document_frequencies(connection, {stem for phrase, _ in phrases for stem in phrase})
+    total = keyword_postings.live_rows(connection) + indexed_rows(connection)
+    stems_of_phrases = {stem for phrase, _ in phrases for stem in phrase}
+    frequencies = {
+        stem: keyword_postings.live_document_frequency(connection, stem) + document_frequency(connection, stem)
+        for stem in stems_of_phrases
+    }
     weights = {
         (phrase, is_beginning): _idf(total, min(frequencies.get(stem, 0) for stem in phrase))
         for phrase, is_beginning in phrases
@@ -133,7 +135,7 @@ def _compute_scores(connection: Connection, words: str, drawers: Iterable[int]) 
     usual = next(connection.execute(f"SELECT avg(size) FROM (SELECT size FROM main.drawer LIMIT {_SAMPLE})"))[0] or 1.0
     scores = {}
     for drawer in drawers:
-        body, context = keyword_table.columns_of(connection, drawer)
+        body, context = keyword_columns.columns_of(connection, drawer)
         stems = connection.stems(f"{body}\n{context}")
         ratio = len(body) / usual
         counts = ((weight, _count(stems, *phrase)) for phrase, weight in weights.items())

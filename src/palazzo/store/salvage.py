@@ -3,9 +3,9 @@
     damaged file ──copy──> its pages ──PageFile──> rows ──> new file, same tables     indexes are made anew
                                                         └─> losses: which table, how many, which ids, which pages
 
-A derived table with any loss is left out; `derived/rebuild` builds it again. Of truth, every readable row is taken, also
-rows that only an index still contains (`salvage_rules`). References to lost rows are repaired, so that every reference
-has a target. Afterwards `archive/lost_bodies` settles the consequences for the chain.
+A derived table with any loss is left out; `derived/rebuild` builds it again. Of truth, every readable row is taken,
+also rows that only an index still contains (`salvage_rules`). References to lost rows are repaired, so that every
+reference has a target. Afterwards `archive/lost_bodies` settles the consequences for the chain.
 """
 
 from __future__ import annotations

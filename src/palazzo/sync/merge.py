@@ -18,8 +18,8 @@ from typing import Any
 from palazzo.archive.incoming_items import Authority
 from palazzo.archive.incoming_storage import ArrivalBatch
 from palazzo.archive.ingest_guard import Guard
+from palazzo.derived.cutter import Cutter, recut_document
 from palazzo.index.consumer import follow
-from palazzo.index.cutter import Cutter, recut_document
 from palazzo.knowledge import conflict_detection
 from palazzo.model import Micros, Trust
 from palazzo.store import arrangements, unfinished_imports

@@ -10,10 +10,10 @@ from palazzo.archive.incoming_items import Arrival
 from palazzo.archive.incoming_storage import ArrivalBatch, IntakeResult
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
+from palazzo.derived.cutter import Cutter, recut_thread
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.consumer import follow
 from palazzo.index.cut_material import from_segment
-from palazzo.index.cutter import Cutter, recut_thread
 from palazzo.index.drawer_diff import Comparison
 from palazzo.model import ItemId, Micros
 from palazzo.store import chain_links, change_log, drawers, foreign_rows, items, tombstones

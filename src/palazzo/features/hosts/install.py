@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
-from palazzo.features.hosts.planned_file import PlannedFile
+from palazzo.features.hosts.planned_file import FileState, PlannedFile
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from palazzo.features.hosts.predecessors import Predecessor
     from palazzo.operations.context import Context
 
-FileState = Literal["new", "changed", "same", "removed"]
 HOSTS = {
     "claude-code": "palazzo.features.hosts.install_claude_code",
     "codex": "palazzo.features.hosts.install_codex",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from palazzo.features.hosts.install import FileState
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     pass
@@ -20,3 +18,6 @@ class PlannedFile:
     content: bytes
     is_program: bool
     state: FileState
+
+
+FileState = Literal["new", "changed", "same", "removed"]

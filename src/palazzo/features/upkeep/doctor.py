@@ -102,8 +102,8 @@ def _palace(context: Context) -> Iterator[Diagnosis]:
         return
     try:
         from palazzo.archive.redaction_review import wants_look
+        from palazzo.derived.cutter import Cutter
         from palazzo.index.consumer import is_outdated
-        from palazzo.index.cutter import Cutter
         from palazzo.store import foreign_rows, schema, taint_queries, tombstones, unfinished_imports
 
         with context.reading().database.snapshot() as connection:

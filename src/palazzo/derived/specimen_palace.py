@@ -9,8 +9,8 @@ from pathlib import Path
 
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.specimen_texts import file_specimen
+from palazzo.derived.cutter import Cutter
 from palazzo.index.consumer import follow
-from palazzo.index.cutter import Cutter
 from palazzo.store import schema
 from palazzo.store.database import Database
 
