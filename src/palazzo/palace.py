@@ -22,14 +22,24 @@ from palazzo.archive import acts, archive_reader, certificates, identity, notes
 from palazzo.archive import erasure as erasing
 from palazzo.archive.erasure import ErasureRequest, SurveyResult
 from palazzo.archive.ingest_guard import Guard
-from palazzo.derived import citation_consumer, consumers, dead_letter_retry, rebuild
+from palazzo.derived import (
+    async_consumer,
+    citation_consumer,
+    claim_consumer,
+    consumers,
+    dead_letter_retry,
+    digest_consumer,
+    fix_consumer,
+    mention_consumer,
+    rebuild,
+)
+from palazzo.derived.async_consumer import Output
 from palazzo.derived.cutter import Cutter
 from palazzo.errors import EmbedderUnavailable, PalaceUnusable
-from palazzo.index import async_consumer, passage_embedding, retired_drawers
-from palazzo.index.async_consumer import Output
+from palazzo.index import passage_embedding, retired_drawers
 from palazzo.index.consumer import follow
 from palazzo.index.embedder import Embedder
-from palazzo.knowledge import claim_consumer, digest_consumer, fix_consumer, mention_consumer, undo_actions
+from palazzo.knowledge import undo_actions
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import change_groups, drawer_history, file_scrub, place_rows, schema, tombstones
 from palazzo.store.act_rows import ActKind

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from palazzo.index import async_consumer
-from palazzo.knowledge.claim_consumer import ClaimBatch, ClaimConsumer
+from palazzo.derived import async_consumer
+from palazzo.derived.claim_consumer import ClaimBatch, ClaimConsumer
 from palazzo.model import Micros
 from palazzo.palace import Palace
 from palazzo.store import keyword_columns

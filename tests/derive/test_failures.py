@@ -7,8 +7,8 @@ from tests.archive.conversations import answered, called, file_rows, said
 from tests.archive.test_erasing import erase
 
 from palazzo.archive.ingest import NewItem
+from palazzo.derived import fix_consumer
 from palazzo.derived.integrity_checks import verify
-from palazzo.knowledge import fix_consumer
 from palazzo.knowledge.failures import error_in, failure_marks, signature
 from palazzo.model import Part, Trust
 from palazzo.palace import Palace, without_embedder

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from palazzo.derived import async_consumer
+from palazzo.derived.mention_consumer import MentionConsumer
 from palazzo.errors import ConsumerStopped, PalaceUnusable
-from palazzo.index import async_consumer
 from palazzo.index.failure_isolation import write_log_by
-from palazzo.knowledge.mention_consumer import MentionConsumer
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.store import change_log, dead_letters, keyword_columns, mention_rows

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from tests.graph.conftest import Kg
 
+from palazzo.derived import async_consumer, claim_consumer
 from palazzo.derived.integrity_checks import verify
 from palazzo.errors import AmbiguousId, NotFound, UsageError
-from palazzo.index import async_consumer
-from palazzo.knowledge import claim_consumer
 from palazzo.model import Micros, Place
 from palazzo.palace import without_embedder
 

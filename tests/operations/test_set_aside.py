@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.operations.test_hook import START
 
+from palazzo.derived import async_consumer
+from palazzo.derived.claim_consumer import ClaimBatch, ClaimConsumer
 from palazzo.errors import ConsumerStopped
 from palazzo.features.facts.kg_add import KgAddRequest, kg_add
 from palazzo.features.facts.kg_conflicts import KgConflictsRequest, kg_conflicts
@@ -20,9 +22,7 @@ from palazzo.features.upkeep.doctor import DoctorRequest, doctor
 from palazzo.features.upkeep.repair import RepairRequest, repair
 from palazzo.features.upkeep.status import StatusRequest, status
 from palazzo.features.upkeep.verify import VerifyRequest, verify
-from palazzo.index import async_consumer
 from palazzo.knowledge import contradictions
-from palazzo.knowledge.claim_consumer import ClaimBatch, ClaimConsumer
 from palazzo.knowledge.contradictions import ComparedText
 from palazzo.model import Micros
 from palazzo.operations.check_finding import Diagnosis

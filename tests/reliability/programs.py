@@ -238,7 +238,7 @@ def follow_failing_mentions(path: str) -> None:
     """Let mentions follow, which fail on some drawers, a few at once."""
     from tests.derive.test_lagging import FailingMentions
 
-    from palazzo.index import async_consumer
+    from palazzo.derived import async_consumer
     from palazzo.palace import Palace
 
     with Palace.open(Path(path)) as palace:

@@ -15,8 +15,8 @@ from tests.recall.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
+from palazzo.derived import async_consumer
 from palazzo.derived.integrity_checks import verify
-from palazzo.index import async_consumer
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.sources.mining_report import MineRequest

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from palazzo.derived.async_consumer import BackgroundConsumer
 from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
-from palazzo.index.async_consumer import BackgroundConsumer
-from palazzo.knowledge.claim_consumer import ClaimConsumer
-from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER
-from palazzo.knowledge.fix_consumer import FAILURE_CONSUMER
-from palazzo.knowledge.mention_consumer import MENTION_CONSUMER
+from palazzo.derived.claim_consumer import ClaimConsumer
+from palazzo.derived.digest_consumer import DIGEST_CONSUMER
+from palazzo.derived.fix_consumer import FAILURE_CONSUMER
+from palazzo.derived.mention_consumer import MENTION_CONSUMER
 from palazzo.model import Micros
 
 _ACTIVITIES = {

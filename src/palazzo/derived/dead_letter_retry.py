@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from palazzo.derived import taint_consumer
+from palazzo.derived import async_consumer, taint_consumer
+from palazzo.derived.claim_consumer import retry_facts
 from palazzo.derived.consumers import lagging_consumers
 from palazzo.derived.cutter import Cutter, recut_items
-from palazzo.index import async_consumer, indexed_text, retired_drawers
+from palazzo.index import indexed_text, retired_drawers
 from palazzo.index import passage_embedding as embedding
-from palazzo.knowledge.claim_consumer import retry_facts
 from palazzo.model import Micros
 from palazzo.store import dead_letters, vector_rows
 from palazzo.store.database import Database

@@ -12,13 +12,20 @@ from itertools import islice
 from pathlib import Path
 
 from palazzo.archive import device_chain
-from palazzo.derived import citation_consumer, expected_drawers
+from palazzo.derived import (
+    async_consumer,
+    citation_consumer,
+    claim_consumer,
+    digest_consumer,
+    expected_drawers,
+    fix_consumer,
+    mention_consumer,
+)
 from palazzo.derived.consumers import activity_of
 from palazzo.errors import EmbedderUnavailable, PalazzoError
-from palazzo.index import async_consumer, retired_drawers
+from palazzo.index import retired_drawers
 from palazzo.index.embedder import Embedder
 from palazzo.index.passage_embedding import current_embedder
-from palazzo.knowledge import claim_consumer, digest_consumer, fix_consumer, mention_consumer
 from palazzo.model import Micros
 from palazzo.store import (
     anchors,

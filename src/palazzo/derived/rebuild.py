@@ -12,16 +12,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from palazzo.derived import cutter
+from palazzo.derived import async_consumer, cutter
 from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
+from palazzo.derived.claim_consumer import ClaimConsumer
 from palazzo.derived.cutter import Cutter
+from palazzo.derived.digest_consumer import DIGEST_CONSUMER
+from palazzo.derived.fix_consumer import FAILURE_CONSUMER
+from palazzo.derived.mention_consumer import MENTION_CONSUMER
 from palazzo.errors import PalaceUnusable
-from palazzo.index import async_consumer, cut_material, passage_embedding, retired_drawers
+from palazzo.index import cut_material, passage_embedding, retired_drawers
 from palazzo.index.indexed_text import reindex
-from palazzo.knowledge.claim_consumer import ClaimConsumer
-from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER
-from palazzo.knowledge.fix_consumer import FAILURE_CONSUMER
-from palazzo.knowledge.mention_consumer import MENTION_CONSUMER
 from palazzo.model import Micros
 from palazzo.store import arrangements, change_log, keyword_table, ledger, source_rows
 from palazzo.store.database import Connection, Database

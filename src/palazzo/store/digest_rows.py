@@ -1,4 +1,4 @@
-"""Lines of session digests: derived (`knowledge/digest_consumer`). They contain positions; the words are in the
+"""Lines of session digests: derived (`derived/digest_consumer`). They contain positions; the words are in the
 items.
 """
 

@@ -1,4 +1,4 @@
-"""Failures in sessions and their fixes: derived (`knowledge/fix_consumer`).
+"""Failures in sessions and their fixes: derived (`derived/fix_consumer`).
 
 The commands and their output are stored as keyed hashes, so that they are recognised again, and as positions: the words
 are in the items.

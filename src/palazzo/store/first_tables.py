@@ -204,12 +204,12 @@ PAST = [
 ]
 
 MENTIONS = [
-    # What drawers mention (`knowledge/mention_consumer`): each name, folded, once in a drawer, at its first place.
+    # What drawers mention (`derived/mention_consumer`): each name, folded, once in a drawer, at its first place.
     "CREATE TABLE mention(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,"
     " item INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL)",
     "CREATE INDEX mention_drawer ON mention(drawer)",
     "CREATE INDEX mention_name ON mention(name, kind)",
-    # The digests of sessions (`knowledge/digest_consumer`), as places: `about` is what a short answer answers to.
+    # The digests of sessions (`derived/digest_consumer`), as places: `about` is what a short answer answers to.
     "CREATE TABLE digest_line(source INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, item INTEGER NOT NULL,"
     " start INTEGER NOT NULL, end INTEGER NOT NULL, about_item INTEGER, about_start INTEGER, about_end INTEGER,"
     " said_at INTEGER NOT NULL, PRIMARY KEY(source, n)) WITHOUT ROWID",
@@ -218,7 +218,7 @@ MENTIONS = [
 ]
 
 CLAIMS = [
-    # What drawers claim (`knowledge/claim_consumer`). `predicate` is empty if a claim makes no fact; `old` is what one
+    # What drawers claim (`derived/claim_consumer`). `predicate` is empty if a claim makes no fact; `old` is what one
     # says held before.
     "CREATE TABLE claim(id INTEGER PRIMARY KEY, drawer INTEGER NOT NULL, item INTEGER NOT NULL, start INTEGER NOT NULL,"
     " end INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL,"

@@ -1,4 +1,4 @@
-"""Mentions in drawers: derived (`knowledge/mention_consumer`), one row for each name and kind in a drawer, at its first
+"""Mentions in drawers: derived (`derived/mention_consumer`), one row for each name and kind in a drawer, at its first
 position.
 """
 

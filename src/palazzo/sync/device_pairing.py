@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.archive import device_chain
-from palazzo.derived import rebuild
+from palazzo.derived import async_consumer, rebuild
 from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
+from palazzo.derived.fix_consumer import FAILURE_CONSUMER
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.index import async_consumer
-from palazzo.knowledge.fix_consumer import FAILURE_CONSUMER
 from palazzo.model import Micros
 from palazzo.store import device_rows, items, redaction_state, remote_rows
 from palazzo.store.database import Connection, Database

@@ -84,8 +84,8 @@ def kg_suggest(context: Context, request: KgSuggestRequest) -> KgSuggestResult:
 
 def follow_claims(context: Context) -> str:
     """Update the claims and report progress; return a sentence about texts that were left out."""
+    from palazzo.derived.claim_consumer import FACTS, ClaimConsumer
     from palazzo.errors import ConsumerStopped
-    from palazzo.knowledge.claim_consumer import FACTS, ClaimConsumer
     from palazzo.store import dead_letters
 
     palace = context.reading()

@@ -61,7 +61,7 @@ def _about_file(call: HookCall) -> HookAnswer:
 
 def _after_call(call: HookCall, failed: bool) -> HookAnswer:
     """Return what other sessions or earlier epochs know about this error or about a call that fails again."""
-    from palazzo.knowledge import fix_consumer
+    from palazzo.derived import fix_consumer
     from palazzo.knowledge.failures import error_in, failure_marks
     from palazzo.sessions.call_targets import is_edit, target, tool_target
 

@@ -41,8 +41,8 @@ def fixes_in_view(call: HookCall, last: Recent, budget: int) -> list[Entry]:
 
 def _fixes(call: HookCall, last: Recent) -> Iterator[Entry]:
     """Yield past failures like the error in the prompt, else like the last failure that is not fixed yet."""
+    from palazzo.derived import fix_consumer
     from palazzo.features.hooks.hook_tool import fixes
-    from palazzo.knowledge import fix_consumer
 
     signatures = errors_in(call.hook_event.prompt)
     if not signatures and last.failed is None:

@@ -104,8 +104,8 @@ def sharing_view(connection: Connection, room_pair: RoomOverlap) -> SharingView:
 
 def read_names(context: Context, tell: bool = True) -> None:
     """Scan recently filed text for names if that is quick; else `tell` the caller that some text is pending."""
-    from palazzo.index import async_consumer
-    from palazzo.knowledge.mention_consumer import MENTION_CONSUMER
+    from palazzo.derived import async_consumer
+    from palazzo.derived.mention_consumer import MENTION_CONSUMER
 
     if not context.settings.flag("entities"):
         return

@@ -224,8 +224,8 @@ def _depth(context: Context) -> Depth:
 
 def _catch_up(context: Context, hurry: bool) -> None:
     """Update the session digests; in a hurry, only if that is quick."""
-    from palazzo.index import async_consumer
-    from palazzo.knowledge.digest_consumer import DIGEST_CONSUMER
+    from palazzo.derived import async_consumer
+    from palazzo.derived.digest_consumer import DIGEST_CONSUMER
 
     palace = context.reading()
     if hurry:

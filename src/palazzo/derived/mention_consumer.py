@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from palazzo.index import async_consumer
+from palazzo.derived import async_consumer
 from palazzo.index.failure_isolation import drawer_label
 from palazzo.model import Part
 from palazzo.store import change_log, claim_rows, items, known_people
