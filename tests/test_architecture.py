@@ -17,73 +17,47 @@ ROOT = Path(__file__).parents[1] / "src" / "palazzo"
 
 FLOORS = (
     # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
-    ("palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings"),
-    ("rendezvous",),
-    ("client",),
-    ("relay",),
-    ("start",),
-    ("embed",),
-    ("store",),
+    ("palazzo", "errors", "model", "paths", "locks", "onnx_runtime", "text", "settings"),
     ("security",),
-    ("guard",),
-    ("scope",),
+    ("store",),
+    ("git",),
     ("archive",),
-    ("feeders",),
-    ("mining",),
-    ("graph",),
-    ("derive",),
-    ("recall",),
-    ("attention",),
-    ("unaided",),
-    ("starting", "hook_log"),
-    ("alone",),
-    ("hooking",),
-    ("status_line",),
-    ("undo",),
-    ("exchange",),
+    ("sources", "index"),
+    ("sessions",),
+    ("knowledge",),
+    ("derived", "injection"),
+    ("client",),
+    ("sync",),
+    ("importers",),
     ("palace",),
     ("bench",),
     ("operations",),
+    ("features",),
     ("hosts",),
-    ("hook_process",),
-    ("mcp", "web"),
-    ("cli",),
+    ("faces", "cli", "web"),
     ("daemon",),
     ("__main__",),
 )
 FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
 
-STANDARD_LIBRARY_ONLY = (
-    "paths",
-    "locks",
-    "lines",
-    "rendezvous",
-    "client",
-    "relay",
-    "starting",
-    "hook_log",
-    "alone",
-    "unaided",
-    "hooking",
-    "status_line",
-    "start",
-)
+STANDARD_LIBRARY_ROOMS = ("paths", "locks", "client")
 """What a hook loads before anything else."""
-UNAIDED = frozenset(
+KEYWORD_ANSWER = frozenset(
     f"palazzo.{name}"
     for name in (
-        *("text.patterns", "text.stopwords", "text.tokens", "guard.fences", "security.confusables", "store.bare"),
-        *("attention.asking", "attention.intent", "attention.echo", "attention.by_keyword", "attention.layout"),
+        *("text.compiled_patterns", "text.stopwords", "text.token_counts", "security.fences", "security.confusables"),
+        *("injection.intent_patterns", "injection.intent", "injection.echo", "injection.keyword_relevance"),
+        *("injection.block_layout", "store.readonly_palace"),
         *("security", "security.display_names", "security.trust_order"),
     )
 )
-"""What a hook loads besides that answers by itself; of other libraries it knows SQLite alone."""
-UNAIDED_LATER = (
+"""What a hook loads besides if it answers by itself; of other libraries it knows SQLite alone."""
+KEYWORD_ANSWER_LATER = (
     ("palazzo.store.readonly_palace", "apsw"),
     ("palazzo.client.keyword_answers", "palazzo.settings.load"),
     ("palazzo.security.trust_order", "palazzo.model.Trust"),  # for the type checker alone
 )
-"""What it loads where there is something to look for, or a setting that somebody made."""
+"""What it loads if there is something to look for, or a setting that somebody made."""
 
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])
 FORBIDDEN_NAMES = frozenset(["utils", "util", "helpers", "helper", "manager", "misc", "common"])
@@ -179,19 +153,25 @@ def test_the_reader_of_imports_sees_those_inside_functions_and_type_checking() -
 
 
 @pytest.mark.parametrize(
-    ("library", "rooms"), [("typer", {"cli"}), ("rich", {"cli"}), ("click", {"cli"}), ("pydantic", {"mcp", "web"})]
+    ("library", "rooms"),
+    [
+        ("typer", ("palazzo.faces.cli",)),
+        ("rich", ("palazzo.faces.cli", "palazzo.features.screen")),
+        ("click", ("palazzo.faces.cli",)),
+        ("pydantic", ("palazzo.faces.mcp", "palazzo.faces.web")),
+    ],
 )
-def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: set[str]) -> None:
+def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: tuple[str, ...]) -> None:
     elsewhere = [
         str(found)
         for found in all_imports()
-        if found.target.split(".")[0] == library and room_of(found.module) not in rooms
+        if found.target.split(".")[0] == library and not found.module.startswith(rooms)
     ]
     assert elsewhere == []
 
 
 SOLE_IMPORTERS = {
-    "onnxruntime": "src/palazzo/index/onnx_runtime.py",
+    "onnxruntime": "src/palazzo/onnx_runtime.py",
     "markitdown": "src/palazzo/sources/formats/conversion_process.py",
 }
 """Libraries that send telemetry unless it is switched off first, or import one that does; and where that is done."""
@@ -248,15 +228,15 @@ def calls_to(names: set[str]) -> list[tuple[str, str, int]]:
     return found
 
 
-def test_items_are_inserted_by_the_door_alone() -> None:
+def test_items_are_inserted_by_ingest_alone() -> None:
     callers = {module for module, _, _ in calls_to({"palazzo.store.items.insert_items"})}
     assert callers == {"palazzo.archive.ingest", "palazzo.archive.incoming_storage"}  # what is said here, and what came
 
 
-def test_the_door_is_used_by_writers_of_the_archive_alone() -> None:
+def test_ingest_is_used_by_writers_of_the_archive_alone() -> None:
     callers = {module for module, _, _ in calls_to({"palazzo.archive.ingest.file"})}
     assert callers
-    assert {room_of(module) for module in callers} <= {"archive", "mining"}
+    assert {room_of(module) for module in callers} <= {"archive", "sources"}
 
 
 def test_text_is_written_into_items_by_one_statement() -> None:
@@ -274,34 +254,31 @@ def test_text_is_written_into_items_by_one_statement() -> None:
     assert writing == []
 
 
-FACES = ("cli", "mcp", "hosts", "daemon")
-OF_FACES = frozenset(
-    ["palazzo", "errors", "model", "paths", "locks", "lines", "text", "settings", "client", "relay", "starting"]
-)
-"""What a face may use besides operations, other faces and what starts them."""
+FACES = ("faces", "hosts", "daemon")
+OF_FACES = frozenset(["palazzo", "errors", "model", "paths", "locks", "text", "settings", "client"])
+"""What a face may use besides operations, features, other faces and what starts them."""
 BEYOND = {
-    "palazzo.features.bench.view": {"bench"},  # the shapes of figures that it prints
     "palazzo.faces.cli.error_messages": {"store"},  # SQLite's version, for a report of a bug
-    "palazzo.daemon.embedding_process": {"derive", "store"},  # the background work itself
-    "palazzo.daemon.palace_pool": {"embed", "palace", "store"},  # keeps palaces open for operations
-    "palazzo.daemon.service": {"recall"},  # a first search, to be warm
+    "palazzo.daemon.embedding_process": {"index", "store"},  # the background work itself
+    "palazzo.daemon.palace_pool": {"index", "palace", "store"},  # keeps palaces open for operations
+    "palazzo.daemon.service": {"index"},  # a first search, to be warm
     "palazzo.faces.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
     "palazzo.faces.mcp.http_quotas": {"store"},  # the names of scopes
     "palazzo.faces.mcp.http_scopes": {"store"},
     "palazzo.faces.mcp.token_scopes": {"store"},
 }
 """Faces that know more, and of what. Who adds a line says why; an operation is nearly always the better place."""
-SHOWING_ROOMS = frozenset(["attention", "guard", "security"])
+SHOWING_ROOMS = frozenset(["injection", "security"])
 """What faces need to show recorded words to a model: fences, and the nouns and names of what hooks say."""
 
 
 def test_a_face_has_no_logic_of_its_own() -> None:
     """It asks operations, and shows what they answer: two faces then never differ in what they do."""
     knowing = []
-    shared = OF_FACES | SHOWING_ROOMS | {*FACES, "start", "hooking", "status_line"}
+    shared = OF_FACES | SHOWING_ROOMS | {*FACES, "operations", "features"}
     for found in all_imports():
         other = room_of(found.target)
-        if room_of(found.module) not in FACES or not found.target.startswith("palazzo") or other == "operations":
+        if room_of(found.module) not in FACES or not found.target.startswith("palazzo"):
             continue
         if other in shared or other in BEYOND.get(found.module, ()):
             continue
@@ -329,14 +306,14 @@ def test_no_module_is_named_for_nothing() -> None:
 
 def test_what_a_hook_loads_first_imports_the_standard_library_alone() -> None:
     allowed = set(sys.stdlib_module_names) | {"__future__"}
-    inside = frozenset(["palazzo", "errors", *STANDARD_LIBRARY_ONLY])
+    inside = frozenset(["palazzo", "errors", *STANDARD_LIBRARY_ROOMS])
     foreign = []
     for found in all_imports():
-        if room_of(found.module) not in STANDARD_LIBRARY_ONLY and found.module not in UNAIDED:
+        if room_of(found.module) not in STANDARD_LIBRARY_ROOMS and found.module not in KEYWORD_ANSWER:
             continue
         target = found.target
-        own = target in UNAIDED or target.rpartition(".")[0] in UNAIDED or room_of(target) in inside
-        if target.split(".")[0] not in allowed and not own and (found.module, target) not in UNAIDED_LATER:
+        own = target in KEYWORD_ANSWER or target.rpartition(".")[0] in KEYWORD_ANSWER or room_of(target) in inside
+        if target.split(".")[0] not in allowed and not own and (found.module, target) not in KEYWORD_ANSWER_LATER:
             foreign.append(str(found))
     assert foreign == []
 

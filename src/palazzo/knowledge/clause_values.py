@@ -53,133 +53,23 @@ _TIME = re.compile(
     r"(?<![\w:])((?:[01]?\d|2[0-3]):[0-5]\d)(?![\d:-])(?:\s+((?:UTC|GMT|CES?T|EST|PST|in)\b(?:\s[A-Z]\w+)?))?"
 )
 _REGION = re.compile(r"\b((?:eu|us|ap|sa|ca|me|af|europe|asia)-[a-z]+\d?-?\d?[a-z]?)\b")
-_BIG = frozenset(["JDK", "JRE", "PHP", "CUDA", "MSVC", "GCC", "TLS", "R", "IE"])
+_BIG = frozenset("JDK JRE PHP CUDA MSVC GCC TLS R IE".split())
 _NAME = re.compile(
     r"^(?:now |called |named |still )*([`\"']?[A-Z@][\w.+#@/-]*(?:\s[A-Z0-9][\w.+#-]*){0,2}|`[^`\s]{1,40}`|[\w.+-]+)(?=[`\s;.)\"']|,\snot\b|$)"
 )
 _ONE_OF = frozenset(
-    [
-        "branch",
-        "owner",
-        "lead",
-        "maintainer",
-        "licence",
-        "license",
-        "encoding",
-        "timezone",
-        "on-call",
-        "manager",
-        "runner",
-        "database",
-        "framework",
-        "editor",
-        "orm",
-        "queue",
-        "broker",
-        "language",
-        "bundler",
-        "linter",
-        "formatter",
-        "registry",
-        "provider",
-        "host",
-        "tracker",
-        "contact",
-        "reviewer",
-        "captain",
-        "region",
-        "shell",
-        "protocol",
-        "storage",
-        "cache",
-        "backend",
-    ]
+    """branch owner lead maintainer licence license encoding timezone on-call manager runner database framework editor
+    orm queue broker language bundler linter formatter registry provider host tracker contact reviewer captain region
+    shell protocol storage cache backend""".split()
 )
 """Nouns that have one value at a time."""
 _NAME_MARKS = "`ABCDEFGHIJKLMNOPQRSTUVWXYZ@"
 _COUNT_NOUNS = frozenset(
-    [
-        "test",
-        "tests",
-        "error",
-        "errors",
-        "warning",
-        "warnings",
-        "file",
-        "files",
-        "line",
-        "lines",
-        "commit",
-        "commits",
-        "issue",
-        "issues",
-        "row",
-        "rows",
-        "failure",
-        "failures",
-        "case",
-        "cases",
-        "example",
-        "examples",
-        "match",
-        "matches",
-        "result",
-        "results",
-        "change",
-        "changes",
-        "step",
-        "steps",
-        "item",
-        "items",
-        "place",
-        "places",
-        "way",
-        "ways",
-        "thing",
-        "things",
-        "of",
-        "passed",
-        "failed",
-        "times",
-        "other",
-        "others",
-        "new",
-        "more",
-        "first",
-        "second",
-        "third",
-        "module",
-        "modules",
-        "function",
-        "functions",
-        "call",
-        "calls",
-        "sentence",
-        "sentences",
-        "word",
-        "words",
-        "option",
-        "options",
-        "reason",
-        "reasons",
-        "part",
-        "parts",
-        "hit",
-        "hits",
-        "drawer",
-        "drawers",
-        "question",
-        "questions",
-        "label",
-        "labels",
-        "message",
-        "messages",
-        "session",
-        "sessions",
-        "commits",
-        "pair",
-        "pairs",
-    ]
+    """test tests error errors warning warnings file files line lines commit commits issue issues row rows failure
+    failures case cases example examples match matches result results change changes step steps item items place places
+    way ways thing things of passed failed times other others new more first second third module modules function
+    functions call calls sentence sentences word words option options reason reasons part parts hit hits drawer drawers
+    question questions label labels message messages session sessions commits pair pairs""".split()
 )
 """Quantities that vary from moment to moment without a real change."""
 
@@ -337,30 +227,7 @@ def _read_version(clause: Clause, rest: str) -> Value | None:
 _DIGIT_CUE = re.compile(r"\d")
 _VERSION_CUE = re.compile(r"[<>=~^]\s?v?\d|\d\.\d")
 """A quick pre-check: the pattern is slow."""
-_LINKS = frozenset(
-    [
-        "is",
-        "are",
-        "at",
-        "on",
-        "to",
-        "of",
-        "with",
-        "and",
-        "or",
-        "from",
-        "in",
-        "by",
-        "for",
-        "version",
-        "v",
-        "the",
-        "than",
-        "least",
-        "now",
-        "still",
-    ]
-)
+_LINKS = frozenset("is are at on to of with and or from in by for version v the than least now still".split())
 
 
 def _time(clause: Clause, rest: str) -> Value | None:

@@ -203,33 +203,8 @@ def _concerns_other_place(claim: Claim, earlier: ComparedText) -> bool:
 
 
 _TIMES = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "spring",
-        "summer",
-        "autumn",
-        "winter",
-        "favour",
-        "favor",
-    ]
+    "january february march april may june july august september october november december monday tuesday wednesday"
+    " thursday friday saturday sunday spring summer autumn winter favour favor".split()
 )
 _FIGURE = re.compile(r"[`v<>=~^$€]?\d")
 _FOR = re.compile(
@@ -409,24 +384,8 @@ _SCOPE_PREFIX = re.compile(
 )
 
 
-_UNIT_WORDS = frozenset(
-    ["second", "ms", "min", "mb", "kb", "gb", "port", "version", "minute", "hour", "url", "path", "dir", "value"]
-)
-_WE = frozenset(
-    [
-        "project",
-        "repository",
-        "repo",
-        "monorepo",
-        "app",
-        "application",
-        "service",
-        "server",
-        "config",
-        "setting",
-        "whole",
-    ]
-)
+_UNIT_WORDS = frozenset("second ms min mb kb gb port version minute hour url path dir value".split())
+_WE = frozenset("project repository repo monorepo app application service server config setting whole".split())
 _MEASUREMENT_KEY = re.compile(
     r"(?:^|[\W_])(?:id|pid|count|total|time|date|duration|elapsed|tokens?|exit|code|hash|sha\d*|uuid|length|bytes|offset|line"
     r"|lines|lineno|column|index|timestamp|created|updated|modified|at|seq|cost|usage|score|percent|progress|passed|failed"
@@ -483,24 +442,7 @@ _IDENTITY = re.compile(
     r"""(?<![\w.-])["']?(name|service|app|host|hostname|project|tenant|env|environment|namespace|role)["']?\s*[:=]\s*["']?[\w./@-]+"""
 )
 _COMMON_SECTIONS = frozenset(
-    [
-        "spec",
-        "metadata",
-        "services",
-        "service",
-        "server",
-        "resources",
-        "env",
-        "data",
-        "config",
-        "settings",
-        "containers",
-        "limits",
-        "requests",
-        "http",
-        "default",
-        "properties",
-    ]
+    "spec metadata services service server resources env data config settings containers limits requests http default properties".split()
 )
 """Sections that occur in many files."""
 

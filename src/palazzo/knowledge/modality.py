@@ -101,7 +101,14 @@ def asserts(statement: Statement, begin: int = 0, end: int | None = None, cue: s
 _CONVENTIONAL = re.compile(r"(?:feat|build|ci|chore|refactor|perf|deps)(?:\([\w /.-]+\))?!?:\s+", re.IGNORECASE)
 _ORDERS = dict(
     pair.split(":")
-    for pair in ["bump:bumped", "raise:raised", "lower:lowered", "increase:increased", "reduce:reduced", "upgrade:upgraded", "update:updated", "downgrade:downgraded", "move:moved", "migrate:migrated", "switch:switched", "convert:converted", "change:changed", "port:ported", "relocate:relocated", "remove:removed", "drop:dropped", "retire:retired", "delete:deleted", "replace:replaced", "enable:enabled", "disable:disabled", "activate:activated", "deactivate:deactivated", "turn:turned", "set:set", "pin:pinned", "swap:swapped", "stop:stopped", "supersede:superseded", "scrap:scrapped", "decommission:decommissioned", "extend:extended", "shorten:shortened", "relicense:relicensed"]
+    for pair in (
+        "bump:bumped raise:raised lower:lowered increase:increased reduce:reduced upgrade:upgraded update:updated"
+        " downgrade:downgraded move:moved migrate:migrated switch:switched convert:converted change:changed port:ported"
+        " relocate:relocated remove:removed drop:dropped retire:retired delete:deleted replace:replaced enable:enabled"
+        " disable:disabled activate:activated deactivate:deactivated turn:turned set:set pin:pinned swap:swapped"
+        " stop:stopped supersede:superseded scrap:scrapped decommission:decommissioned extend:extended shorten:shortened"
+        " relicense:relicensed"
+    ).split()
 )  # fmt: skip
 
 

@@ -23,94 +23,38 @@ class Value:
 
 
 ON = frozenset(
-    [
-        "on",
-        "enabled",
-        "true",
-        "required",
-        "mandatory",
-        "allowed",
-        "permitted",
-        "active",
-        "yes",
-        "supported",
-        "available",
-        "aktiviert",
-        "eingeschaltet",
-        "activé",
-        "activée",
-        "activado",
-        "activada",
-        "attivato",
-        "attivata",
-        "ativado",
-        "ativada",
-    ]
+    "on enabled true required mandatory allowed permitted active yes supported available"
+    " aktiviert eingeschaltet activé activée activado activada attivato attivata ativado ativada".split()
 )
 OFF = frozenset(
-    [
-        "off",
-        "disabled",
-        "false",
-        "optional",
-        "forbidden",
-        "prohibited",
-        "inactive",
-        "no",
-        "unsupported",
-        "unavailable",
-        "blocked",
-        "banned",
-        "denied",
-        "disallowed",
-        "deaktiviert",
-        "ausgeschaltet",
-        "abgeschaltet",
-        "désactivé",
-        "désactivée",
-        "desactivado",
-        "desactivada",
-        "disattivato",
-        "disattivata",
-        "desativado",
-        "desativada",
-    ]
+    "off disabled false optional forbidden prohibited inactive no unsupported unavailable blocked banned"
+    " denied disallowed deaktiviert ausgeschaltet abgeschaltet désactivé désactivée desactivado desactivada disattivato"
+    " disattivata desativado desativada".split()
 )
 _OTHER_OFF = frozenset(
-    [
-        "private",
-        "closed",
-        "manual",
-        "asynchronous",
-        "writable",
-        "opt-out",
-        "lenient",
-        "immutable",
-        "unencrypted",
-        "unsigned",
-    ]
+    "private closed manual asynchronous writable opt-out lenient immutable unencrypted unsigned".split()
 )
 _SAME_SCALE = (
-    frozenset(["on", "enabled", "true", "active", "yes", "off", "disabled", "false", "inactive", "no", "blocked"]),
-    frozenset(["aktiviert", "eingeschaltet", "deaktiviert", "ausgeschaltet", "abgeschaltet"]),
-    frozenset(["activé", "activée", "désactivé", "désactivée"]),
-    frozenset(["activado", "activada", "desactivado", "desactivada"]),
-    frozenset(["attivato", "attivata", "disattivato", "disattivata"]),
-    frozenset(["ativado", "ativada", "desativado", "desativada"]),
-    frozenset(["required", "mandatory", "optional"]),
-    frozenset(["allowed", "permitted", "forbidden", "prohibited", "blocked", "banned", "denied", "disallowed"]),
-    frozenset(["supported", "unsupported"]),
-    frozenset(["available", "unavailable"]),
-    frozenset(["public", "private"]),
-    frozenset(["open", "closed"]),
-    frozenset(["manual", "automatic"]),
-    frozenset(["synchronous", "asynchronous"]),
-    frozenset(["read-only", "writable"]),
-    frozenset(["opt-in", "opt-out"]),
-    frozenset(["strict", "lenient"]),
-    frozenset(["mutable", "immutable"]),
-    frozenset(["encrypted", "unencrypted"]),
-    frozenset(["signed", "unsigned"]),
+    frozenset("on enabled true active yes off disabled false inactive no blocked".split()),
+    frozenset("aktiviert eingeschaltet deaktiviert ausgeschaltet abgeschaltet".split()),
+    frozenset("activé activée désactivé désactivée".split()),
+    frozenset("activado activada desactivado desactivada".split()),
+    frozenset("attivato attivata disattivato disattivata".split()),
+    frozenset("ativado ativada desativado desativada".split()),
+    frozenset("required mandatory optional".split()),
+    frozenset("allowed permitted forbidden prohibited blocked banned denied disallowed".split()),
+    frozenset("supported unsupported".split()),
+    frozenset("available unavailable".split()),
+    frozenset("public private".split()),
+    frozenset("open closed".split()),
+    frozenset("manual automatic".split()),
+    frozenset("synchronous asynchronous".split()),
+    frozenset("read-only writable".split()),
+    frozenset("opt-in opt-out".split()),
+    frozenset("strict lenient".split()),
+    frozenset("mutable immutable".split()),
+    frozenset("encrypted unencrypted".split()),
+    frozenset("signed unsigned".split()),
 )
 STATE = r"(?:not |n't |no longer )?(?:" + "|".join(sorted(ON | OFF, key=len, reverse=True)) + r")\b"
 

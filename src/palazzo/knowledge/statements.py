@@ -32,27 +32,7 @@ _ENTRY_LIKE = re.compile(
     r"|[\w./@*-]+(?:\s{2,}|\t)\s*\S|[A-Za-z][\w-]*(?:\ [\w-]+){0,2}\ (?:on|off|yes|no|true|false|\d+[a-z]?);?$|\{\s*\"|-\s+\"?\d+:|(?:FROM|EXPOSE|ENV|listen|root|user|workers?)\s|[A-Za-z][\w-]+\s+(?:version\s+)?v?\d+\.\d)"
 )
 _CONFIGURATION = frozenset(
-    [
-        "yaml",
-        "yml",
-        "toml",
-        "ini",
-        "json",
-        "jsonc",
-        "json5",
-        "conf",
-        "config",
-        "cfg",
-        "env",
-        "dotenv",
-        "properties",
-        "hcl",
-        "terraform",
-        "tf",
-        "nginx",
-        "text",
-        "txt",
-    ]
+    "yaml yml toml ini json jsonc json5 conf config cfg env dotenv properties hcl terraform tf nginx text txt".split()
 )
 _COMMENT = re.compile(r"\s*(?:#(?!!)|//|--\s|;|<!--|/?\*)")
 _END = re.compile(r"(?:[.!?…]+[)\"'”»*_]*(?=\s)|\n\s*\n)")

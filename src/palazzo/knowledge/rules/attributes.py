@@ -114,7 +114,7 @@ _PORT_VERB = re.compile(
     re.IGNORECASE,
 )
 _URL_PORT = re.compile(r"\b[a-z]+://([a-z][\w-]*(?:\.[\w-]+)*):(\d{2,5})\b")
-_NO_HOST = frozenset(["localhost", "host", "example", "user"])
+_NO_HOST = frozenset("localhost host example user".split())
 
 
 def _ports(statement: Statement) -> Iterator[Claim]:

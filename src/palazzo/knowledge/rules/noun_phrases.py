@@ -22,39 +22,8 @@ _DETERMINER = re.compile(
 )
 _MARKS = "`'\"“”„«»*_,;: "
 GENERIC = frozenset(
-    [
-        "we",
-        "i",
-        "you",
-        "they",
-        "it",
-        "he",
-        "she",
-        "this",
-        "that",
-        "there",
-        "which",
-        "who",
-        "project",
-        "repo",
-        "repository",
-        "team",
-        "everybody",
-        "everyone",
-        "the",
-        "project",
-        "us",
-        "company",
-        "codebase",
-        "wir",
-        "nous",
-        "nosotros",
-        "noi",
-        "nós",
-        "one",
-        "people",
-        "all",
-    ]
+    """we i you they it he she this that there which who project repo repository team everybody everyone the project
+    us company codebase wir nous nosotros noi nós one people all""".split()
 )
 
 
@@ -67,22 +36,7 @@ def tidy(text: str) -> str:
 
 
 _OURS = frozenset(
-    [
-        "we",
-        "project",
-        "repo",
-        "repository",
-        "team",
-        "everybody",
-        "everyone",
-        "us",
-        "company",
-        "codebase",
-        "wir",
-        "nous",
-        "nosotros",
-        "all",
-    ]
+    "we project repo repository team everybody everyone us company codebase wir nous nosotros all".split()
 )
 
 
@@ -114,59 +68,6 @@ def is_thing(text: str, longest: int = 6) -> bool:
 
 
 _NO_BEGINNING = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "for",
-        "of",
-        "in",
-        "on",
-        "at",
-        "with",
-        "from",
-        "to",
-        "by",
-        "it",
-        "them",
-        "him",
-        "her",
-        "this",
-        "that",
-        "these",
-        "those",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "both",
-        "each",
-        "such",
-        "what",
-        "which",
-        "how",
-        "why",
-        "there",
-        "here",
-        "more",
-        "less",
-        "not",
-        "no",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "and",
-        "or",
-        "but",
-        "if",
-        "some",
-        "something",
-        "anything",
-        "everything",
-        "nothing",
-    ]
+    """a an the for of in on at with from to by it them him her this that these those one two three four five both each such what which how why there
+    here more less not no as is are was were be and or but if some something anything everything nothing""".split()
 )

@@ -13,27 +13,7 @@ from palazzo.knowledge.statement_values import Value
 from palazzo.knowledge.statements import Statement
 
 _PERSON = r"(?-i:@?[A-Z][\w-]+(?:\s[A-Z][\w-]+)?|@[\w/-]+|(?:the\s)?[\w-]+\steam|team\s[A-Z]\w+)"
-_NO_PERSON = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "this",
-        "that",
-        "it",
-        "which",
-        "who",
-        "what",
-        "he",
-        "she",
-        "they",
-        "we",
-        "i",
-        "you",
-        "if",
-        "when",
-    ]
-)
+_NO_PERSON = frozenset("the a an this that it which who what he she they we i you if when".split())
 _OWNERS = tuple(
     re.compile(pattern.replace("PERSON", _PERSON).replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
     for pattern in (

@@ -119,25 +119,5 @@ _MEASUREMENT = re.compile(r"~|\d[\d.,]*\s?(?:%|x\b|ms\b)")
 
 
 _NOWHERE = frozenset(
-    [
-        "top",
-        "bottom",
-        "left",
-        "right",
-        "start",
-        "end",
-        "scratch",
-        "there",
-        "here",
-        "one",
-        "other",
-        "side",
-        "time",
-        "outside",
-        "inside",
-        "above",
-        "below",
-        "monday",
-        "friday",
-    ]
+    "top bottom left right start end scratch there here one other side time outside inside above below monday friday".split()
 )
